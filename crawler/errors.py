@@ -1,0 +1,31 @@
+"""What can go wrong for good on the way to an article; each message is one line for people."""
+
+
+class CrawlerError(Exception):
+    """Base of this room's errors. ``exit_code`` is the one that `wikitopics` ends with."""
+
+    exit_code = 1
+
+
+class ContactMissing(CrawlerError):
+    """A Wikimedia host was named without a contact for the User-Agent."""
+
+    exit_code = 2
+
+
+class BadSource(CrawlerError):
+    """The source cannot be what was named: no such file, not a dump, a URL without a scheme."""
+
+    exit_code = 2
+
+
+class WikiUnreachable(CrawlerError):
+    """No valid reply for too long."""
+
+    exit_code = 3
+
+
+class WikiRefused(CrawlerError):
+    """The wiki said 403: its operators do not want this client. Restarting would make it worse."""
+
+    exit_code = 6

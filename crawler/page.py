@@ -1,0 +1,86 @@
+"""What every source hands on: pages in batches, each batch with the position behind it."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Markup = Literal["wikitext", "html", "text"]
+Position = Mapping[str, Any]
+"""Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One article as the source delivered it, markup not yet removed."""
+
+    page_id: int
+    title: str
+    revision_id: int
+    text: str
+    markup: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class PageBatch:
+    """Consecutive pages of the stream.
+
+    ``position`` is the position behind the last page: a source resumed from it goes on with the
+    next page, so that nothing is lost or repeated if it is saved together with these pages.
+    ``skipped`` counts pages that the source listed but that give no article (deleted meanwhile,
+    disambiguation, text that never arrives).
+    """
+
+    pages: tuple[Page, ...]
+    position: Position
+    skipped: int = 0
+    lap: float | None = None
+    """Share of the whole source behind us, 0 to 1, where it can be known."""
+
+
+@dataclass(slots=True)
+class Activity:
+    """What a source is doing at this moment; the source writes it, the trainer copies it out."""
+
+    waiting_for: str | None = None
+    """In plain words, e.g. "the wiki" or "429: told to wait"; None while it works."""
+    waiting_until: float | None = None
+    """Seconds since the epoch, where the wait has a known end."""
+    requests: int = 0
+    retries: int = 0
+    throttled: int = 0
+    """Replies of the kind 429, 503 and maxlag."""
+    bytes_read: int = 0
+    """Bytes of reply bodies as they came over the wire (compressed)."""
+    requests_last_minute: int = 0
+    allowed_per_minute: int | None = None
+    """None: no cap."""
+    latency_seconds: float | None = None
+    batch_pages: int | None = None
+    """Pages asked for in one request at the moment."""
+    errors: list[str] = field(default_factory=list)
+    """The last few errors in one line each, newest last, bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """What a source knows of itself once it has been opened."""
+
+    name: str
+    """For people: "en.wikipedia.org", "demo", "pages-articles.xml.bz2"."""
+    articles: int | None
+    """How many articles it holds, where that can be known."""
+
+
+class Source(Protocol):
+    """One way in for articles. Adding a source is adding one file."""
+
+    activity: Activity
+
+    async def open(self) -> SourceInfo:
+        """Make contact. Raises a :class:`crawler.errors.CrawlerError`."""
+
+    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+        """All batches behind ``position`` (None: from the start), until the source ends."""
+
+    async def close(self) -> None:
+        """Let go of connections and files; safe to call twice."""

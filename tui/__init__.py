@@ -1,0 +1,1 @@
+"""The screen: reads a session, never trains."""

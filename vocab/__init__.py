@@ -1,0 +1,1 @@
+"""The fixed vocabulary: prose to word counts; building one."""
