@@ -1,0 +1,158 @@
+"""What the screen, `status` and the exports see of a session: plain values, read and let go.
+
+Every call opens no lasting transaction: it fetches and closes, so that a watcher which never
+sleeps cannot hold back the write-ahead log.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead"]
+"""`dead`: the trainer's process is gone without having said so. `finished`: the source has ended or
+--articles is reached. `new`: nothing has run on it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """One model at the last commit; the scores are those of its last evaluation."""
+
+    name: str
+    kind: str
+    topics: int
+    topics_in_use: int
+    updates: int
+    rho: float
+    perplexity: float | None
+    log_likelihood: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Rates at one instant (seconds since the epoch); the store keeps the newest 900, one every 2 s."""
+
+    at: float
+    crawl_rate: float
+    """Articles a second that came in."""
+    train_rate: float
+    """Articles a second while the models learn, that is what they could take."""
+    queue: int
+    """Articles crawled and waiting to be trained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One look at a session. Field meanings as in `status --json`; the rest is for the screen."""
+
+    session: str
+    state: State
+    running: bool
+    pid: int | None
+    source: str
+    source_name: str
+    articles: int
+    article_limit: int | None
+    tokens: int
+    held_out: int
+    held_out_target: int
+    crawled: int
+    pending: int
+    skipped: int
+    elapsed_seconds: float
+    articles_per_hour: float
+    bytes_read: int
+    checkpoint_age_seconds: float | None
+    heartbeat_age_seconds: float | None
+    waiting_for: str | None
+    waiting_until: float | None
+    bound_by: Literal["network", "parsing", "training"] | None
+    lap: float | None
+    crawl_rate: float
+    train_rate: float
+    requests: int
+    requests_last_minute: int
+    allowed_per_minute: int | None
+    latency_seconds: float | None
+    batch_pages: int | None
+    retries: int
+    throttled: int
+    errors: tuple[str, ...]
+    models: tuple[ModelStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One metric of one model: four arrays of equal length, oldest first."""
+
+    articles: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    """Trainer running time over all runs."""
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """One topic as it stands now, with its way here."""
+
+    topic: int
+    share: float
+    words: tuple[tuple[str, float], ...]
+    """Most probable first: (word, probability)."""
+    newcomers: frozenset[str]
+    """Those of the words that the snapshot before had not among its first ten."""
+    share_before: float | None
+    """Share in the snapshot before the newest."""
+    trend: tuple[float, ...]
+    """Shares over the last snapshots, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All topics of one model after so many articles. Row k is topic k."""
+
+    model: str
+    articles: int
+    words: tuple[tuple[str, ...], ...]
+    """K rows of (up to 20) top words."""
+    probabilities: NDArray[np.float32]
+    """(K, 20), beside ``words``."""
+    shares: NDArray[np.float32]
+    """(K,)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleRow:
+    """One article of the stream and what one model made of it."""
+
+    seq: int
+    page_id: int
+    title: str
+    revision_id: int
+    words: int
+    role: Literal["trained", "held_out", "skipped"]
+    topics: tuple[tuple[str, int, float], ...] = field(default=())
+    """(model, topic, proportion) with each model's largest topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line of the session's log."""
+
+    at: float
+    level: Literal["info", "warning", "error"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One trainer's run, for restart marks on the chart."""
+
+    started_at: float
+    ended_at: float | None
+    first_article: int
+    """`articles` when it began."""
+    reason: str | None
+    """Why it ended, in words."""
