@@ -10,9 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead"]
-"""`dead`: the trainer's process is gone without having said so. `finished`: the source has ended or
+State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
+"""`dead`: the trainer's process is gone without having said so. `stalled`: it holds the session but has
+given no sign of life for 15 s. `finished`: the source has ended or
 --articles is reached. `new`: nothing has run on it yet."""
+
+
+Role = Literal["trained", "held_out", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,7 @@ class ArticleRow:
     title: str
     revision_id: int
     words: int
-    role: Literal["trained", "held_out", "skipped"]
+    role: Role
     topics: tuple[tuple[str, int, float], ...] = field(default=())
     """(model, topic, proportion) with each model's largest topic."""
 

@@ -1,0 +1,123 @@
+"""Articles as the trainer sees them: word counts, and just enough to name each article again."""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A run of ``n`` consecutive articles of the stream, as compressed sparse rows."""
+
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    revision_ids: NDArray[np.int64]
+    """(n,)"""
+    titles: tuple[str, ...]
+    indptr: NDArray[np.int64]
+    """(n + 1,), starting at 0"""
+    word_ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.titles)
+
+    def __getitem__(self, rows: slice) -> "Documents":
+        start, stop, _ = rows.indices(len(self))
+        stop = max(start, stop)
+        low, high = int(self.indptr[start]), int(self.indptr[stop])
+        return Documents(
+            self.page_ids[start:stop],
+            self.revision_ids[start:stop],
+            self.titles[start:stop],
+            self.indptr[start : stop + 1] - low,
+            self.word_ids[low:high],
+            self.counts[low:high],
+        )
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """(n,) words of each article that are in the vocabulary."""
+        sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
+        return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
+
+    def without_empty(self) -> "Documents":
+        """The articles that hold at least one word of the vocabulary."""
+        lengths = np.diff(self.indptr)
+        if (lengths > 0).all():
+            return self
+        keep = np.flatnonzero(lengths > 0)
+        return Documents(
+            self.page_ids[keep],
+            self.revision_ids[keep],
+            tuple(self.titles[i] for i in keep),
+            np.concatenate(([0], np.cumsum(lengths[keep]))),
+            self.word_ids,
+            self.counts,
+        )
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps them: .npz without pickle."""
+        buffer = io.BytesIO()
+        np.savez(
+            buffer,
+            page_ids=self.page_ids,
+            revision_ids=self.revision_ids,
+            titles=np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
+            indptr=self.indptr,
+            word_ids=self.word_ids,
+            counts=self.counts,
+        )
+        return buffer.getvalue()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "Documents":
+        """The inverse of :meth:`to_bytes`."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return Documents(
+                arrays["page_ids"],
+                arrays["revision_ids"],
+                tuple(json.loads(arrays["titles"].tobytes())),
+                arrays["indptr"],
+                arrays["word_ids"],
+                arrays["counts"],
+            )
+
+    @staticmethod
+    def concatenate(parts: Sequence["Documents"]) -> "Documents":
+        """One run out of several, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            none = np.empty(0, np.int64)
+            return Documents(
+                none, none, (), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
+            )
+        offsets = np.cumsum([0] + [int(part.indptr[-1]) for part in parts])
+        return Documents(
+            np.concatenate([part.page_ids for part in parts]),
+            np.concatenate([part.revision_ids for part in parts]),
+            tuple(title for part in parts for title in part.titles),
+            np.concatenate(
+                [np.zeros(1, np.int64)]
+                + [part.indptr[1:] + offset for part, offset in zip(parts, offsets, strict=False)]
+            ),
+            np.concatenate([part.word_ids for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What comes out of the crawl and into the trainer: articles counted, and the position behind them."""
+
+    documents: Documents
+    skipped: int
+    """Pages of this stretch that give no article."""
+    position: dict[str, object]
+    """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
+    lap: float | None

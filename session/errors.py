@@ -1,0 +1,33 @@
+"""What a user can run into; each message is one clear line, each class has the exit code of its kind."""
+
+
+class SessionError(Exception):
+    """Base of this room's errors."""
+
+    exit_code = 1
+
+
+class BadUsage(SessionError):
+    """An option that makes no sense, or contradicts what the session was created with."""
+
+    exit_code = 2
+
+
+class SessionInUse(SessionError):
+    """Another trainer holds the session."""
+
+    exit_code = 4
+
+
+class NotASession(SessionError):
+    """The file is no session, or was written by a newer version."""
+
+    exit_code = 5
+
+
+class NotRunning(SessionError):
+    """A running trainer was asked for, and none runs."""
+
+
+class NoSession(SessionError):
+    """The named session does not exist."""

@@ -1,0 +1,73 @@
+"""One trainer to a session: a lock that the kernel frees when its owner dies, however it dies.
+
+The lock is taken on a file beside the session, never on the session itself: closing any other
+descriptor of the database file would drop SQLite's own locks (POSIX).
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from session.errors import SessionError, SessionInUse
+
+
+def lock_path(path: Path) -> Path:
+    """The lock file of the session at ``path``."""
+    return path.with_name(path.name + ".lock")
+
+
+@contextlib.contextmanager
+def trainer_lock(path: Path) -> Iterator[None]:
+    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid."""
+    try:
+        descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
+    try:
+        # A reader that asks "is anybody there?" holds a shared lock for microseconds: try for a moment.
+        for attempt in range(20):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == 19:
+                    owner = _read_pid(descriptor)
+                    raise SessionInUse(
+                        f"the session is in use by another trainer (pid {owner or 'unknown'}); "
+                        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
+                    ) from None
+                time.sleep(0.02)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def owner_pid(path: Path) -> int | None:
+    """The pid of the trainer that holds the session, or None. Never blocks, changes nothing."""
+    try:
+        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read_pid(descriptor)
+    except OSError:
+        return None
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _read_pid(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,54 @@
+"""Where things lie: the session folder, the config file, the log beside a session."""
+
+import os
+import re
+from pathlib import Path
+
+import platformdirs
+
+from session.errors import BadUsage
+
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+
+
+def session_folder() -> Path:
+    """`$WIKITOPICS_HOME`, else the platform's user data directory. Not created here."""
+    home = os.environ.get("WIKITOPICS_HOME")
+    return (
+        Path(home).expanduser() if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
+    )
+
+
+def config_file() -> Path:
+    """The one file with the user's own settings: the contact, key bindings, the theme."""
+    home = os.environ.get("WIKITOPICS_HOME")
+    if home:
+        return Path(home).expanduser() / "config.toml"
+    return Path(platformdirs.user_config_dir("wikitopics", appauthor=False)) / "config.toml"
+
+
+def session_path(name: str) -> Path:
+    """The file of a session: NAME in the session folder, or NAME itself where it is a path.
+
+    Raises :class:`BadUsage` for a name that could leave the folder or that no shell would like.
+    """
+    if "\0" in name:
+        raise BadUsage("a session name holds no NUL character")
+    if "/" in name or name.endswith(".db"):
+        return Path(name).expanduser().absolute()
+    if not _NAME.fullmatch(name):
+        raise BadUsage(
+            f"{name!r} is no session name: letters, digits, '.', '_' and '-', not starting with a dot "
+            "(for a file elsewhere give a path with a '/')"
+        )
+    return session_folder() / f"{name}.db"
+
+
+def session_name(path: Path) -> str:
+    """What to call the session at ``path``: its name where it lies in the folder, else the path."""
+    return path.stem if path.parent == session_folder() and path.suffix == ".db" else str(path)
+
+
+def log_file(path: Path) -> Path:
+    """Where a trainer started by the screen writes its messages."""
+    return path.with_name(path.name + ".log")
