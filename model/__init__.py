@@ -1,1 +1,59 @@
-"""The mathematics of the papers, on arrays."""
+"""The mathematics of the papers, on arrays.
+
+[H10] Hoffman, Blei, Bach 2010 · [SVI13] Hoffman, Blei, Wang, Paisley 2013 · [F13] Foulds et al. 2013 ·
+[W11] Wang, Paisley, Blei 2011. Importing this package loads neither numpy nor numba, only using a name does.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "BatchLDA": "batch_lda",
+    "CompletionSet": "completion",
+    "Minibatch": "minibatch",
+    "OnlineHDP": "hdp",
+    "OnlineLDA": "lda",
+    "SCVB0": "scvb0",
+    "bound_perplexity": "completion",
+    "document_completion": "completion",
+    "npmi": "coherence",
+}
+
+if TYPE_CHECKING:
+    from model.minibatch import Minibatch
+
+
+class _Kinds(Mapping[str, Any]):
+    """Kind of model -> class, each class imported when first asked for."""
+
+    _names = {"lda": "OnlineLDA", "scvb0": "SCVB0", "hdp": "OnlineHDP"}  # noqa: RUF012
+
+    def __getitem__(self, kind: str) -> Any:
+        return __getattr__(self._names[kind])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+KINDS: Mapping[str, Any] = _Kinds()
+
+__all__ = [
+    "KINDS",
+    "CompletionSet",
+    "Minibatch",
+    "OnlineLDA",
+    "bound_perplexity",
+    "document_completion",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'model' has no attribute {name!r}")
+    value = getattr(import_module(f"model.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

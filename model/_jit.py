@@ -1,0 +1,59 @@
+"""Numba as the models use it: compiled when first called, cached for the next start, free of the GIL.
+
+With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import platformdirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _cache_folder() -> Path:
+    """A folder for these very sources: numba does not see a change in a kernel that another one calls."""
+    sources = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("_*.py")):
+        sources.update(source.read_bytes())
+    return Path(platformdirs.user_cache_dir("wikitopics")) / "numba" / sources.hexdigest()[:12]
+
+
+def _find_cache() -> bool:
+    """Whether compiled kernels can be kept; says where by NUMBA_CACHE_DIR, which numba reads at import."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        folder = Path(chosen) if chosen else _cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        return False
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    return True
+
+
+CACHED = _find_cache()
+
+import numba  # noqa: E402  (after NUMBA_CACHE_DIR is set)
+
+# Somebody may have imported numba before us.
+numba.config.CACHE_DIR = os.environ.get("NUMBA_CACHE_DIR", "")  # type: ignore[attr-defined]
+
+# Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
+REORDER = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def kernel(function: F) -> F:
+    """Compile a function for the CPU; its callers may run it on several threads at once."""
+    compiled: Any = numba.njit(cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER)(function)
+    return cast(F, compiled)
+
+
+def exact_kernel(function: F) -> F:
+    """Like `kernel`, with every sum in the order written."""
+    compiled: Any = numba.njit(cache=CACHED, nogil=True, error_model="numpy")(function)
+    return cast(F, compiled)

@@ -1,0 +1,152 @@
+"""Documents as word counts: what every model learns from and infers on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MAX_COUNT = np.iinfo(np.int32).max
+
+
+class Minibatch:
+    """D documents as word counts, checked once and never changed.
+
+    Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each `counts` times. Word ids may come in any
+    order and more than once within a document: they are sorted and merged; counts of zero are left out.
+
+    indptr: (D+1,) from 0, never falling, kept as int64
+    word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
+    counts: (N,) whole numbers at least 0, kept as int32
+
+    Any integer dtype is taken, and floats that are whole. Raises ValueError for anything else, before any
+    array is kept.
+    """
+
+    __slots__ = ("counts", "indptr", "word_ids")
+
+    indptr: NDArray[np.int64]
+    word_ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+    def __init__(self, indptr: ArrayLike, word_ids: ArrayLike, counts: ArrayLike) -> None:
+        starts = _whole("indptr", indptr)
+        ids = _whole("word_ids", word_ids)
+        times = _whole("counts", counts)
+        if len(starts) == 0 or starts[0] != 0:
+            raise ValueError("indptr must start with 0")
+        if np.any(starts[1:] < starts[:-1]):
+            raise ValueError("indptr must not decrease")
+        if len(ids) != len(times):
+            raise ValueError(f"word_ids has {len(ids)} entries but counts has {len(times)}")
+        if starts[-1] != len(ids):
+            raise ValueError(f"indptr ends at {starts[-1]} but there are {len(ids)} word_ids")
+        for name, values in (("word_ids", ids), ("counts", times)):
+            if len(values) and values.min() < 0:
+                raise ValueError(f"{name} must not be negative")
+            if len(values) and values.max() > MAX_COUNT:
+                raise ValueError(f"{name} must not exceed {MAX_COUNT}")
+        self.indptr, self.word_ids, self.counts = _canonical(starts, ids, times)
+
+    @classmethod
+    def from_csr(cls, matrix: Any) -> Minibatch:
+        """A minibatch of the rows of a scipy CSR matrix or array of counts, (D, W)."""
+        if getattr(matrix, "format", None) != "csr":
+            raise ValueError("from_csr needs a scipy sparse matrix in CSR format")
+        return cls(matrix.indptr, matrix.indices, matrix.data)
+
+    @classmethod
+    def _of(
+        cls, indptr: NDArray[np.int64], word_ids: NDArray[np.int32], counts: NDArray[np.int32]
+    ) -> Minibatch:
+        """Arrays that are already canonical."""
+        batch = cls.__new__(cls)
+        batch.indptr, batch.word_ids, batch.counts = indptr, word_ids, counts
+        return batch
+
+    @property
+    def D(self) -> int:
+        """Number of documents, empty ones included."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of words, repetitions included."""
+        return int(self.counts.sum(dtype=np.int64))
+
+    def __len__(self) -> int:
+        return self.D
+
+    def __getitem__(self, documents: slice) -> Minibatch:
+        """The documents a to b-1 of `batch[a:b]`, sharing memory with this minibatch."""
+        if not isinstance(documents, slice):
+            raise TypeError("a minibatch is sliced by documents: batch[a:b]")
+        first, stop, step = documents.indices(self.D)
+        if step != 1:
+            raise ValueError("a minibatch is sliced in steps of one document")
+        stop = max(first, stop)
+        begin, end = self.indptr[first], self.indptr[stop]
+        return Minibatch._of(
+            self.indptr[first : stop + 1] - begin, self.word_ids[begin:end], self.counts[begin:end]
+        )
+
+    def __repr__(self) -> str:
+        return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Words in each document, repetitions included, (D,) int64."""
+        running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        lengths: NDArray[np.int64] = running[self.indptr[1:]] - running[self.indptr[:-1]]
+        return lengths
+
+    def documents(self) -> NDArray[np.int64]:
+        """Which document each entry of `word_ids` belongs to, (N,) int64."""
+        return np.repeat(np.arange(self.D), np.diff(self.indptr))
+
+    def check_words(self, n_words: int) -> None:
+        """Raise ValueError if a word id is not below `n_words`."""
+        if len(self.word_ids) and (largest := int(self.word_ids.max())) >= n_words:
+            raise ValueError(f"word id {largest} is out of range: the vocabulary has {n_words} words")
+
+
+def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """One-dimensional whole numbers as int64; ValueError for anything else."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.dtype.kind == "f":
+        if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
+            raise ValueError(f"{name} must be whole numbers")
+        if np.any(np.abs(array) >= 2.0**63):
+            raise ValueError(f"{name} must fit 64 bits")
+    elif array.dtype.kind == "u":
+        if array.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"{name} must fit 64 bits")
+    elif array.dtype.kind != "i":
+        raise ValueError(f"{name} must be whole numbers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _canonical(
+    indptr: NDArray[np.int64], word_ids: NDArray[np.int64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Within each document: ids increasing, each once, no zero counts."""
+    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
+    if not (np.all(rising) and np.all(counts)):
+        order = np.lexsort((word_ids, documents))
+        order = order[counts[order] > 0]
+        documents, word_ids, counts = documents[order], word_ids[order], counts[order]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (word_ids[1:] != word_ids[:-1]) | (documents[1:] != documents[:-1])
+        if len(order):
+            counts = np.add.reduceat(counts, np.flatnonzero(first))
+            if counts.max() > MAX_COUNT:
+                raise ValueError(f"counts must not exceed {MAX_COUNT}")
+        documents, word_ids = documents[first], word_ids[first]
+        sizes = np.bincount(documents, minlength=len(indptr) - 1)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return indptr.astype(np.int64), word_ids.astype(np.int32), counts.astype(np.int32)

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from model import Minibatch
+
+
+def test_sorts_and_merges_words_within_a_document():
+    batch = Minibatch([0, 4, 4, 6], [5, 2, 5, 7, 3, 1], [1, 2, 3, 0, 1, 1])
+    assert batch.D == 3
+    assert batch.indptr.tolist() == [0, 2, 2, 4]
+    assert batch.word_ids.tolist() == [2, 5, 1, 3]
+    assert batch.counts.tolist() == [2, 4, 1, 1]
+    assert batch.n_tokens == 8
+    assert batch.lengths().tolist() == [6, 0, 2]
+    assert batch.documents().tolist() == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, np.float32, np.float64])
+def test_takes_any_whole_numbers(dtype):
+    batch = Minibatch(np.array([0, 2], dtype), np.array([0, 1], dtype), np.array([3, 4], dtype))
+    assert (batch.indptr.dtype, batch.word_ids.dtype, batch.counts.dtype) == (np.int64, np.int32, np.int32)
+    assert batch.counts.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([], [], []), "start with 0"),
+        (([1, 2], [0, 1], [1, 1]), "start with 0"),
+        (([0, 2, 1, 2], [0, 1], [1, 1]), "decrease"),
+        (([0, 3], [0, 1], [1, 1]), "ends at 3"),
+        (([0, 2], [0, 1], [1]), "2 entries"),
+        (([0, 2], [0, -1], [1, 1]), "word_ids must not be negative"),
+        (([0, 2], [0, 2**31], [1, 1]), "exceed"),
+        (([0, 2], [0, 1], [1, -1]), "counts must not be negative"),
+        (([0, 2], [0, 1], [1, 0.5]), "whole"),
+        (([0, 2], [0, 1], [1, np.nan]), "whole"),
+        (([0, 2], [0, 1], [1, np.inf]), "whole"),
+        (([0, 2], [0, 1], [1, 2**31]), "exceed"),
+        (([0, 2], [0, 0], [2**30, 2**30]), "exceed"),
+        (([0, 2], [0, 1], ["a", "b"]), "whole"),
+        (([0, 2], [0, 1], [True, False]), "whole"),
+        (([[0, 2]], [0, 1], [1, 1]), "dimension"),
+        (([0, 2], np.array([0, 2**64 - 1], np.uint64), [1, 1]), "64 bits"),
+    ],
+)
+def test_refuses_what_is_no_minibatch(arrays, message):
+    with pytest.raises(ValueError, match=message):
+        Minibatch(*arrays)
+
+
+def test_slices_by_documents():
+    batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
+    part = batch[1:3]
+    assert (part.D, part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()) == (
+        2,
+        [0, 0, 1],
+        [4],
+        [3],
+    )
+    assert batch[3:2].D == 0
+    assert batch[10:].D == 0
+    assert batch[-1:].counts.tolist() == [4, 5]
+    with pytest.raises(ValueError, match="steps of one"):
+        batch[::2]
+    with pytest.raises(TypeError):
+        batch[0]
+
+
+def test_empty_minibatch():
+    batch = Minibatch([0], [], [])
+    assert (batch.D, batch.n_tokens) == (0, 0)
+
+
+def test_from_csr_takes_unsorted_rows_with_repetitions():
+    matrix = scipy.sparse.csr_array(
+        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
+    )
+    assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
+    with pytest.raises(ValueError, match="CSR"):
+        Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))
+
+
+def test_word_ids_are_checked_against_a_vocabulary():
+    batch = Minibatch([0, 1], [4], [1])
+    batch.check_words(5)
+    with pytest.raises(ValueError, match="word id 4 is out of range"):
+        batch.check_words(4)
