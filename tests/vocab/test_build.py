@@ -1,0 +1,128 @@
+import bz2
+import gzip
+import json
+import lzma
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from vocab import Vocabulary
+from vocab.build import build_vocabulary
+from vocab.documents import read_documents
+from vocab.errors import BadDocuments
+from vocab.stopwords import ENGLISH
+
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+
+
+def documents() -> list[str]:
+    common = ["the house", "the garden", "the house", "the pond", "the pond", "the garden"]
+    return [f"{text} of theorem theorem theorem" if i < 2 else text for i, text in enumerate(common)] + [
+        "…"
+    ] * 9
+
+
+def test_rare_frequent_short_and_stop_words_stay_out():
+    built = build_vocabulary(documents(), stop_words={"pond"}, max_share=0.9)
+    assert built.vocabulary.words == ("garden", "house", "theorem")
+    assert built.documents == 6
+    assert built.rarest_kept == 2
+    assert (built.min_documents, built.max_documents) == (2, 5)
+
+
+def test_words_that_come_back_within_a_document_win():
+    built = build_vocabulary(documents(), size=2, max_share=0.9)
+    assert built.vocabulary.words == ("garden", "theorem")
+
+
+def test_one_document_cannot_lift_a_word():
+    texts = [
+        "lone " * 1000,
+        "lone",
+        *["often often often" for _ in range(4)],
+        *["also also" for _ in range(4)],
+    ]
+    assert build_vocabulary(texts, size=2, max_share=1).vocabulary.words == ("also", "often")
+
+
+def test_the_order_of_documents_does_not_matter():
+    texts = [
+        " ".join(random.Random(i).choices(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"], k=4))
+        for i in range(99)
+    ]
+    shuffled = random.Random(1).sample(texts, len(texts))
+    assert build_vocabulary(texts, size=4, max_share=1) == build_vocabulary(shuffled, size=4, max_share=1)
+
+
+def test_memory_is_bounded_and_frequent_words_survive():
+    def texts():
+        for i in range(3000):
+            unique = "".join(chr(97 + int(digit)) for digit in str(i))
+            yield f"{unique}xyz {'apple' if i % 5 else 'pear'} {'kiwi' if i % 9 else 'plum'}"
+
+    built = build_vocabulary(texts(), max_share=1, max_candidates=100)
+    assert {"apple", "pear", "kiwi", "plum"} <= set(built.vocabulary.words)
+    assert built.distinct_words <= 100
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "], ["one two three"], ["same same", "same"]])
+def test_too_little_to_build_from(texts):
+    with pytest.raises(BadDocuments, match="at least two") as caught:
+        build_vocabulary(texts, max_share=1)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "opener", [(".jsonl", open), (".jsonl.gz", gzip.open), (".jsonl.bz2", bz2.open), (".jsonl.xz", lzma.open)]
+)
+def test_json_lines_in_every_wrapping(tmp_path, opener):
+    suffix, open_file = opener
+    path = tmp_path / f"articles{suffix}"
+    with open_file(path, "wb") as file:
+        file.write(json.dumps({"title": "A", "text": "first é"}).encode() + b'\n\n{"text": "second"}')
+    assert list(read_documents(path)) == ["first é", "second"]
+
+
+def test_plain_text_is_parted_by_blank_lines(tmp_path):
+    path = tmp_path / "essay.txt"
+    path.write_bytes(b"\n\none\ntwo\n \n\nthree \xff\n")
+    assert list(read_documents(path)) == ["one\ntwo\n", "three \N{REPLACEMENT CHARACTER}\n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.jsonl", b'{"text": "x"}\nnope\n', "line 2: not JSON"),
+        ("a.jsonl", b"[" * 100_000, "line 1: not JSON"),
+        ("a.jsonl", b'{"text": 3}\n', 'line 1: not an object with a "text"'),
+        ("a.jsonl", b"[1]\n", "line 1: not an object"),
+        ("a.jsonl", b"\xff\n", "line 1: not JSON"),
+        ("a.jsonl.gz", b"no gzip", "cannot be read"),
+        ("a.jsonl.xz", b"no xz", "cannot be read"),
+        ("a.txt.bz2", b"no bz2", "cannot be read"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99)[:-9], "cannot be read"),
+    ],
+)
+def test_bad_files_are_one_clear_line(tmp_path, name, data, reason):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(BadDocuments, match=reason) as caught:
+        list(read_documents(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_absent_file(tmp_path):
+    with pytest.raises(BadDocuments, match="No such file"):
+        list(read_documents(tmp_path / "absent.txt"))
+
+
+def test_stop_words_are_words_that_could_enter():
+    assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
+
+
+@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
+    built = build_vocabulary(read_documents(SHARED / "corpus" / "articles-60k.jsonl.xz"), stop_words=ENGLISH)
+    assert built.vocabulary == Vocabulary.load("english")

@@ -1,0 +1,129 @@
+import hashlib
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vocab import Vocabulary
+from vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
+from vocab.vocabulary import shipped
+
+
+def test_counts_are_sorted_ids_and_how_often():
+    vocabulary = Vocabulary.from_words(["zebra", "apple", "łódź"])
+    ids, counts = vocabulary.count("Apple zebra, APPLE; ŁÓDŹ łódź apple pie")
+    assert ids.tolist() == [0, 1, 2]
+    assert counts.tolist() == [1, 3, 2]
+    assert ids.dtype == np.int32
+    assert counts.dtype == np.int32
+
+
+@pytest.mark.parametrize("text", ["", "   ", "nothing known here", "١٢٣"])
+def test_nothing_known_counts_to_empty_arrays(text):
+    ids, counts = Vocabulary.from_words(["apple", "pear"]).count(text)
+    assert ids.shape == counts.shape == (0,)
+    assert ids.dtype == counts.dtype == np.int32
+
+
+@given(st.lists(st.sampled_from(["apple", "Pear", "kiwi", "x", "über", "ÜBER", "²"]), max_size=50))
+def test_counts_agree_with_a_counter(tokens):
+    vocabulary = Vocabulary.from_words(["pear", "apple", "über"])
+    ids, counts = vocabulary.count(" ".join(tokens))
+    expected = Counter(token.lower() for token in tokens if token.lower() in vocabulary.words)
+    assert {vocabulary.words[i]: n for i, n in zip(ids, counts, strict=True)} == expected
+    assert (np.diff(ids) > 0).all()
+
+
+def test_fingerprint_is_the_hash_of_the_joined_words():
+    vocabulary = Vocabulary.from_words(["b", "a"])
+    assert vocabulary.fingerprint == hashlib.sha256(b"b\na").hexdigest()
+    assert vocabulary != Vocabulary.from_words(["a", "b"])
+    assert vocabulary == Vocabulary(["b", "a"])
+
+
+def test_the_shipped_vocabulary():
+    assert shipped() == ("english",)
+    vocabulary = Vocabulary.load("english")
+    assert len(vocabulary) == 8000
+    assert list(vocabulary.words) == sorted(vocabulary.words)
+    assert not {"the", "references", "http", "thumb", "px", "january"} & set(vocabulary.words)
+    assert {"theorem", "river", "football", "church", "election"} <= set(vocabulary.words)
+
+
+@pytest.mark.parametrize("name", ["klingon", "../data/english", "", "english.txt"])
+def test_an_unknown_name_is_one_line_that_lists_the_known(name):
+    with pytest.raises(UnknownVocabulary, match="english") as caught:
+        Vocabulary.load(name)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_file_of_words(tmp_path):
+    path = tmp_path / "words.txt"
+    for data in (b"pear\napple\n", b"pear\napple", b"\xef\xbb\xbfpear\r\napple\r\n"):
+        path.write_bytes(data)
+        assert Vocabulary.from_file(path).words == ("pear", "apple")
+        assert Vocabulary.from_file(str(path)).words == ("pear", "apple")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "line 1: blank"),
+        (b"\n\n", "line 1: blank"),
+        (b"apple\n", "only one word"),
+        (b"apple\n\npear\n", "line 2: blank"),
+        (b"apple\n   \npear\n", "line 2: blank"),
+        (b"apple\npear\napple\n", "line 3: 'apple' is already in line 1"),
+        (b"apple\nPear\n", "line 2: 'Pear' .* lower case"),
+        (b"apple\nnew york\n", "line 2: 'new york' .* one word"),
+        (b"apple\n2pac\n", "line 2"),
+        (b"apple\npear \n", "line 2"),
+        (b"apple\n" + b"x y" * 1000, "line 2"),
+        (b"apple\n\x1b[31m\n", r"line 2: '\\x1b\[31m'"),
+        ("apple\ncafé\n".encode("latin-1"), "line 2: not UTF-8"),
+        ("apple\npear\n".encode("utf-16"), "line 1: not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "line 1: not UTF-8"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line(tmp_path, data, reason):
+    path = tmp_path / "words.txt"
+    path.write_bytes(data)
+    with pytest.raises(BadVocabulary, match=reason) as caught:
+        Vocabulary.from_file(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+    assert caught.value.exit_code == 2
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    for path in (tmp_path / "absent.txt", tmp_path):
+        with pytest.raises(VocabularyError, match="cannot be read"):
+            Vocabulary.from_file(path)
+
+
+@pytest.mark.parametrize("entries", [[], ["one"], ["a", "a"], ["a", ""], ["a", "B"]])
+def test_bad_words(entries):
+    with pytest.raises(BadVocabulary):
+        Vocabulary.from_words(entries)
+
+
+def test_data_files_are_found_from_anywhere(tmp_path):
+    code = "from vocab import Vocabulary; print(len(Vocabulary.load('english')))"
+    import vocab
+
+    root = str(__import__("pathlib").Path(vocab.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "8000\n"

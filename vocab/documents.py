@@ -1,0 +1,63 @@
+"""Documents to build a vocabulary from, read one at a time out of files."""
+
+import bz2
+import gzip
+import json
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from vocab.errors import BadDocuments
+
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+_MAX_LINE = 64 * 2**20
+
+
+def read_documents(path: str | Path) -> Iterator[str]:
+    """The documents of one file, lazily.
+
+    ``.jsonl``: the ``text`` of the JSON object in each line. Anything else is plain text, in which blank
+    lines part the documents. Either may be compressed (``.gz``, ``.bz2``, ``.xz``). Bytes that are no
+    UTF-8 are replaced in plain text. Raises BadDocuments, naming the line.
+    """
+    path = Path(path)
+    opener = _OPENERS.get(path.suffix, open)
+    inner = Path(path.stem) if path.suffix in _OPENERS else path
+    try:
+        with opener(path, "rb") as file:
+            yield from _json_lines(file, path) if inner.suffix in {".jsonl", ".ndjson"} else _paragraphs(file)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise BadDocuments(f"{path}: cannot be read: {reason}") from error
+
+
+def _json_lines(file: IO[bytes], path: Path) -> Iterator[str]:
+    number = 0
+    while line := file.readline(_MAX_LINE):
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadDocuments(f"{path}, line {number}: not JSON") from error
+        text = record.get("text") if isinstance(record, dict) else None
+        if not isinstance(text, str):
+            raise BadDocuments(f'{path}, line {number}: not an object with a "text"')
+        yield text
+
+
+def _paragraphs(file: IO[bytes]) -> Iterator[str]:
+    lines: list[bytes] = []
+    held = 0
+    while line := file.readline(_MAX_LINE):
+        if line.strip():
+            lines.append(line)
+            held += len(line)
+        if lines and (held > _MAX_LINE or not line.strip()):
+            yield b"".join(lines).decode("utf-8", "replace")
+            lines, held = [], 0
+    if lines:
+        yield b"".join(lines).decode("utf-8", "replace")

@@ -1,0 +1,19 @@
+"""What can be wrong with a vocabulary; each message is one line for people."""
+
+
+class VocabularyError(Exception):
+    """Base of this room's errors. ``exit_code`` is the one that `wikitopics` ends with."""
+
+    exit_code = 2
+
+
+class UnknownVocabulary(VocabularyError):
+    """No vocabulary of that name is shipped."""
+
+
+class BadVocabulary(VocabularyError):
+    """The word list cannot be used: unreadable, empty, or with lines that are no words."""
+
+
+class BadDocuments(VocabularyError):
+    """The documents to build a vocabulary from cannot be read, or hold too few words."""

@@ -1,0 +1,116 @@
+"""A fixed list of words, and counting them in text."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocab.errors import BadVocabulary, UnknownVocabulary
+from vocab.words import is_word, words
+
+_DATA = resources.files("vocab") / "data"
+_MAX_FILE_BYTES = 64 * 2**20
+
+
+class Vocabulary:
+    """An immutable word list; a word's id is its place in it, from 0.
+
+    Build one with :meth:`load`, :meth:`from_file` or :meth:`from_words`.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Raises BadVocabulary: fewer than two words, duplicates, or entries that no text can match."""
+        self.words: tuple[str, ...] = _checked(words, "the vocabulary")
+        # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
+        self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
+        self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
+        """SHA-256 (hexadecimal) of the newline-joined words: equal exactly if the word ids mean the same."""
+
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """A shipped vocabulary by name. Raises UnknownVocabulary, which lists those that there are."""
+        if name not in shipped():
+            known = ", ".join(shipped())
+            raise UnknownVocabulary(f"no vocabulary is called {name!r}; there is: {known} (or name a file)")
+        return cls((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1])
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """A vocabulary from a UTF-8 text file, one word a line. Raises BadVocabulary, naming the line."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
+        if len(data) > _MAX_FILE_BYTES:
+            raise BadVocabulary(f"{path}: over {_MAX_FILE_BYTES >> 20} MiB is too large for a word list")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise BadVocabulary(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from error
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+        return cls(_checked(lines, str(path)))
+
+    @classmethod
+    def from_words(cls, words: Iterable[str]) -> Self:
+        """A vocabulary of these words in this order. Raises BadVocabulary."""
+        return cls(tuple(words))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}>"
+
+    def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Count the vocabulary's words in ``text``.
+
+        Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
+        least 1). Two empty arrays where none occurs.
+        """
+        known = filter(None, map(self._numbers.get, words(text)))
+        numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
+        return numbers - np.int32(1), counts.astype(np.int32)
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the vocabularies that come with the package."""
+    return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
+
+
+def _checked(lines: Sequence[str], origin: str) -> tuple[str, ...]:
+    """The lines as words. Raises BadVocabulary with the first line that is none."""
+    first_seen: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        place = f"{origin}, line {number}"
+        if not line.strip():
+            raise BadVocabulary(f"{place}: blank; one word a line is expected")
+        if line in first_seen:
+            raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
+        if not is_word(line):
+            hint = (
+                "write it in lower case"
+                if is_word(line.lower())
+                else "one word of letters a line is expected"
+            )
+            raise BadVocabulary(f"{place}: {_short(line)} can never match a word of a text; {hint}")
+        first_seen[line] = number
+    if len(first_seen) < 2:
+        count = "no word" if not first_seen else "only one word"
+        raise BadVocabulary(f"{origin}: {count}; a topic model needs at least two")
+    return tuple(first_seen)
+
+
+def _short(line: str) -> str:
+    return ascii(line) if len(line) <= 40 else ascii(line[:40]) + "…"
