@@ -21,6 +21,8 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
+    from model.completion import CompletionSet, bound_perplexity, document_completion
+    from model.lda import OnlineLDA
     from model.minibatch import Minibatch
 
 

@@ -1,0 +1,253 @@
+"""The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
+
+| symbol | shape | meaning |
+|---|---|---|
+| rows | (U, K') | exp(E[log beta]) of the minibatch's words, a row a word, divided by its sum; K padded |
+| gamma | (D, K) | variational Dirichlet of the proportions |
+| x | (D, K') | exp(psi(gamma)) of the topics active in a document, 0 of the others |
+| ratio | (N,) | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
+
+phi is unchanged when a word's row is multiplied by a constant, or a document's x: neither needs normalising
+by psi(sum gamma), and rows are kept in a range that float32 holds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._jit import kernel
+from model._special import digamma, exp_digamma_first
+
+Floats = NDArray[np.floating]
+LANES = 16  # float32 in a vector register
+
+
+@kernel
+def topic_rows(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    lambda_hat: Floats,
+    scale: float,
+    eta: float,
+    psi_total: NDArray[np.float64],
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop.
+
+    lambda = eta + scale lambda_hat; psi_total: (K,) psi(sum_w lambda_kw), float64;
+    weight: (K,) exp(-psi_total) up to a constant, in rows' dtype.
+    """
+    K = weight.size
+    lam = np.empty(K, rows.dtype)
+    value = np.empty(K, rows.dtype)
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            lam[k] = eta + scale * lambda_hat[w, k]
+        exp_digamma_first(K, lam, value)
+        total = rows.dtype.type(0)
+        for k in range(K):
+            value[k] *= weight[k]
+            total += value[k]
+        if total > 1e-25:
+            inverse = 1 / total
+            for k in range(K):
+                # Nothing is lost below 1e-25 of the row, and nothing denormal slows the E-step.
+                rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
+        else:
+            # All underflows (a small eta, a new word): relative to the largest, in float64.
+            largest = -np.inf
+            for k in range(K):
+                largest = max(largest, digamma(lam[k]) - psi_total[k])
+            summed = 0.0
+            for k in range(K):
+                summed += math.exp(digamma(lam[k]) - psi_total[k] - largest)
+            for k in range(K):
+                rows[u, k] = math.exp(digamma(lam[k]) - psi_total[k] - largest) / summed
+        for k in range(K, rows.shape[1]):
+            rows[u, k] = 0
+
+
+@kernel
+def e_step(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    rows: Floats,
+    alpha: Floats,
+    psi_alpha: NDArray[np.float64],
+    drop: float,
+    tolerance: float,
+    max_iterations: int,
+    gamma: Floats,
+    x_out: Floats,
+    ratio: Floats,
+    excess: NDArray[np.float64],
+) -> int:
+    """Coordinate ascent in gamma and phi for documents start to stop; returns the iterations made.
+
+    Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
+    times the document's words. A topic leaves a document once it has fewer than `drop` expected words there.
+    Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess (K,).
+    """
+    K = alpha.size
+    longest = 0
+    for d in range(start, stop):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    block = np.empty((K, (longest + LANES - 1) // LANES * LANES), rows.dtype)
+    mixture = np.empty(block.shape[1], rows.dtype)
+    r = np.empty(block.shape[1], rows.dtype)
+    expected = np.empty(rows.shape[1], rows.dtype)  # words of each topic: gamma - alpha
+    g = np.empty(K, rows.dtype)
+    x = np.empty(K, rows.dtype)
+    topic = np.empty(K, np.int32)
+    line = np.empty(K, np.int32)
+    iterations = 0
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        padded = (n + LANES - 1) // LANES * LANES
+        gamma[d, :] = alpha
+        x_out[d, :] = 0
+        if n == 0:
+            continue
+        # First iteration: x is the same for all topics, so phi_w is the word's row.
+        expected[:] = 0
+        words = 0
+        for j in range(n):
+            u = local[first + j]
+            words += counts[first + j]
+            c = rows.dtype.type(counts[first + j])
+            for k in range(rows.shape[1]):
+                expected[k] += c * rows[u, k]
+        least = min(drop, 0.1 * words / K)
+        active = 0
+        for k in range(K):
+            if expected[k] > least:
+                topic[active] = k
+                line[active] = active
+                expected[active] = expected[k]
+                g[active] = alpha[k] + expected[k]
+                active += 1
+        # Topic-major: one line of the document's words for each active topic.
+        for j in range(n):
+            u = local[first + j]
+            for a in range(active):
+                block[a, j] = rows[u, topic[a]]
+        for j in range(n, padded):
+            r[j] = 0
+            for a in range(active):
+                block[a, j] = 0
+        for _ in range(max_iterations):
+            iterations += 1
+            exp_digamma_first(active, g, x)
+            mix(active, padded, x, line, block, mixture)
+            for j in range(n):
+                r[j] = counts[first + j] / mixture[j]
+            change = 0.0
+            kept = 0
+            for a in range(active):
+                # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
+                value = x[a] * dot(padded, block[line[a]], r)
+                change += abs(value - expected[a])
+                if value > least:
+                    topic[kept] = topic[a]
+                    line[kept] = line[a]
+                    expected[kept] = value
+                    g[kept] = alpha[topic[a]] + value
+                    kept += 1
+            active = kept
+            if change <= tolerance * words:
+                break
+        exp_digamma_first(active, g, x)
+        mix(active, padded, x, line, block, mixture)
+        for j in range(n):
+            ratio[first + j] = counts[first + j] / mixture[j]
+        for a in range(active):
+            k = topic[a]
+            gamma[d, k] = g[a]
+            x_out[d, k] = x[a]
+            excess[k] += math.log(x[a]) - psi_alpha[k]
+    return iterations
+
+
+@kernel
+def mix(active: int, n: int, x: Floats, line: NDArray[np.int32], block: Floats, mixture: Floats) -> None:
+    """mixture_j = sum_a x_a block[line_a, j] for j < n, four topics at a time."""
+    for j in range(n):
+        mixture[j] = 0
+    a = 0
+    while a + 4 <= active:
+        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
+        b0, b1, b2, b3 = block[line[a]], block[line[a + 1]], block[line[a + 2]], block[line[a + 3]]
+        for j in range(n):
+            mixture[j] += (x0 * b0[j] + x1 * b1[j]) + (x2 * b2[j] + x3 * b3[j])
+        a += 4
+    while a < active:
+        x0 = x[a]
+        b0 = block[line[a]]
+        for j in range(n):
+            mixture[j] += x0 * b0[j]
+        a += 1
+
+
+@kernel
+def dot(n: int, a: Floats, b: Floats) -> Any:
+    total = a.dtype.type(0)
+    for j in range(n):
+        total += a[j] * b[j]
+    return total
+
+
+@kernel
+def add_statistics(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    entries: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    ratio: Floats,
+    x: Floats,
+    rows: Floats,
+    ids: NDArray[np.int32],
+    factor: float,
+    lambda_hat: Floats,
+    mass: NDArray[np.float64],
+) -> None:
+    """lambda_hat[w] += factor sum_d n_dw phi_dw for words start to stop.
+
+    Adds sum_dw n_dw phi_dw to mass (K,).
+    """
+    K = lambda_hat.shape[1]
+    total = np.empty(rows.shape[1], rows.dtype)
+    for u in range(start, stop):
+        total[:] = 0
+        for i in range(indptr[u], indptr[u + 1]):
+            entry = entries[i]
+            d = documents[entry]
+            share = ratio[entry]
+            for k in range(rows.shape[1]):
+                total[k] += share * x[d, k]
+        w = ids[u]
+        for k in range(K):
+            value = total[k] * rows[u, k]
+            mass[k] += value
+            lambda_hat[w, k] += factor * value
+
+
+@kernel
+def mixtures(
+    indptr: NDArray[np.int64], local: NDArray[np.int32], rows: Floats, weights: Floats, out: Floats
+) -> None:
+    """out[i] = sum_k weights[d, k] rows[local[i], k] for each entry i of each document d."""
+    for d in range(indptr.size - 1):
+        for i in range(indptr[d], indptr[d + 1]):
+            out[i] = dot(rows.shape[1], rows[local[i]], weights[d])

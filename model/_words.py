@@ -1,0 +1,49 @@
+"""A minibatch seen from its words: which documents each distinct word occurs in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._jit import kernel
+from model.minibatch import Minibatch
+
+
+class Words(NamedTuple):
+    """The U distinct words of a minibatch with N entries.
+
+    ids: (U,) int32, the word ids, increasing
+    indptr: (U+1,) int64, word u has the occurrences indptr[u] to indptr[u+1]
+    entries: (N,) int64, an occurrence's place among the minibatch's `word_ids`, in order of documents
+    local: (N,) int32, for each entry of `word_ids` its u
+    """
+
+    ids: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    local: NDArray[np.int32]
+
+
+def by_word(batch: Minibatch, n_words: int) -> Words:
+    """The words of a minibatch whose word ids are below `n_words`; linear in N + W."""
+    frequency = np.bincount(batch.word_ids, minlength=n_words)
+    ids = np.flatnonzero(frequency).astype(np.int32)
+    indptr = np.zeros(len(ids) + 1, dtype=np.int64)
+    np.cumsum(frequency[ids], out=indptr[1:])
+    place = np.empty(n_words, dtype=np.int32)
+    place[ids] = np.arange(len(ids), dtype=np.int32)
+    local = place[batch.word_ids]
+    entries = np.empty(len(local), dtype=np.int64)
+    _order(local, indptr[:-1].copy(), entries)
+    return Words(ids, indptr, entries, local)
+
+
+@kernel
+def _order(local: NDArray[np.int32], following: NDArray[np.int64], entries: NDArray[np.int64]) -> None:
+    """Counting sort: entries of one word stay in order."""
+    for i in range(local.size):
+        u = local[i]
+        entries[following[u]] = i
+        following[u] += 1

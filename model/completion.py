@@ -1,0 +1,85 @@
+"""How well a model predicts words it has not seen: document completion, [SVI13] section 4."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._lda_kernels import mixtures
+from model._words import by_word
+from model.minibatch import Minibatch
+
+
+class Model(Protocol):
+    """What a model must offer to be measured."""
+
+    @property
+    def n_words(self) -> int: ...
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]: ...
+    def topics(self) -> NDArray[Any]: ...
+
+
+class BoundedModel(Protocol):
+    """A model whose ELBO can be computed for held-out documents."""
+
+    def bound_perplexity(self, batch: Minibatch) -> float: ...
+
+
+class CompletionSet:
+    """Documents split once into words seen and words to predict, to measure models on again and again.
+
+    Each document's distinct words are split at random, by `seed`, into two halves that share no word; with an
+    odd number the half that is seen has one more. Documents with fewer than two distinct words are left out.
+    """
+
+    seen: Minibatch
+    hidden: Minibatch
+
+    def __init__(self, batch: Minibatch, seed: int = 0) -> None:
+        sizes = np.diff(batch.indptr)
+        documents = batch.documents()
+        key = np.random.default_rng(seed).random(len(documents))
+        order = np.lexsort((key, documents))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
+        hide = rank >= (sizes[documents] + 1) // 2
+        use = sizes[documents] >= 2
+        self.seen = _part(batch, documents, use & ~hide, sizes >= 2)
+        self.hidden = _part(batch, documents, use & hide, sizes >= 2)
+
+    def score(self, model: Model) -> float:
+        """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN where there is none."""
+        hidden = self.hidden
+        if hidden.n_tokens == 0:
+            return float("nan")
+        theta = model.infer(self.seen)
+        words = by_word(hidden, model.n_words)
+        # A model may offer the words' rows of its topics without the cost of all its topics.
+        topic_rows = getattr(model, "topic_rows", None)
+        rows = topic_rows(words.ids) if topic_rows else np.ascontiguousarray(model.topics()[:, words.ids].T)
+        probability = np.empty(len(hidden.word_ids), dtype=np.float32)
+        mixtures(hidden.indptr, words.local, rows.astype(np.float32, copy=False), theta, probability)
+        return float(hidden.counts @ np.log(probability, dtype=np.float64) / hidden.n_tokens)
+
+
+def _part(
+    batch: Minibatch, documents: NDArray[np.int64], entries: NDArray[np.bool_], kept: NDArray[np.bool_]
+) -> Minibatch:
+    sizes = np.bincount(documents[entries], minlength=batch.D)[kept]
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
+
+
+def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
+    """Nats per held-out word of documents, higher is better; exp(-it) is the perplexity. See `CompletionSet`.
+
+    Raises ValueError for a word id out of the model's range.
+    """
+    return CompletionSet(batch, seed).score(model)
+
+
+def bound_perplexity(model: BoundedModel, batch: Minibatch) -> float:
+    """[H10]'s perplexity with the ELBO of held-out documents; for models that have one, which is LDA."""
+    return model.bound_perplexity(batch)

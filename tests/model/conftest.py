@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from model import Minibatch
+
+
+def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
+    """Documents from known topics with separate favourite words; returns the minibatch and beta (K, W)."""
+    random = np.random.default_rng(seed)
+    beta = np.full((n_topics, n_words), 0.1 / n_words)
+    for k in range(n_topics):
+        beta[k, k * n_words // n_topics : (k + 1) * n_words // n_topics] += 0.9 * n_topics / n_words
+    beta /= beta.sum(axis=1, keepdims=True)
+    theta = random.dirichlet(np.full(n_topics, alpha), n_documents)
+    words = [random.multinomial(random.poisson(length) + 1, t @ beta) for t in theta]
+    ids = [np.flatnonzero(w) for w in words]
+    indptr = np.concatenate([[0], np.cumsum([len(i) for i in ids])])
+    batch = Minibatch(
+        indptr, np.concatenate(ids), np.concatenate([w[i] for w, i in zip(words, ids, strict=True)])
+    )
+    return batch, beta
+
+
+@pytest.fixture
+def documents():
+    """24 short documents over 30 words, the sixth one empty."""
+    batch, _ = planted(24, seed=3, n_words=30, length=15)
+    keep = batch.documents() != 5
+    sizes = np.bincount(batch.documents()[keep], minlength=batch.D)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return Minibatch(indptr, batch.word_ids[keep], batch.counts[keep])

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from model import OnlineLDA
+from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step, e_step_document, learn, words_of
+
+
+def make(**options):
+    settings = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "tau0": 1.0, "kappa": 0.7, "seed": 1}
+    return OnlineLDA(**{**settings, **options})
+
+
+@pytest.mark.parametrize("initialization", ["gamma", "exponential"])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.05), (0.01, 0.01), (2.0, 0.5)])
+def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
+    model = make(alpha=alpha, eta=eta, dtype="float64", initialization=initialization)
+    expected = model.lambda_
+    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents]):
+        gamma, _ = e_step(batch, expected, np.full(5, alpha))
+        expected = learn(expected, batch, (1 + t) ** -0.7, 1000, np.full(5, alpha), eta)
+        theta = model.learn(batch)
+        np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6)
+        np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
+
+
+def test_float32_follows_the_oracle(documents):
+    model = make(alpha=0.1, eta=0.05)
+    expected = model.lambda_.astype(float)
+    for t in range(3):
+        expected = learn(expected, documents, (1 + t) ** -0.7, 1000, np.full(5, 0.1), 0.05)
+        model.learn(documents)
+    np.testing.assert_allclose(model.lambda_, expected, rtol=2e-2, atol=2e-3 * expected.mean())
+
+
+def test_statistics_sum_to_the_words(documents):
+    model = make(dtype="float64", eta=0.1, tau0=0.0)  # first step: rho = 1
+    model.learn(documents)
+    assert model.lambda_.sum() == pytest.approx(
+        5 * 30 * 0.1 + 1000 / documents.D * documents.n_tokens, rel=1e-10
+    )
+
+
+def test_bound_perplexity_is_the_oracles(documents):
+    model = make(alpha=0.1, dtype="float64")
+    model.learn(documents)
+    Elog_beta = Elog_dirichlet(model.lambda_)
+    elbo = 0.0
+    for d in range(documents.D):
+        ids, counts = words_of(documents, d)
+        if len(ids):
+            gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, 3e-3, 100)
+            elbo += document_elbo(ids, counts, gamma, phi, Elog_beta, model.alpha)
+    assert model.bound_perplexity(documents) == pytest.approx(np.exp(-elbo / documents.n_tokens), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_topics": 0},
+        {"n_words": 0},
+        {"n_documents": 0},
+        {"n_documents": float("nan")},
+        {"alpha": 0},
+        {"alpha": "learned"},
+        {"eta": -1},
+        {"eta": float("nan")},
+        {"kappa": 0.4},
+        {"kappa": 3},
+        {"tau0": -1},
+        {"threads": 0},
+        {"initialization": "zero"},
+        {"dtype": "int"},
+    ],
+)
+def test_refuses_settings_out_of_range(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        make(**options)
