@@ -1,0 +1,45 @@
+"""From what a user types to the address of a wiki's Action API."""
+
+import re
+
+from yarl import URL
+
+from crawler.errors import BadSource
+
+_LANGUAGE = re.compile(r"[a-z][a-z0-9-]{0,30}[a-z0-9]")
+_API_PLACES = ("/w/api.php", "/api.php")
+
+
+def language_api(code: str) -> str:
+    """Wikipedia's api.php in the language of ``code``. Raises :class:`~crawler.errors.BadSource`."""
+    name = code.strip().lower()
+    if not _LANGUAGE.fullmatch(name):
+        raise BadSource(f"--lang {code[:40]!r}: give a language code such as en, de or zh-yue")
+    return f"https://{name}.wikipedia.org/w/api.php"
+
+
+def api_candidates(text: str) -> list[URL]:
+    """Where the api.php may be, likeliest first: one address if ``text`` names it itself.
+
+    A wiki's base address, one of its pages or its index.php will do as well. Raises
+    :class:`~crawler.errors.BadSource`.
+    """
+    try:
+        url = URL(text.strip())
+        port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
+    except ValueError:
+        raise BadSource(f"{text[:100]!r} is no address of a wiki") from None
+    if url.scheme not in ("http", "https") or not url.host or not port_fits:
+        raise BadSource(f"{text[:100]!r} is no address of a wiki: it must begin with http:// or https://")
+    if url.user is not None or url.password is not None:
+        raise BadSource("the wiki's address must hold no user name and password")
+    path = url.path
+    if path.endswith("/api.php"):
+        return [url.with_path(path)]
+    places: list[str] = []
+    if path.endswith(("/index.php", "/rest.php")):
+        places.append(path[: path.rindex("/")] + "/api.php")
+    elif not path.startswith("/wiki/") and path.strip("/"):
+        places.append(path.rstrip("/") + "/api.php")
+    places += [place for place in _API_PLACES if place not in places]
+    return [url.with_path(place) for place in places]

@@ -1,0 +1,222 @@
+"""The polite HTTP client: one turn at a time, patient with what passes, and open about what it waits for."""
+
+import random
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import aiohttp
+from yarl import URL
+
+from crawler.clock import Clock
+from crawler.contact import check_contact, user_agent
+from crawler.errors import CrawlerError, WikiUnreachable
+from crawler.limits import Manners
+from crawler.pace import OwnPace, Pace
+from crawler.page import Activity
+from crawler.replies import judge_status, one_line, read_api
+from crawler.retry import parse_retry_after, wait_before_retry
+from crawler.wire import Reply, Trouble, WireLimits, get
+
+T = TypeVar("T")
+
+START_SECONDS = 30.0
+"""No valid reply for so long at the start of a run: the wiki cannot be reached."""
+PATIENCE_SECONDS = 24 * 3600.0
+"""Once the wiki has answered, so long without a valid reply ends the run."""
+_ERRORS_KEPT = 20
+
+
+class Client:
+    """Talks to one wiki.
+
+    Raises :class:`~crawler.errors.ContactMissing` where ``manners`` are Wikimedia's and there is
+    no usable contact. The contact goes into the User-Agent and nowhere else.
+    """
+
+    def __init__(
+        self,
+        manners: Manners,
+        activity: Activity,
+        *,
+        version: str,
+        contact: str | None = None,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        limits: WireLimits | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if manners.wikimedia or contact:
+            contact = check_contact(contact or "")
+        self.manners = manners
+        self.activity = activity
+        self.clock = clock or Clock()
+        self._contact = contact
+        self._user_agent = user_agent(version, contact)
+        self._limits = limits or WireLimits()
+        self._pace = pace or OwnPace(manners, self.clock)
+        self._rng = random.Random(seed)  # only jitters waits
+        self._session: aiohttp.ClientSession | None = None
+        self._starts: deque[float] = deque()
+        self._first_request: float | None = None
+        self._last_answer: float | None = None
+        activity.allowed_per_minute = manners.rpm
+
+    # -- what the sources call -------------------------------------------------
+
+    async def api(self, url: URL, params: Mapping[str, str]) -> dict[str, Any]:
+        """The Action API's reply, an object without ``error``; repeated until there is one.
+
+        Raises :class:`~crawler.errors.WikiUnreachable`, :class:`~crawler.errors.WikiRefused` or
+        another :class:`~crawler.errors.CrawlerError` where repeating is no use.
+        """
+        return await self.fetch(url.with_query(dict(params)), read_api)
+
+    async def fetch(self, url: URL, read: Callable[[Reply], T]) -> T:
+        """GET until ``read`` makes something of the reply.
+
+        ``read`` raises :class:`~crawler.wire.Trouble` for what can pass and a
+        :class:`~crawler.errors.CrawlerError` for what cannot.
+        """
+        tries = 0
+        while True:
+            try:
+                value = await self.once(url, read)
+            except Trouble as trouble:
+                tries += 1
+                await self.endure(trouble, tries)
+            else:
+                self.activity.waiting_for = None
+                return value
+
+    async def once(self, url: URL, read: Callable[[Reply], T]) -> T:
+        """GET a single time, in its turn."""
+        try:
+            async with self._pace.turn(self.wait_until) as turn:
+                began = self._begin()
+                try:
+                    reply = await get(
+                        self._open_session(),
+                        url,
+                        self._limits,
+                        total_seconds=self._time_left(),
+                        count_bytes=self._count_bytes,
+                    )
+                finally:
+                    turn.latency = self.clock.monotonic() - began
+                self.activity.latency_seconds = turn.latency
+            try:
+                judge_status(reply)
+                value = read(reply)
+            except Trouble as trouble:
+                if trouble.throttled:
+                    trouble.retry_after = self._retry_after(reply)
+                raise
+        except Trouble as trouble:
+            if trouble.answered:
+                self._answered()
+            raise
+        except CrawlerError as error:
+            raise type(error)(self._clean(str(error))) from None
+        self._answered()
+        return value
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def wait_until(self, moment: float, reason: str) -> None:
+        """Sleep until ``moment`` (monotonic), telling the activity why and until when."""
+        if moment <= self.clock.monotonic():
+            return
+        self.activity.waiting_for = reason
+        while (left := moment - self.clock.monotonic()) > 0:
+            self.activity.waiting_until = self.clock.wall() + left
+            self._recount()
+            await self.clock.sleep(min(left, 1.0))
+        self.activity.waiting_for = None
+        self.activity.waiting_until = None
+
+    def note(self, text: str) -> None:
+        """Put one line into the activity's list of errors."""
+        errors = self.activity.errors
+        errors.append(self._clean(text))
+        del errors[:-_ERRORS_KEPT]
+
+    # -- one request -------------------------------------------------------------
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(limit=max(1, self.manners.page_connections)),
+                auto_decompress=False,
+            )
+        return self._session
+
+    def _begin(self) -> float:
+        now = self.clock.monotonic()
+        if self._first_request is None:
+            self._first_request = now
+        self._starts.append(now)
+        self.activity.requests += 1
+        self._recount()
+        self.activity.waiting_for = "the wiki's reply"
+        self.activity.waiting_until = None
+        return now
+
+    def _recount(self) -> None:
+        now = self.clock.monotonic()
+        while self._starts and self._starts[0] <= now - 60.0:
+            self._starts.popleft()
+        self.activity.requests_last_minute = len(self._starts)
+
+    def _count_bytes(self, number: int) -> None:
+        self.activity.bytes_read += number
+
+    def _answered(self) -> None:
+        self._last_answer = self.clock.monotonic()
+
+    def _retry_after(self, reply: Reply) -> float | None:
+        return parse_retry_after(
+            reply.headers.get("Retry-After"), reply.headers.get("Date"), self.clock.wall()
+        )
+
+    # -- what goes wrong -----------------------------------------------------------
+
+    def _time_left(self) -> float | None:
+        """Seconds of the 30 at the start that are left; None once the wiki has answered."""
+        if self._last_answer is not None or self._first_request is None:
+            return None
+        return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
+
+    async def endure(self, trouble: Trouble, tries: int) -> None:
+        """Wait as long as the ``tries``-th trouble in a row asks for.
+
+        Raises :class:`~crawler.errors.WikiUnreachable` when patience is at its end.
+        """
+        self.activity.retries += 1
+        if trouble.throttled:
+            self.activity.throttled += 1
+        self.note(trouble.text)
+        wait = wait_before_retry(tries, trouble.throttled, trouble.retry_after, self._rng)
+        now = self.clock.monotonic()
+        if self._last_answer is None:
+            began = now if self._first_request is None else self._first_request
+            left = began + START_SECONDS - now
+            if left <= 0.5 or (trouble.throttled and wait >= left):
+                raise WikiUnreachable(
+                    self._clean(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
+                )
+            wait = min(wait, left - 0.25)
+        elif now - self._last_answer > PATIENCE_SECONDS:
+            raise WikiUnreachable(self._clean(f"no valid reply for a day: {trouble.text}"))
+        await self.wait_until(now + wait, self._clean(trouble.text))
+
+    def _clean(self, text: str) -> str:
+        """One line without control characters, without the contact that a server may repeat."""
+        line = one_line(text)
+        return line.replace(self._contact, "[contact]") if self._contact else line

@@ -1,0 +1,87 @@
+"""How much one host may be asked: Wikimedia's rules there, gentle defaults elsewhere."""
+
+import ipaddress
+from dataclasses import dataclass
+
+from crawler.errors import BadSource
+
+WIKIMEDIA_RPM = 200
+OTHER_RPM = 60
+_WIKIMEDIA = (
+    "mediawiki.org",
+    "toolforge.org",
+    "wikibooks.org",
+    "wikidata.org",
+    "wikifunctions.org",
+    "wikimedia.org",
+    "wikimediafoundation.org",
+    "wikinews.org",
+    "wikipedia.org",
+    "wikiquote.org",
+    "wikisource.org",
+    "wikiversity.org",
+    "wikivoyage.org",
+    "wiktionary.org",
+    "wmcloud.org",
+)
+
+
+def is_wikimedia(host: str) -> bool:
+    """Whether Wikimedia's rules hold for ``host``."""
+    name = host.lower().rstrip(".")
+    return any(name == domain or name.endswith("." + domain) for domain in _WIKIMEDIA)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host`` is this machine."""
+    if host.lower().rstrip(".") in ("localhost", "localhost.localdomain"):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What the crawler holds itself to with one host."""
+
+    rpm: int | None
+    """Requests a minute, None: no cap."""
+    wikimedia: bool = False
+    """The budget is then shared by all of this user's trainers, and a contact is needed."""
+    shortest_gap: float = 0.0
+    """Seconds between the starts of two requests, at the least."""
+    slow_reply: float | None = None
+    """A reply that took longer than these seconds is followed by a wait of ``slow_wait``."""
+    slow_wait: float = 0.0
+    page_connections: int = 10
+    """Pages `/wiki/Title` asked for at the same time (the Action API always gets one)."""
+
+
+def manners_for(host: str, rpm: int | None = None) -> Manners:
+    """The rules for ``host``; ``rpm`` is what the user asked for (None: the default, 0: no cap).
+
+    Raises :class:`~crawler.errors.BadSource` for a rate that Wikimedia's rules forbid.
+    """
+    if rpm is not None and rpm < 0:
+        raise BadSource(f"--rpm {rpm}: give the number of requests a minute, 0 for no cap")
+    if is_wikimedia(host):
+        if rpm is not None and not 1 <= rpm <= WIKIMEDIA_RPM:
+            raise BadSource(f"--rpm {rpm}: Wikimedia allows at most {WIKIMEDIA_RPM} requests a minute")
+        return wikimedia_manners(rpm)
+    if rpm is None:
+        rpm = 0 if is_loopback(host) else OTHER_RPM
+    return Manners(rpm=rpm or None)
+
+
+def wikimedia_manners(rpm: int | None = None) -> Manners:
+    """Wikimedia's rules: 200 a minute, under 5 a second, 5 s of rest after a reply slower than 1 s."""
+    return Manners(
+        rpm=rpm or WIKIMEDIA_RPM,
+        wikimedia=True,
+        shortest_gap=0.21,
+        slow_reply=1.0,
+        slow_wait=5.0,
+        page_connections=1,
+    )

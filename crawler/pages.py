@@ -1,0 +1,136 @@
+"""Pages out of the Action API's replies: types checked, sizes bounded, pieces of one batch put together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from crawler.page import Page
+from crawler.wire import Trouble
+
+LARGEST_ID = (1 << 63) - 1
+_MOST_PAGES = 5000
+_LONGEST_TITLE = 1024
+_LONGEST_TEXT = 16 << 20
+_MOST_CONTINUES = 30
+_LONGEST_CONTINUE = 4096
+
+
+@dataclass(slots=True)
+class _Listed:
+    """A page of the batch, with or without its text so far."""
+
+    title: str
+    revision_id: int = 0
+    text: str | None = None
+    no_article: bool = False
+    """It was deleted, hidden, is a disambiguation page, no wikitext, or was given up."""
+
+
+class Gathering:
+    """The pages of one batch, as reply after reply fills in their texts."""
+
+    def __init__(self) -> None:
+        self._listed: dict[int, _Listed] = {}
+
+    def add(self, reply: Mapping[str, Any]) -> bool:
+        """Merge one reply; whether it brought anything new."""
+        news = False
+        for entry in _pages(reply):
+            page_id, title = entry.get("pageid"), entry.get("title")
+            if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+                continue
+            known = self._listed.get(page_id)
+            if known is None:
+                known = self._listed[page_id] = _Listed(sound_text(title[:_LONGEST_TITLE]))
+                news = True
+            if entry.get("missing") or entry.get("invalid") or _is_disambiguation(entry):
+                news |= not known.no_article
+                known.no_article = True
+            if known.text is None:
+                news |= _take_text(known, entry)
+        return news
+
+    def without_text(self) -> list[int]:
+        """Ids of the pages whose text is still to come, in rising order."""
+        return sorted(i for i, p in self._listed.items() if p.text is None and not p.no_article)
+
+    def give_up(self, page_id: int) -> None:
+        """This page's text will never come."""
+        self._listed[page_id].no_article = True
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def pages(self) -> tuple[Page, ...]:
+        """The articles, in the order in which the wiki listed them."""
+        return tuple(
+            Page(page_id, p.title, p.revision_id, p.text, "wikitext")
+            for page_id, p in self._listed.items()
+            if p.text is not None and not p.no_article
+        )
+
+
+def _pages(reply: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    query = reply.get("query")
+    pages = query.get("pages") if isinstance(query, dict) else None
+    if not isinstance(pages, list):
+        return []
+    return (entry for entry in pages[:_MOST_PAGES] if isinstance(entry, dict))
+
+
+def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
+    revisions = entry.get("revisions")
+    revision = revisions[0] if isinstance(revisions, list) and revisions else None
+    if not isinstance(revision, dict):
+        return False
+    slots = revision.get("slots")
+    main = slots.get("main") if isinstance(slots, dict) else None
+    if not isinstance(main, dict):
+        return False
+    content = main.get("content")
+    if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
+        page.no_article = True  # hidden, lost, or of another kind
+        return True
+    revision_id = revision.get("revid")
+    page.revision_id = revision_id if is_id(revision_id) else 0
+    page.text = sound_text(content[:_LONGEST_TEXT])
+    return True
+
+
+def _is_disambiguation(entry: Mapping[str, Any]) -> bool:
+    properties = entry.get("pageprops")
+    return isinstance(properties, dict) and "disambiguation" in properties
+
+
+def is_id(value: object) -> TypeGuard[int]:
+    """Whether ``value`` can be the id of a page or revision."""
+    return type(value) is int and 0 < value <= LARGEST_ID
+
+
+def sound_text(text: str) -> str:
+    """``text`` without the lone surrogates that JSON can smuggle in and UTF-8 cannot carry."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
+    """The parameters that go on from here, all of them passed through; None at the end.
+
+    Raises :class:`~crawler.wire.Trouble` for what is no continuation.
+    """
+    value = reply.get("continue")
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
+        raise Trouble("the wiki's continuation makes no sense")
+    parameters: dict[str, str] = {}
+    for key, part in value.items():
+        if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
+            raise Trouble("the wiki's continuation makes no sense")
+        parameters[key] = text
+    return parameters

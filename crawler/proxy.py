@@ -1,0 +1,28 @@
+"""Which proxy the environment names for a URL."""
+
+from urllib.request import getproxies, proxy_bypass
+
+from yarl import URL
+
+from crawler.errors import BadSource
+from crawler.limits import is_loopback
+
+
+def proxy_for(url: URL) -> URL | None:
+    """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
+
+    This machine itself is never asked for through a proxy. (aiohttp's own ``trust_env`` would
+    also send passwords out of ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for a proxy
+    of another kind than http.
+    """
+    host = url.host
+    if host is None or is_loopback(host) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    if not named:
+        return None
+    proxy = URL(named if "://" in named else f"http://{named}")
+    if proxy.scheme not in ("http", "https"):
+        raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
+    return proxy

@@ -1,0 +1,57 @@
+"""When to ask again: Retry-After, and growing waits where the wiki does not say."""
+
+import math
+import random
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+LONGEST_TOLD_WAIT = 3600.0
+"""A Retry-After above this is taken as this: after an hour it is fair to ask once more."""
+SHORTEST_TOLD_WAIT = 1.0
+THROTTLED_FIRST = 5.0
+THROTTLED_MOST = 300.0
+TROUBLE_FIRST = 1.0
+TROUBLE_MOST = 60.0
+
+
+def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
+    """Seconds that a Retry-After header asks for, None where it says nothing usable.
+
+    A date is read against the reply's own ``Date`` header, so that a wrong clock on either side
+    does no harm; ``wall`` (seconds since the epoch) serves where that is missing.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        until = _seconds_of_date(text)
+        if until is None:
+            return None
+        now = _seconds_of_date(date.strip()) if date else None
+        seconds = until - (wall if now is None else now)
+    if not math.isfinite(seconds) or seconds < 0:
+        return None
+    return min(max(seconds, SHORTEST_TOLD_WAIT), LONGEST_TOLD_WAIT)
+
+
+def _seconds_of_date(text: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
+    """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
+
+    What the wiki told us is obeyed, plus up to a tenth so that several clients do not return in
+    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken lines and
+    replies) with jitter that only lengthens it.
+    """
+    if retry_after is not None:
+        return retry_after * (1 + 0.1 * rng.random())
+    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (TROUBLE_FIRST, TROUBLE_MOST)
+    return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())

@@ -1,0 +1,74 @@
+"""What a wiki says of itself before its first article is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from yarl import URL
+
+from crawler.wire import Trouble
+
+SITEINFO: Mapping[str, str] = {
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "meta": "siteinfo",
+    "siprop": "general|namespaces|namespacealiases|statistics",
+}
+_MOST_NAMES = 200
+_LONGEST_NAME = 255
+_MOST_ARTICLES = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class SiteInfo:
+    """The parts of siteinfo that matter here, types checked."""
+
+    name: str
+    language: str
+    articles: int | None
+    file_names: tuple[str, ...]
+    """What the File namespace is called there, English names included."""
+    category_names: tuple[str, ...]
+    article_path: str
+    """Where rendered pages are, with ``$1`` for the title, as on "/wiki/$1"."""
+
+
+def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
+    """Take a siteinfo reply apart. Raises :class:`~crawler.wire.Trouble` where it is none."""
+    query = reply.get("query")
+    general = query.get("general") if isinstance(query, dict) else None
+    if not isinstance(query, dict) or not isinstance(general, dict):
+        raise Trouble(f"{url.host} answers, but not as a MediaWiki does")
+    if not str(general.get("generator", "")).startswith("MediaWiki"):
+        raise Trouble(f"{url.host} answers, but is no MediaWiki")
+    path = general.get("articlepath")
+    language = general.get("lang")
+    return SiteInfo(
+        name=str(url.host) if url.port in (80, 443, None) else f"{url.host}:{url.port}",
+        language=language if isinstance(language, str) and len(language) < 40 else "",
+        articles=_articles(query.get("statistics")),
+        file_names=_names(query, 6, ("File", "Image")),
+        category_names=_names(query, 14, ("Category",)),
+        article_path=path
+        if isinstance(path, str) and path.startswith("/") and path.count("$1") == 1 and len(path) < 500
+        else "/wiki/$1",
+    )
+
+
+def _articles(statistics: object) -> int | None:
+    number = statistics.get("articles") if isinstance(statistics, dict) else None
+    return number if type(number) is int and 0 <= number < _MOST_ARTICLES else None
+
+
+def _names(query: Mapping[str, Any], namespace: int, english: tuple[str, ...]) -> tuple[str, ...]:
+    found: list[object] = list(english)
+    namespaces = query.get("namespaces")
+    entry = namespaces.get(str(namespace)) if isinstance(namespaces, dict) else None
+    if isinstance(entry, dict):
+        found += [entry.get("name"), entry.get("canonical")]
+    aliases = query.get("namespacealiases")
+    if isinstance(aliases, list):
+        found += [a.get("alias") for a in aliases[:1000] if isinstance(a, dict) and a.get("id") == namespace]
+    good = [n for n in found if isinstance(n, str) and n and len(n) <= _LONGEST_NAME]
+    return tuple(dict.fromkeys(good))[:_MOST_NAMES]

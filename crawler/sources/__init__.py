@@ -1,0 +1,1 @@
+"""The ways in for articles, one file each."""

@@ -1,0 +1,177 @@
+"""One request and its whole reply over HTTP, with every way in which it can go wrong named in a line."""
+
+import errno
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+
+import aiohttp
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from crawler.proxy import proxy_for
+
+_CHUNK = 1 << 16
+_MOST_HOPS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class Trouble(Exception):
+    """Something that can pass: the request is worth repeating.
+
+    ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
+    ``answered``: this came from a working wiki, so the wiki counts as reached.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        throttled: bool = False,
+        retry_after: float | None = None,
+        answered: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.throttled = throttled
+        self.retry_after = retry_after
+        self.answered = answered
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole reply, decompressed."""
+
+    status: int
+    url: URL
+    headers: CIMultiDictProxy[str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WireLimits:
+    """Bounds on one request."""
+
+    most_bytes: int = 32 << 20
+    """Of a body, decompressed: four times the 8 MiB at which MediaWiki cuts its replies."""
+    connect_seconds: float = 15.0
+    stall_seconds: float = 30.0
+    """Without a single byte."""
+    total_seconds: float = 120.0
+
+
+async def get(
+    session: aiohttp.ClientSession,
+    url: URL,
+    limits: WireLimits,
+    *,
+    headers: Mapping[str, str] | None = None,
+    total_seconds: float | None = None,
+    count_bytes: Callable[[int], None],
+) -> Reply:
+    """GET ``url`` once, follow redirects within its host, read the body whole.
+
+    The session must have been made with ``auto_decompress=False``. ``count_bytes`` is told of
+    bytes as they came over the wire. Raises :class:`Trouble`.
+    """
+    total = limits.total_seconds if total_seconds is None else min(total_seconds, limits.total_seconds)
+    timeout = aiohttp.ClientTimeout(
+        total=total, sock_connect=limits.connect_seconds, sock_read=limits.stall_seconds
+    )
+    host = url.host or "?"
+    try:
+        for _hop in range(_MOST_HOPS):
+            async with session.get(
+                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
+            ) as response:
+                target = response.headers.get("Location")
+                if response.status in _REDIRECTS and target is not None:
+                    url = _next_hop(url, target)
+                    continue
+                body = await _body(response, limits.most_bytes, count_bytes)
+                return Reply(response.status, url, response.headers, body)
+        raise Trouble(f"{host} redirects in a circle")
+    except TimeoutError:
+        raise Trouble(f"{host} does not reply in time") from None
+    except (aiohttp.ClientError, OSError, zlib.error) as error:
+        raise Trouble(describe(error, host)) from None
+
+
+def _next_hop(url: URL, target: str) -> URL:
+    try:
+        there = url.join(URL(target))
+    except ValueError:
+        raise Trouble(f"{url.host} redirects to an address that is none") from None
+    if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
+        raise Trouble(f"{url.host} redirects away from a safe connection")
+    if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
+        raise Trouble(f"{url.host} redirects to another host, {str(there.host)[:100]}: not followed")
+    return there.with_fragment(None)
+
+
+async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
+    declared = response.content_length
+    if declared is not None and declared > most:
+        raise Trouble(f"{response.url.host} announces a reply of {declared} bytes: too large")
+    parts: list[bytes] = []
+    size = 0
+    async for part in decompressed(response, count_bytes):
+        size += len(part)
+        if size > most:
+            raise Trouble(f"{response.url.host} sends a reply without end: cut at {most >> 20} MiB")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def decompressed(
+    response: aiohttp.ClientResponse, count_bytes: Callable[[int], None]
+) -> AsyncIterator[bytes]:
+    """The body in parts of bounded size, whatever a compressed one would like to grow to.
+
+    Raises ``zlib.error`` for a body that is not what its Content-Encoding says, or that is cut.
+    """
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding in ("", "identity"):
+        async for raw in response.content.iter_chunked(_CHUNK):
+            count_bytes(len(raw))
+            yield raw
+        return
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise zlib.error(f"unknown encoding {encoding[:20]}")
+    unpack = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, as the header says
+    async for raw in response.content.iter_chunked(_CHUNK):
+        count_bytes(len(raw))
+        while raw and not unpack.eof:
+            yield unpack.decompress(raw, _CHUNK * 16)
+            raw = unpack.unconsumed_tail
+    if not unpack.eof:
+        raise zlib.error("cut short")
+
+
+def describe(error: Exception, host: str) -> str:
+    """One line for people about what went wrong on the way to ``host``."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"no address found for {host} (DNS)"
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return "the proxy named in the environment cannot be reached"
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return f"the proxy named in the environment answers {error.status}"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        cause = error.certificate_error
+        reason = cause.verify_message if isinstance(cause, ssl.SSLCertVerificationError) else "not accepted"
+        return f"the certificate of {host} is not valid: {reason} (TLS)"
+    if isinstance(error, aiohttp.ClientSSLError):
+        return f"no secure connection to {host} (TLS): is it https?"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        if error.errno == errno.ECONNREFUSED:
+            return f"{host} refuses connections"
+        why = error.os_error.strerror
+        return f"no connection to {host}" + (f": {why}" if why else "")
+    if isinstance(error, zlib.error):
+        return f"{host} sends a compressed reply that cannot be read"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"{host} sends what is not HTTP"
+    if isinstance(error, aiohttp.InvalidURL):
+        return f"{host} redirects to an address that is none"
+    return f"the connection to {host} was cut"
