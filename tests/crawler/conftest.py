@@ -1,0 +1,153 @@
+"""A clock that costs no time, and a little wiki that misbehaves on request."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from crawler.clock import Clock
+
+Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class FakeClock(Clock):
+    """Sleeping takes no time but moves the clock."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.wall_offset = 1.7e9
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wall(self) -> float:
+        return self.now + self.wall_offset
+
+    async def sleep(self, seconds: float) -> None:
+        assert seconds >= 0
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class ScriptedWiki:
+    """Answers the first requests by ``script``, one act each, and then as a wiki of ``pages`` does.
+
+    Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed order.
+    """
+
+    def __init__(self, pages: int = 7) -> None:
+        self.script: list[Act] = []
+        self.pages = [
+            {"pageid": i + 1, "ns": 0, "title": f"Page {i + 1}", "text": f"text of page {i + 1}"}
+            for i in range(pages)
+        ]
+        self.requests: list[web.Request] = []
+        self.url = ""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(request)
+        if self.script:
+            return await self.script.pop(0)(request)
+        return web.json_response(self.reply(dict(request.query)))
+
+    def reply(self, query: dict[str, str]) -> dict[str, Any]:
+        if query.get("meta") == "siteinfo":
+            return siteinfo(len(self.pages))
+        if "pageids" in query:
+            ids = {int(i) for i in query["pageids"].split("|")}
+            return {
+                "batchcomplete": True,
+                "query": {"pages": [self.entry(p) for p in self.pages if p["pageid"] in ids]},
+            }
+        limit = int(query["grnlimit"])
+        start = int(query["grncontinue"].split("|")[2]) - 1 if "grncontinue" in query else 0
+        chosen = self.pages[start : start + limit]
+        reply: dict[str, Any] = {"batchcomplete": True}
+        if chosen:
+            reply["query"] = {"pages": [self.entry(p, "prop" in query) for p in chosen]}
+        if start + limit < len(self.pages):
+            reply["continue"] = self.cursor(start + limit)
+        return reply
+
+    def cursor(self, index: int) -> dict[str, str]:
+        share = index / len(self.pages) * 0.9
+        return {
+            "grncontinue": f"0.05|0.{round((0.05 + share) * 1e6):06d}|{index + 1}|0",
+            "continue": "grncontinue||",
+        }
+
+    def entry(self, page: dict[str, Any], with_text: bool = True) -> dict[str, Any]:
+        entry = {k: v for k, v in page.items() if k not in ("text", "revisions")}
+        if with_text and "text" in page:
+            entry["revisions"] = [revision(page["pageid"] + 100, page["text"])]
+        return entry
+
+
+def revision(revision_id: Any, text: Any) -> dict[str, Any]:
+    return {"revid": revision_id, "slots": {"main": {"contentmodel": "wikitext", "content": text}}}
+
+
+def siteinfo(articles: int) -> dict[str, Any]:
+    return {
+        "batchcomplete": True,
+        "query": {
+            "general": {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"},
+            "statistics": {"articles": articles},
+            "namespaces": {
+                "6": {"id": 6, "name": "Datei", "canonical": "File"},
+                "14": {"id": 14, "name": "Kategorie", "canonical": "Category"},
+            },
+            "namespacealiases": [{"id": 6, "alias": "Bild"}],
+        },
+    }
+
+
+def says(status: int, text: str = "", content_type: str = "text/plain", **headers: str) -> Act:
+    """An act: this status with this text."""
+
+    async def act(request: web.Request) -> web.StreamResponse:
+        named = {k.replace("_", "-"): v for k, v in headers.items()}
+        return web.Response(status=status, text=text, content_type=content_type, headers=named)
+
+    return act
+
+
+def says_json(value: Any, **headers: str) -> Act:
+    """An act: this JSON under status 200."""
+    return says(200, json.dumps(value), "application/json", **headers)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def wiki() -> AsyncIterator[ScriptedWiki]:
+    scripted = ScriptedWiki()
+    app = web.Application()
+    app.router.add_get("/w/api.php", scripted.answer)
+    server = TestServer(app)
+    await server.start_server()
+    scripted.url = str(server.make_url("/w/api.php"))
+    yield scripted
+    await server.close()
+
+
+@pytest.fixture
+def acts() -> Any:
+    """The makers of acts, since test modules cannot import one another."""
+
+    class Acts:
+        text = staticmethod(says)
+        json = staticmethod(says_json)
+        siteinfo = staticmethod(siteinfo)
+        revision = staticmethod(revision)
+
+    return Acts

@@ -1,0 +1,106 @@
+import pytest
+from yarl import URL
+
+from crawler.addresses import api_candidates, language_api
+from crawler.errors import BadSource
+from crawler.limits import is_loopback, is_wikimedia, manners_for
+from crawler.proxy import proxy_for
+
+
+@pytest.mark.parametrize(
+    ("host", "wikimedia"),
+    [
+        ("en.wikipedia.org", True),
+        ("EN.Wikipedia.ORG.", True),
+        ("wikipedia.org", True),
+        ("stream.wikimedia.org", True),
+        ("notwikipedia.org", False),
+        ("wikipedia.org.evil.net", False),
+        ("127.0.0.1", False),
+    ],
+)
+def test_whose_host(host: str, wikimedia: bool) -> None:
+    assert is_wikimedia(host) is wikimedia
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "rpm"),
+    [
+        ("de.wikipedia.org", None, 200),
+        ("de.wikipedia.org", 30, 30),
+        ("wiki.someone.net", None, 60),
+        ("wiki.someone.net", 0, None),
+        ("wiki.someone.net", 1000, 1000),
+        ("127.0.0.1", None, None),
+        ("localhost", None, None),
+        ("::1", None, None),
+        ("127.0.0.1", 20, 20),
+    ],
+)
+def test_requests_a_minute(host: str, asked: int | None, rpm: int | None) -> None:
+    assert manners_for(host, asked).rpm == rpm
+
+
+@pytest.mark.parametrize(("host", "rpm"), [("en.wikipedia.org", 201), ("en.wikipedia.org", 0), ("x.net", -1)])
+def test_refused_rates(host: str, rpm: int) -> None:
+    with pytest.raises(BadSource, match="--rpm"):
+        manners_for(host, rpm)
+
+
+def test_loopback() -> None:
+    assert is_loopback("127.8.9.1")
+    assert not is_loopback("128.0.0.1")
+    assert not is_loopback("localhost.evil.net")
+
+
+@pytest.mark.parametrize(
+    ("typed", "places"),
+    [
+        ("https://w.net/x/api.php", ["https://w.net/x/api.php"]),
+        ("https://w.net/x/api.php?action=help#a", ["https://w.net/x/api.php"]),
+        ("https://w.net", ["https://w.net/w/api.php", "https://w.net/api.php"]),
+        ("https://w.net/wiki/Main_Page", ["https://w.net/w/api.php", "https://w.net/api.php"]),
+        (
+            "https://w.net:8443/w/index.php?title=A",
+            ["https://w.net:8443/w/api.php", "https://w.net:8443/api.php"],
+        ),
+        (
+            "https://w.net/my/",
+            ["https://w.net/my/api.php", "https://w.net/w/api.php", "https://w.net/api.php"],
+        ),
+    ],
+)
+def test_where_the_api_may_be(typed: str, places: list[str]) -> None:
+    assert [str(u) for u in api_candidates(typed)] == places
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "w.net", "ftp://w.net", "https://", "https://a:b@w.net", "https://w.net:99999/", "http://[::1"],
+)
+def test_no_address(typed: str) -> None:
+    with pytest.raises(BadSource):
+        api_candidates(typed)
+
+
+def test_languages() -> None:
+    assert language_api("zh-YUE") == "https://zh-yue.wikipedia.org/w/api.php"
+    for bad in ("", "e", "../x", "en.evil.net/", "en\n"):
+        if bad.strip() == "en":
+            continue
+        with pytest.raises(BadSource):
+            language_api(bad)
+
+
+def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "proxy.home:3128")
+    monkeypatch.setenv("no_proxy", "inside.net")
+    assert proxy_for(URL("https://en.wikipedia.org/")) == URL("http://proxy.home:3128")
+    assert proxy_for(URL("https://inside.net/")) is None
+    assert proxy_for(URL("http://en.wikipedia.org/")) is None
+    assert proxy_for(URL("https://127.0.0.1/")) is None
+    monkeypatch.setenv("https_proxy", "socks5://proxy.home:1080")
+    with pytest.raises(BadSource, match="socks5"):
+        proxy_for(URL("https://en.wikipedia.org/"))

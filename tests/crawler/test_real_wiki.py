@@ -1,0 +1,59 @@
+"""A whole lap of a real MediaWiki, where WIKITOPICS_TEST_API names its api.php."""
+
+import os
+
+import aiohttp
+import pytest
+
+from crawler.page import Position
+from crawler.sources.api import ApiSource
+
+API = os.environ.get("WIKITOPICS_TEST_API", "")
+pytestmark = pytest.mark.skipif(not API, reason="WIKITOPICS_TEST_API names no wiki")
+
+
+async def every_article() -> set[int]:
+    found: set[int] = set()
+    query = {
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "list": "allpages",
+        "aplimit": "500",
+        "apfilterredir": "nonredirects",
+    }
+    async with aiohttp.ClientSession() as session:
+        while True:
+            async with session.get(API, params=query) as response:
+                reply = await response.json()
+            found |= {page["pageid"] for page in reply["query"]["allpages"]}
+            if "continue" not in reply:
+                return found
+            query |= reply["continue"]
+
+
+@pytest.mark.parametrize("batch_pages", [50, 7])
+async def test_every_article_once_whatever_interrupts(batch_pages: int) -> None:
+    """Closed and opened again after every third batch, from the position of the last one."""
+    read: list[int] = []
+    skipped = 0
+    position: Position | None = None
+    lap = 0.0
+    while lap < 1.0:
+        source = ApiSource(API, version="0", batch_pages=batch_pages)
+        taken = 0
+        async for batch in source.batches(position):
+            read += [page.page_id for page in batch.pages]
+            skipped += batch.skipped
+            position = batch.position
+            assert batch.lap is not None
+            assert batch.lap >= lap
+            lap = batch.lap
+            taken += 1
+            if taken == 3:
+                break
+        await source.close()
+    every = await every_article()
+    assert len(read) == len(set(read))
+    assert set(read) <= every
+    assert len(read) + skipped == len(every)
