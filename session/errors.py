@@ -31,3 +31,7 @@ class NotRunning(SessionError):
 
 class NoSession(SessionError):
     """The named session does not exist."""
+
+
+class DiskFull(SessionError):
+    """Nothing can be saved until somebody makes room."""

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from session.blobs import pack_state, unpack_state
 from session.documents import Documents
-from session.errors import NotASession, SessionError
+from session.errors import DiskFull, NotASession, SessionError
 from session.reading import Role
 from session.schema import APPLICATION_ID, ROLES, VERSION, migrations
 from session.settings import Settings
@@ -123,7 +123,7 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
-        return SessionError(f"no space left for {path}")
+        return DiskFull(f"no space left on the disk of {path}")
     return SessionError(f"{path}: {text}")
 
 

@@ -1,0 +1,172 @@
+"""The crawl side of a run: a source read ahead, its pages counted in worker processes, blocks in order."""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Literal, Protocol
+
+from crawler.errors import CrawlerError
+from crawler.page import Activity, PageBatch, Position, Source
+from session.counting import count_in_worker, start_worker
+from session.documents import Block, Documents
+from session.errors import SessionError
+
+Wait = Literal["network", "parsing"]
+
+
+class Feed(Protocol):
+    """Where a run gets its blocks from."""
+
+    activity: Activity
+    waits_for: Wait | None
+    """What :meth:`next` is waiting for right now."""
+    queued: int
+    """Articles fetched and not yet handed out."""
+
+    def start(self, position: Position | None) -> None:
+        """Begin behind ``position``."""
+
+    async def next(self) -> Block | None:
+        """The next block; None at the end of the source. Raises what the source raises."""
+
+    async def drain(self) -> list[Block]:
+        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds."""
+
+    async def close(self) -> None:
+        """Let go of processes and connections."""
+
+
+class CrawlFeed:
+    """A :class:`crawler.page.Source` with its pages counted by a pool of processes.
+
+    At most ``ahead`` batches are under way, so that memory stays bounded when training is slower than
+    the crawl; fetching goes on while earlier pages are parsed and trained.
+    """
+
+    def __init__(
+        self, source: Source, words: Sequence[str], *, workers: int | None = None, ahead: int = 8
+    ) -> None:
+        self.activity = source.activity
+        self.waits_for: Wait | None = None
+        self.queued = 0
+        self._source = source
+        self._words = tuple(words)
+        self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
+        self._pool: Executor = self._new_pool()
+        self._ahead = ahead
+        self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
+        self._moved = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.arrivals = Rate()
+
+    def _new_pool(self) -> Executor:
+        # forkserver: a fork of this process would copy locks of its threads in whatever state they are.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["session.counting"])
+        return ProcessPoolExecutor(
+            self._workers, mp_context=context, initializer=start_worker, initargs=(self._words,)
+        )
+
+    def start(self, position: Position | None) -> None:
+        self._task = asyncio.create_task(self._fetch(position))
+
+    async def _fetch(self, position: Position | None) -> None:
+        try:
+            async for batch in self._source.batches(position):
+                self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
+                self.queued += len(batch.pages)
+                self._moved.set()
+                while len(self._items) >= self._ahead:
+                    self._moved.clear()
+                    await self._moved.wait()
+        finally:
+            self._moved.set()
+
+    async def next(self) -> Block | None:
+        assert self._task is not None
+        try:
+            self.waits_for = "network"
+            while not self._items:
+                if self._task.done():
+                    await self._task
+                    return None
+                self._moved.clear()
+                await self._moved.wait()
+            self.waits_for = "parsing"
+            return await self._first()
+        finally:
+            self.waits_for = None
+
+    async def _first(self) -> Block:
+        """The oldest item as a block; it leaves the line only when counted, so a cancelled wait loses nothing."""
+        batch, counting = self._items[0]
+        try:
+            documents = await asyncio.shield(asyncio.wrap_future(counting))
+        except BrokenProcessPool:
+            documents = await self._again(batch)
+        self._items.popleft()
+        self._moved.set()
+        self.queued -= len(batch.pages)
+        self.arrivals.add(len(batch.pages))
+        return Block(documents, batch.skipped, dict(batch.position), batch.lap)
+
+    async def _again(self, batch: PageBatch) -> Documents:
+        """A worker was killed (out of memory, by hand): all that is in line once more, in a new pool."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = self._new_pool()
+        again = [(item, self._pool.submit(count_in_worker, item.pages)) for item, _ in self._items]
+        self._items = deque(again)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(again[0][1]))
+        except BrokenProcessPool:
+            raise SessionError(
+                "the processes that parse articles are killed again and again: is memory short?"
+            ) from None
+
+    async def drain(self) -> list[Block]:
+        await self._stop_fetching()
+        blocks: list[Block] = []
+        with contextlib.suppress(TimeoutError, SessionError):
+            async with asyncio.timeout(3.0):
+                while self._items:
+                    blocks.append(await self._first())
+        return blocks
+
+    async def _stop_fetching(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, CrawlerError):
+                await self._task
+
+    async def close(self) -> None:
+        await self._stop_fetching()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        await self._source.close()
+
+
+class Rate:
+    """Events a second over the last ten seconds."""
+
+    SECONDS = 10.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._events: deque[tuple[float, int]] = deque()
+        self._begun = clock()
+
+    def add(self, number: int) -> None:
+        """``number`` events happen now."""
+        self._events.append((self._clock(), number))
+
+    def __call__(self) -> float:
+        now = self._clock()
+        while self._events and self._events[0][0] < now - self.SECONDS:
+            self._events.popleft()
+        span = min(self.SECONDS, max(1.0, now - self._begun))
+        return sum(number for _, number in self._events) / span

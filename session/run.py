@@ -1,0 +1,309 @@
+"""One run of a trainer: crawl, count, learn, measure and save until the end or until told to stop.
+
+Three things go on at once: the source is read ahead (this event loop and a pool of processes), the
+models learn and the store commits (one thread, since numba's kernels hold no lock), and a heartbeat
+tells other processes what is going on and learns what they ask for.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sqlite3
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from session.errors import DiskFull, SessionError
+from session.feed import Feed, Rate
+from session.store import Progress, Pulse, Store
+from session.trainer import Trainer
+
+COMMIT_SECONDS = 1.0
+"""A commit follows a minibatch at once, unless the last commit is younger than this."""
+BEAT_SECONDS = 0.5
+FLOW_EVERY = 4
+"""Every so many beats the rates are kept for the screen's graphs."""
+TRIM_BYTES = 64 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds this run; may differ from run to run."""
+
+    articles: int | None = None
+    hours: float | None = None
+    megabytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a progress line is made of."""
+
+    state: str
+    progress: Progress
+    elapsed_seconds: float
+    perplexities: dict[str, float]
+    crawl_rate: float
+    train_rate: float
+    waiting_for: str | None
+    waiting_until: float | None
+
+
+class Run:
+    """A trainer at work on a session that this process has locked."""
+
+    def __init__(
+        self,
+        path: Path,
+        store: Store,
+        trainer: Trainer,
+        feed: Feed,
+        limits: Limits,
+        report: Callable[[Report], None],
+    ) -> None:
+        self._path = path
+        self._store = store
+        self._trainer = trainer
+        self._feed = feed
+        self._limits = limits
+        self._report = report
+        self._stop = asyncio.Event()
+        self._reason = "stopped"
+        self._paused = False
+        self._go_on = asyncio.Event()
+        self._go_on.set()
+        self._save = False
+        self._blocked: str | None = None
+        self._learning = False
+        self._begun = time.monotonic()
+        self._elapsed_before = trainer.progress.elapsed_seconds
+        self._bytes_before = trainer.progress.bytes_read
+        self._committed = time.monotonic()
+        self._trained = Rate()
+        self._train_seconds: deque[tuple[int, float]] = deque(maxlen=20)
+        self._binding: deque[str] = deque(maxlen=20)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
+        self._pulse_thread = ThreadPoolExecutor(1, thread_name_prefix="pulse")
+
+    def stop(self, reason: str) -> None:
+        """Commit and end as soon as the minibatch under way is done."""
+        if not self._stop.is_set():
+            self._reason = reason
+            self._stop.set()
+            self._go_on.set()
+
+    async def __call__(self) -> str:
+        """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
+        pulse = await self._in_pulse(lambda: Pulse(self._path))
+        run = await self._in_pulse(lambda: pulse.begin(self._trainer.progress.articles))
+        self._feed.start(self._trainer.progress.position)
+        self._watch_signals()
+        beat = asyncio.create_task(self._beat(pulse))
+        try:
+            await self._consume()
+            if self._trainer.done():
+                self._reason = "finished"
+                await self._in_trainer(lambda: self._trainer.finish(self._elapsed()))
+            elif not self._stop.is_set():
+                self._reason = "the source has ended"
+        except BaseException as error:
+            self._reason = str(error) or type(error).__name__
+            raise
+        finally:
+            self._stop.set()
+            for block in await self._feed.drain():
+                self._trainer.feed(block)
+            await self._commit()
+            beat.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await beat
+            await self._say(pulse, "stopped", keep_flow=False)
+            await self._in_pulse(lambda: pulse.end(run, self._reason))
+            await self._in_pulse(pulse.close)
+            await self._in_trainer(self._store.close)
+            self._thread.shutdown()
+            self._pulse_thread.shutdown()
+        return self._reason
+
+    async def _consume(self) -> None:
+        trainer, stop = self._trainer, asyncio.ensure_future(self._stop.wait())
+        arriving: asyncio.Task[Any] | None = None
+        try:
+            while not self._stop.is_set() and not trainer.done():
+                self._check_limits()
+                if self._paused:
+                    await self._commit_if_due(0.0)
+                    await self._go_on.wait()
+                elif trainer.ready():
+                    await self._learn()
+                else:
+                    arriving = arriving or asyncio.create_task(self._feed.next())
+                    await asyncio.wait(
+                        {arriving, stop}, timeout=COMMIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    if arriving.done():
+                        block = arriving.result()
+                        arriving = None
+                        if block is None:
+                            trainer.end_of_source()
+                        else:
+                            trainer.feed(block)
+                await self._commit_if_due(COMMIT_SECONDS)
+        finally:
+            stop.cancel()
+            if arriving is not None:
+                # A block that came in just now is not to be lost; an error in it is told by drain's next.
+                if arriving.done() and arriving.exception() is None and arriving.result() is not None:
+                    trainer.feed(arriving.result())
+                arriving.cancel()
+
+    async def _learn(self) -> None:
+        before = time.monotonic()
+        self._learning = True
+        trained = await self._in_trainer(lambda: self._trainer.step(self._elapsed()))
+        self._learning = False
+        self._trained.add(trained)
+        self._train_seconds.append((trained, time.monotonic() - before))
+
+    def _check_limits(self) -> None:
+        if self._limits.hours is not None and time.monotonic() - self._begun >= self._limits.hours * 3600:
+            self.stop("the time given with --hours is up")
+        if (
+            self._limits.megabytes is not None
+            and self._feed.activity.bytes_read >= self._limits.megabytes * 1e6
+        ):
+            self.stop("the download given with --max-mb is reached")
+
+    async def _commit_if_due(self, age: float) -> None:
+        due = self._trainer.dirty and time.monotonic() - self._committed >= age
+        if due or self._save:
+            self._save = False
+            await self._commit()
+
+    async def _commit(self) -> None:
+        """Save; where the disk is full wait for room, unless the run is ending."""
+        while True:
+            try:
+                await self._in_trainer(self._commit_now)
+            except DiskFull as error:
+                if self._stop.is_set():
+                    raise
+                self._blocked = str(error)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stop.wait(), 5.0)
+            else:
+                self._blocked = None
+                self._committed = time.monotonic()
+                return
+
+    def _commit_now(self) -> None:
+        self._trainer.commit(self._elapsed(), self._bytes_before + self._feed.activity.bytes_read)
+        log = self._path.with_name(self._path.name + "-wal")
+        if log.exists() and log.stat().st_size > TRIM_BYTES:
+            self._store.trim_log()
+
+    def _elapsed(self) -> float:
+        return self._elapsed_before + time.monotonic() - self._begun
+
+    async def _beat(self, pulse: Pulse) -> None:
+        number = 0
+        while True:
+            self._sample()
+            wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
+            self._obey(wishes)
+            self._report(self._as_report())
+            number += 1
+            await asyncio.sleep(BEAT_SECONDS)
+
+    def _sample(self) -> None:
+        if self._learning:
+            self._binding.append("training")
+        elif self._feed.waits_for is not None:
+            self._binding.append(self._feed.waits_for)
+
+    def _state(self) -> str:
+        if self._stop.is_set():
+            return "stopping"
+        return "paused" if self._paused else "running"
+
+    def _obey(self, wishes: dict[str, int]) -> None:
+        if wishes.get("stop"):
+            self.stop("stopped by `wikitopics stop`")
+        self._save = self._save or bool(wishes.get("save"))
+        self._paused = bool(wishes.get("paused", self._paused))
+        if self._paused and not self._stop.is_set():
+            self._go_on.clear()
+        else:
+            self._go_on.set()
+
+    async def _say(self, pulse: Pulse, state: str, *, keep_flow: bool) -> dict[str, int]:
+        activity = self._feed.activity
+        report = self._as_report()
+        values = {
+            "article_limit": self._limits.articles,
+            "waiting_for": report.waiting_for,
+            "waiting_until": report.waiting_until,
+            "bound_by": Counter(self._binding).most_common(1)[0][0] if self._binding else None,
+            "crawl_rate": report.crawl_rate,
+            "train_rate": report.train_rate,
+            "requests": activity.requests,
+            "requests_last_minute": activity.requests_last_minute,
+            "allowed_per_minute": activity.allowed_per_minute,
+            "latency_seconds": activity.latency_seconds,
+            "batch_pages": activity.batch_pages,
+            "retries": activity.retries,
+            "throttled": activity.throttled,
+            "errors": activity.errors[-5:],
+        }
+        queue = self._feed.queued + self._trainer.progress.pending
+        flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None
+        try:
+            return await self._in_pulse(lambda: pulse.beat(state, values, flow))
+        except sqlite3.OperationalError:
+            return {}  # a busy or full disk: the next beat tries again, and the commit says what is wrong
+
+    def _as_report(self) -> Report:
+        activity = self._feed.activity
+        seconds = sum(spent for _, spent in self._train_seconds)
+        return Report(
+            state=self._state(),
+            progress=self._trainer.progress,
+            elapsed_seconds=self._elapsed(),
+            perplexities=self._trainer.perplexities(),
+            crawl_rate=self._feed.arrivals(),
+            train_rate=sum(n for n, _ in self._train_seconds) / seconds if seconds else 0.0,
+            waiting_for=self._blocked or activity.waiting_for,
+            waiting_until=None if self._blocked else activity.waiting_until,
+        )
+
+    def _watch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
+                loop.add_signal_handler(number, self._signalled, number)
+
+    def _signalled(self, number: signal.Signals) -> None:
+        if self._stop.is_set() and number == signal.SIGINT:
+            os._exit(130)  # the last commit stands; nothing else needs tidying
+        self.stop(f"stopped by {number.name}")
+
+    async def _in_trainer(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    async def _in_pulse(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pulse_thread, call)
+
+
+def ended_well(reason: str) -> bool:
+    """Whether a run that ended for this reason came to the end of its stream."""
+    return reason in ("finished", "the source has ended")
+
+
+__all__ = ["Limits", "Report", "Run", "SessionError", "ended_well"]

@@ -1,0 +1,205 @@
+"""The stream's bookkeeping: which article is held out, which trains next, when to measure, what to save.
+
+Synchronous and without a clock: what it does depends only on the articles fed, so that a run that
+was interrupted and resumed does exactly what an undisturbed one does. Times are handed in.
+"""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from model import KINDS, Minibatch
+from session.documents import Block, Documents
+from session.measure import SNAPSHOT_WORDS, measure, top_words
+from session.schedule import evaluation_due, minibatch_size, thinned
+from session.settings import Settings
+from session.spec import ModelSpec
+from session.store import ArticleRows, Changes, ModelRow, Progress, Snapshot, Store
+
+MOST_POINTS = 1000
+"""Points of a curve that are kept; beyond that its older half is thinned."""
+
+
+def default_batch_size(spec: ModelSpec) -> int:
+    """The batch size of a model that sets none."""
+    return spec.batch_size or int(KINDS[spec.kind].default_batch_size)
+
+
+def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Any:
+    """A model as its spec says, before its first article."""
+    return KINDS[spec.kind](n_words=n_words, n_documents=n_documents, seed=seed, **spec.parameters())
+
+
+def model_row(model: Any, log_likelihood: float | None) -> ModelRow:
+    """What the store keeps of ``model`` now."""
+    return ModelRow(
+        state=model.state(),
+        topics=model.n_topics,
+        topics_in_use=model.topics_in_use(),
+        updates=model.updates,
+        rho=float(model.rho),
+        log_likelihood=log_likelihood,
+    )
+
+
+class Trainer:
+    """Feeds the session's models and keeps the account; commits through the store when told to."""
+
+    def __init__(self, store: Store, *, article_limit: int | None, threads: int) -> None:
+        self._store = store
+        self.settings: Settings = store.settings
+        self.progress: Progress = store.progress()
+        self.article_limit = article_limit
+        self.models = []
+        for spec, state in zip(self.settings.models, store.model_states(), strict=True):
+            model = KINDS[spec.kind].from_state(state)
+            model.threads = threads
+            self.models.append(model)
+        self._scores = store.model_scores()
+        self._changes = Changes()
+        self._pending: deque[tuple[int, Documents]] = deque(store.pending())
+        self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
+        self._held_out = store.held_out()
+        self._held_out_batch: Minibatch | None = None
+        self._points = store.curve_points()
+        self._source_ended = False
+        self._moved = False
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a commit would write anything new."""
+        return self._moved
+
+    @property
+    def missing(self) -> int:
+        """Articles that the held-out set and the next minibatch still lack."""
+        missing = self.settings.held_out - len(self._held_out)
+        return max(0, missing) + max(0, self._next_size() - self.progress.pending)
+
+    def feed(self, block: Block) -> None:
+        """Take the next stretch of the stream: first into the held-out set, then to be trained."""
+        documents = block.documents.without_empty()
+        empty = len(block.documents) - len(documents)
+        progress = self.progress
+        progress.skipped += block.skipped + empty
+        progress.crawled += len(block.documents) + block.skipped
+        progress.position = block.position
+        self._moved = True
+        progress.lap = block.lap
+        missing = self.settings.held_out - len(self._held_out)
+        if missing > 0 and len(documents):
+            first, documents = documents[:missing], documents[missing:]
+            self._held_out = Documents.concatenate([self._held_out, first])
+            self._held_out_batch = None
+            self._changes.held_out.append(first)
+            self._changes.articles.append(ArticleRows(first, "held_out"))
+            progress.held_out += len(first)
+        if len(documents):
+            self._pending.append((self._next_pending, documents))
+            self._changes.pending.append((self._next_pending, documents))
+            self._next_pending += 1
+            progress.pending += len(documents)
+
+    def end_of_source(self) -> None:
+        """No article will follow: what is left trains as a last short minibatch."""
+        self._source_ended = True
+
+    def ready(self) -> bool:
+        """Whether :meth:`step` has a minibatch to train."""
+        size = self._next_size()
+        if size <= 0 or self.progress.pending == 0:
+            return False
+        return self._source_ended or self.progress.pending >= size
+
+    def done(self) -> bool:
+        """Whether the session has reached its end: nothing is left to train, or the limit is reached."""
+        limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
+        return limit_reached or (self._source_ended and self.progress.pending == 0)
+
+    def step(self, elapsed_seconds: float) -> int:
+        """Train one minibatch, measure where that is due; returns the number of articles trained."""
+        batch = self._take(min(self._next_size(), self.progress.pending))
+        learnt = []
+        for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
+            minibatch = _minibatch(batch)
+            parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
+            proportions = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            topic = proportions.argmax(axis=1)
+            learnt.append((topic, proportions[np.arange(len(topic)), topic]))
+        if self.settings.keep_articles != "none":
+            self._changes.articles.append(ArticleRows(batch, "trained", learnt))
+        progress = self.progress
+        before = progress.articles
+        progress.articles += len(batch)
+        progress.tokens += int(batch.counts.sum())
+        progress.minibatches += 1
+        if (
+            evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out))
+            or self.done()
+        ):
+            self._measure(elapsed_seconds)
+        return len(batch)
+
+    def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
+        """Save everything since the last commit, together."""
+        progress = self.progress
+        progress.elapsed_seconds = elapsed_seconds
+        progress.bytes_read = bytes_read
+        progress.finished = self.done()
+        if self._changes.articles:
+            for number, model in enumerate(self.models):
+                self._changes.models[number] = model_row(model, self._scores[number])
+        first = self._pending[0][0] if self._pending else self._next_pending
+        self._store.commit(progress, self._changes, first)
+        self._changes = Changes()
+        self._moved = False
+        gone = thinned(self._points, MOST_POINTS)
+        if gone:
+            self._store.forget_points(gone)
+            self._points = [point for point in self._points if point not in gone]
+
+    def _next_size(self) -> int:
+        size = minibatch_size(self.progress.articles, self.settings.batch_size)
+        if self.article_limit is not None:
+            size = min(size, self.article_limit - self.progress.articles)
+        return size
+
+    def _take(self, size: int) -> Documents:
+        """The next ``size`` pending articles."""
+        progress = self.progress
+        parts: list[Documents] = []
+        missing = size
+        while missing:
+            _, documents = self._pending[0]
+            part = documents[progress.pending_offset : progress.pending_offset + missing]
+            parts.append(part)
+            missing -= len(part)
+            progress.pending_offset += len(part)
+            if progress.pending_offset >= len(documents):
+                self._pending.popleft()
+                progress.pending_offset = 0
+        progress.pending -= size
+        return Documents.concatenate(parts)
+
+    def _measure(self, elapsed_seconds: float) -> None:
+        progress = self.progress
+        if self._held_out_batch is None and len(self._held_out):
+            self._held_out_batch = _minibatch(self._held_out)
+        for number, model in enumerate(self.models):
+            if self._held_out_batch is not None:
+                values = measure(model, self._held_out_batch, self.settings.seed)
+                self._scores[number] = values.get("log_likelihood", self._scores[number])
+                self._changes.metrics += [
+                    (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
+                    for metric, value in values.items()
+                ]
+            ids, probabilities = top_words(model.topics(), SNAPSHOT_WORDS)
+            shares = np.asarray(model.topic_shares(), np.float32)
+            self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
+        if not self._points or self._points[-1] != progress.articles:
+            self._points.append(progress.articles)
+
+
+def _minibatch(documents: Documents) -> Minibatch:
+    return Minibatch(documents.indptr, documents.word_ids, documents.counts)
