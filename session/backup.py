@@ -1,0 +1,34 @@
+"""A copy of a session that is whole, whatever the trainer does meanwhile."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from session.errors import SessionError
+from session.reader import SessionReader
+from session.store import as_session_error
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy the session at ``path`` to the new file ``target``, readable by its owner only.
+
+    Raises :class:`SessionError` where ``target`` exists or cannot be written; then nothing is left of it.
+    """
+    if target.exists():
+        raise SessionError(f"{target} exists already: name a new file")
+    SessionReader(path).close()
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
+        try:
+            connection.execute("VACUUM INTO ?", [str(draft)])
+        finally:
+            connection.close()
+        draft.replace(target)
+    except sqlite3.Error as error:
+        raise as_session_error(error, target) from None
+    except OSError as error:
+        raise SessionError(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        draft.unlink(missing_ok=True)

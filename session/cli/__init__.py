@@ -1,0 +1,48 @@
+"""The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from session.cli.main import wikitopics
+from session.cli.output import error_line
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: run the command, turn every error that a user can cause into one line, exit."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return 130
+    except click.UsageError as error:
+        context = error.ctx.command_path if error.ctx else "wikitopics"
+        click.echo(error_line(f"{error.format_message()} (see `{context} --help`)"), err=True)
+        return 2
+    except click.ClickException as error:
+        click.echo(error_line(error.format_message()), err=True)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output has had enough, as in `wikitopics topics | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        code = getattr(error, "exit_code", None)  # each room's own error tree carries one
+        if not isinstance(code, int):
+            raise
+        click.echo(error_line(str(error)), err=True)
+        return code
+    return result if isinstance(result, int) else 0
+
+
+if __name__ == "__main__":
+    main()

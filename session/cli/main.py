@@ -1,0 +1,88 @@
+"""The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
+
+import importlib
+from typing import Any
+
+import click
+
+from session.cli.options import session_option, train_options
+from session.version import __version__
+
+_COMMANDS = {
+    "demo": "session.cli.train",
+    "train": "session.cli.train",
+    "watch": "session.cli.screen",
+    "status": "session.cli.look",
+    "topics": "session.cli.look",
+    "articles": "session.cli.look",
+    "infer": "session.cli.infer",
+    "export": "session.cli.export",
+    "vocab": "session.cli.vocabulary",
+    "sessions": "session.cli.manage",
+    "stop": "session.cli.manage",
+    "pause": "session.cli.manage",
+    "resume": "session.cli.manage",
+    "save": "session.cli.manage",
+    "backup": "session.cli.manage",
+    "doctor": "session.cli.doctor",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(
+                f"{error.format_message()} Commands: {', '.join(_COMMANDS)}.", ctx
+            ) from None
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  wikitopics demo                      see it all work, no network needed
+  wikitopics --contact me@host.org     crawl English Wikipedia and watch
+  wikitopics train --hours 8           the same overnight, without a screen
+  wikitopics watch                     look at a session that trains elsewhere
+  wikitopics topics --top 8            print the topics""",
+)
+@session_option
+@train_options
+@click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
+@click.pass_context
+def wikitopics(ctx: click.Context, session: str, **options: Any) -> int | None:
+    """A live topic model of Wikipedia in the terminal.
+
+    Without a command: open the screen on the session and, if no trainer runs on it, start one with the
+    options given (those of `wikitopics train`).
+    """
+    if ctx.invoked_subcommand is not None:
+        given = [
+            name
+            for name in ctx.params
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        ]
+        if given:
+            option = "--" + given[0].replace("_", "-")
+            raise click.UsageError(
+                f"write {option} behind the command: wikitopics {ctx.invoked_subcommand} {option} …"
+            )
+        return None
+    from session.cli.screen import open_screen
+
+    return open_screen(ctx, session, options)

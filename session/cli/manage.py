@@ -1,0 +1,93 @@
+"""`sessions`, `stop`, `pause`, `resume`, `save`, `backup`: looking after sessions."""
+
+import json
+from pathlib import Path
+
+import click
+
+from session.cli.options import json_option, session_option
+from session.cli.output import printable, say
+from session.paths import session_folder, session_path
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics sessions")
+@json_option
+def sessions(as_json: bool) -> None:
+    """List the sessions in the session folder."""
+    from session.sessions import list_sessions
+
+    found = list_sessions()
+    if as_json:
+        rows = [
+            {"name": name, "path": str(path), "error": status}
+            if isinstance(status, str)
+            else {
+                "name": name,
+                "path": str(path),
+                "state": status.state,
+                "source": status.source,
+                "articles": status.articles,
+            }
+            for name, path, status in found
+        ]
+        click.echo(json.dumps(rows))
+        return
+    if not found:
+        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
+    for name, path, status in found:
+        if isinstance(status, str):
+            click.echo(f"{name:20} {printable(status)}")
+        else:
+            size = path.stat().st_size / 1e6
+            click.echo(
+                f"{name:20} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
+                f"{printable(status.source_name)}"
+            )
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
+@session_option
+def stop(session: str) -> None:
+    """Have the session's trainer save everything and exit."""
+    from session import control
+
+    control.stop(session_path(session))
+    say("stopped; everything is saved")
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics pause")
+@session_option
+def pause(session: str) -> None:
+    """Let the session's trainer stand still until `resume`."""
+    from session import control
+
+    control.pause(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics resume")
+@session_option
+def resume(session: str) -> None:
+    """Let a paused trainer go on."""
+    from session import control
+
+    control.resume(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics save")
+@session_option
+def save(session: str) -> None:
+    """Have the session's trainer commit now."""
+    from session import control
+
+    control.save(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@session_option
+def backup(file: Path, session: str) -> None:
+    """Copy a session to FILE, whole, even while it trains."""
+    from session.backup import backup as copy
+
+    copy(session_path(session), file)
+    say(f"copied to {file}")

@@ -1,0 +1,62 @@
+"""Options that several commands share, and what they say in --help."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+session_option = click.option(
+    "--session", default="default", metavar="NAME", show_default=True,
+    help="The session: a name in the session folder, or a path with a '/' or ending in .db.",
+)  # fmt: skip
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+
+_TRAIN = [
+    click.option("--source", type=click.Choice(["api", "html", "dump", "recent", "counts"]), default="api",
+                 help="Where articles come from: a wiki's API (default), its rendered pages, a dump file, "
+                      "recent changes, or a file of word counts."),
+    click.option("--api-url", metavar="URL", help="The wiki's api.php (default: English Wikipedia)."),
+    click.option("--lang", metavar="CODE", help="Wikipedia in this language, e.g. de; needs its own --vocab."),
+    click.option("--dump", metavar="FILE", multiple=True, help="A pages-articles XML dump; '-' for standard input."),
+    click.option("--counts", metavar="FILE.npz", help="Word counts: arrays indptr, word_ids, counts, n_words."),
+    click.option("--vocab", metavar="NAME|FILE", help="The vocabulary (default: english)."),
+    click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT",
+                 help="Your e-mail address or user page, sent to the wiki in the User-Agent; "
+                      "Wikimedia asks for it."),
+    click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000),
+                 help="Requests a minute, 0 for no cap (default: 200 on Wikimedia, 60 elsewhere, "
+                      "0 on loopback)."),
+    click.option("--model", "model", metavar="SPEC", multiple=True,
+                 help="KIND[:key=value,…] with KIND lda, scvb0 or hdp and keys name, topics, alpha, eta, "
+                      "omega, batch_size, kappa, tau0. Repeat for several models side by side."),
+    click.option("--topics", metavar="K", help="Topics of each model (default 100; hdp: at most 300)."),
+    click.option("--alpha", metavar="A", help="Prior of the proportions: a number, or 'learn'."),
+    click.option("--eta", metavar="E", help="Prior of the topics: a number, or 'learn'."),
+    click.option("--batch-size", metavar="S", help="Articles in a full minibatch."),
+    click.option("--kappa", metavar="X", help="How fast old minibatches are forgotten, 0.5 to 1."),
+    click.option("--tau0", metavar="X", help="How much the first minibatches are slowed down."),
+    click.option("--documents", metavar="D", type=click.IntRange(1, 10**12),
+                 help="Size of the corpus that the models assume (default: the source's)."),
+    click.option("--held-out", metavar="N", type=click.IntRange(0, 1_000_000),
+                 help="Articles never trained on, for measuring (default 1000, or a tenth of a small source)."),
+    click.option("--articles", metavar="N", type=click.IntRange(1), help="Stop when the session has trained on N."),
+    click.option("--hours", metavar="H", type=click.FloatRange(0, min_open=True), help="Stop this run after H hours."),
+    click.option("--max-mb", metavar="MB", type=click.FloatRange(0, min_open=True),
+                 help="Stop this run after downloading MB megabytes."),
+    click.option("--threads", metavar="N", type=click.IntRange(1, 256), default=1,
+                 help="Threads for the models; the result is the same for any number."),
+    click.option("--seed", metavar="N", type=click.IntRange(0, 2**32 - 1), help="Random seed (default 0)."),
+    click.option("--keep-articles", type=click.Choice(["all", "top", "none"]),
+                 help="Which articles to remember with their topics (default all)."),
+    click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."),
+]  # fmt: skip
+
+
+def train_options(command: Command) -> Command:
+    """All options of `wikitopics train`."""
+    for option in reversed(_TRAIN):
+        command = option(command)
+    return command

@@ -1,0 +1,45 @@
+"""What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
+
+import re
+import sys
+import time
+
+import click
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters, line ends and direction marks written out, so that none acts."""
+    return _UNSAFE.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+
+
+def error_line(message: str) -> str:
+    """A message as the one line that users see."""
+    return f"wikitopics: {printable(' '.join(message.split()))}"
+
+
+def say(message: str) -> None:
+    """A message for people, to standard error."""
+    click.echo(message, err=True)
+
+
+def number(value: float) -> str:
+    """1,234 for counts; 12.3 for small rates."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def duration(seconds: float) -> str:
+    """1:02:03"""
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def until(moment: float | None) -> str:
+    """ " until 14:05:09" for a known end of a wait, else nothing."""
+    return "" if moment is None else time.strftime(" until %H:%M:%S", time.localtime(moment))
+
+
+def to_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()

@@ -1,0 +1,195 @@
+"""`train` and `demo`: a trainer without a screen."""
+
+import json
+import time
+from typing import Any
+
+import click
+
+from session.cli.options import session_option, train_options
+from session.cli.output import duration, number, say, to_terminal, until
+from session.paths import session_path
+
+
+def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
+    """The options of `train` as a :class:`session.request.TrainRequest`."""
+    from session.config import contact
+    from session.request import TrainRequest
+
+    def given(name: str) -> bool:
+        return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+    shared = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
+    return TrainRequest(
+        source=options["source"] if given("source") else None,
+        api_url=options["api_url"],
+        lang=options["lang"],
+        dump=options["dump"],
+        counts=options["counts"],
+        vocab=options["vocab"],
+        contact=options["contact"] or contact(),
+        rpm=options["rpm"],
+        model=options["model"],
+        model_defaults={key: options[key] for key in shared},
+        documents=options["documents"],
+        held_out=options["held_out"],
+        articles=options["articles"],
+        hours=options["hours"],
+        max_mb=options["max_mb"],
+        threads=options["threads"],
+        seed=options["seed"],
+        keep_articles=options["keep_articles"],
+    )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics train --contact me@host.org --hours 8
+  wikitopics train --session de --lang de --vocab de.txt
+  wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
+  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1"""
+)
+@session_option
+@train_options
+@click.pass_context
+def train(ctx: click.Context, session: str, as_json: bool, **options: Any) -> int:
+    """Crawl and train until stopped, without a screen.
+
+    Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.
+    """
+    return run_trainer(session, as_request(ctx, options), as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics demo
+  wikitopics demo --headless --articles 5000"""
+)
+@click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
+@click.option(
+    "--articles", metavar="N", type=click.IntRange(1), help="Stop when the session has trained on N."
+)
+@click.option(
+    "--wiki-size",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Articles of the embedded wiki (default: no end).",
+)
+@click.option(
+    "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
+)
+@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output.")
+@click.pass_context
+def demo(
+    ctx: click.Context,
+    headless: bool,
+    articles: int | None,
+    wiki_size: int | None,
+    session: str,
+    as_json: bool,
+) -> int:
+    """The whole system with no network and no settings.
+
+    Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
+    articles are written from the word counts of 20,000 real ones.
+    """
+    if not headless:
+        from session.cli.screen import open_demo
+
+        return open_demo(session, articles, wiki_size)
+    from session.request import TrainRequest
+
+    request = TrainRequest(
+        source="demo",
+        model_defaults={"topics": 50, "batch_size": 256},
+        held_out=200,
+        articles=articles,
+        wiki_size=wiki_size,
+    )
+    return run_trainer(session, request, as_json)
+
+
+def run_trainer(session: str, request: Any, as_json: bool) -> int:
+    """Train in this process; prints progress; returns the exit code."""
+    from session.start import train as start
+
+    path = session_path(session)
+    progress = JsonLines() if as_json else Lines()
+    reason = start(path, request, progress, say)
+    progress.end(reason)
+    return 0
+
+
+class Lines:
+    """Progress for people, on standard error: soon at first, then every 30 s; on a terminal every 5 s."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+        self._every = 5.0 if to_terminal() else 30.0
+        self._perplexities: dict[str, float] = {}
+        self._last: Any = None
+
+    def __call__(self, report: Any) -> None:
+        self._last = report
+        measured = report.perplexities != self._perplexities and not self._perplexities
+        if time.monotonic() < self._next and not measured:
+            return
+        self._perplexities = report.perplexities
+        self._next = time.monotonic() + self._every
+        say(self._line(report))
+
+    def _line(self, report: Any) -> str:
+        progress = report.progress
+        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} articles"]
+        if progress.articles == 0:
+            parts.append(f"{progress.held_out:,} held out")
+        parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
+        parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
+        if report.state == "paused":
+            parts.append("paused")
+        if report.waiting_for:
+            parts.append(f"waiting for {report.waiting_for}{until(report.waiting_until)}")
+        return "  ".join(parts)
+
+    def end(self, reason: str) -> None:
+        """The last line."""
+        if self._last is not None:
+            say(self._line(self._last))
+        say(f"{reason}; everything is saved")
+
+
+class JsonLines(Lines):
+    """The same as JSON objects on standard output, one a line."""
+
+    def _line(self, report: Any) -> str:
+        progress = report.progress
+        return json.dumps(
+            {
+                "state": report.state,
+                "articles": progress.articles,
+                "tokens": progress.tokens,
+                "held_out": progress.held_out,
+                "crawled": progress.crawled,
+                "pending": progress.pending,
+                "skipped": progress.skipped,
+                "elapsed_seconds": round(report.elapsed_seconds, 3),
+                "articles_per_hour": round(report.crawl_rate * 3600, 1),
+                "perplexity": report.perplexities,
+                "waiting_for": report.waiting_for,
+            }
+        )
+
+    def __call__(self, report: Any) -> None:
+        self._last = report
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            click.echo(self._line(report))
+
+    def end(self, reason: str) -> None:
+        """The last object says why the run ended."""
+        if self._last is not None:
+            click.echo(
+                json.dumps(json.loads(self._line(self._last)) | {"state": "stopped", "reason": reason})
+            )

@@ -1,0 +1,137 @@
+"""What a user asks of a trainer, and whether an existing session can give it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from session.errors import BadUsage
+from session.settings import Settings
+from session.spec import ModelSpec, parse_specs
+
+ENGLISH = "en"
+_SHARED = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """The options of `wikitopics train` as given; None where nothing was said."""
+
+    source: str | None = None
+    api_url: str | None = None
+    lang: str | None = None
+    dump: tuple[str, ...] = ()
+    counts: str | None = None
+    vocab: str | None = None
+    contact: str | None = None
+    rpm: int | None = None
+    model: tuple[str, ...] = ()
+    model_defaults: Mapping[str, object] = field(default_factory=dict)
+    """topics, alpha, eta, batch_size, kappa, tau0 for every model."""
+    documents: int | None = None
+    held_out: int | None = None
+    articles: int | None = None
+    hours: float | None = None
+    max_mb: float | None = None
+    threads: int = 1
+    seed: int | None = None
+    keep_articles: str | None = None
+    wiki_size: int | None = None
+    """For the embedded wiki: how many articles it has."""
+
+    def specs(self) -> tuple[ModelSpec, ...]:
+        """The models asked for. Raises :class:`BadUsage`."""
+        return parse_specs(self.model, self.model_defaults)
+
+    def source_kind(self) -> str:
+        """The source asked for, in words or by naming its file. Raises :class:`BadUsage` where they disagree."""
+        implied = [kind for kind, value in (("dump", self.dump), ("counts", self.counts)) if value]
+        if len(implied) > 1:
+            raise BadUsage("--dump and --counts name two sources: give one")
+        kind = self.source or (implied[0] if implied else "api")
+        if implied and implied[0] != kind:
+            raise BadUsage(f"--{implied[0]} needs --source {implied[0]}, not {kind}")
+        for needed in ("dump", "counts"):
+            if kind == needed and not implied:
+                raise BadUsage(f"--source {needed} needs --{needed} FILE")
+        if kind in ("dump", "counts") and (self.api_url or self.lang):
+            raise BadUsage(f"--source {kind} reads a file: leave --api-url and --lang out")
+        if self.api_url and self.lang:
+            raise BadUsage("--api-url and --lang name two wikis: give one")
+        return kind
+
+    def vocabulary_name(self) -> str:
+        """The vocabulary asked for. Raises :class:`BadUsage` where a language needs one of its own."""
+        if self.vocab is None and self.lang not in (None, ENGLISH):
+            raise BadUsage(
+                f"--lang {self.lang} needs a vocabulary of that language: make one with "
+                f"`wikitopics vocab build --lang {self.lang} --articles 20000 -o {self.lang}.txt` "
+                f"and give --vocab {self.lang}.txt"
+            )
+        return self.vocab or "english"
+
+
+def check_resumable(
+    request: TrainRequest,
+    stored: Settings,
+    *,
+    source_options: Mapping[str, Any] | None,
+    fingerprint: str | None,
+) -> None:
+    """Raises :class:`BadUsage`, naming the option, where ``request`` contradicts what the session is.
+
+    ``source_options`` and ``fingerprint``: those of the source and the vocabulary asked for, None where
+    nothing was said about them.
+    """
+    if request.source is not None or request.dump or request.counts:
+        _same("--source", request.source_kind(), stored.source)
+    if source_options is not None:
+        for key, value in source_options.items():
+            _same(f"--{key.replace('_', '-')}", value, stored.source_options.get(key))
+    if fingerprint is not None and fingerprint != stored.fingerprint:
+        raise _differs("--vocab", request.vocab, f"another list of words ({stored.vocabulary})")
+    if request.model:
+        asked, made = [[s.as_json() for s in specs] for specs in (request.specs(), stored.models)]
+        if asked != made:
+            raise _differs("--model", " ".join(request.model), _in_words(stored.models))
+    else:
+        for key in _SHARED:
+            value = request.model_defaults.get(key)
+            if value is not None:
+                _check_shared(key, request, stored)
+    for option, value, kept in (
+        ("--seed", request.seed, stored.seed),
+        ("--held-out", request.held_out, stored.held_out),
+        ("--documents", request.documents, stored.documents),
+        ("--keep-articles", request.keep_articles, stored.keep_articles),
+    ):
+        if value is not None:
+            _same(option, value, kept)
+
+
+def _check_shared(key: str, request: TrainRequest, stored: Settings) -> None:
+    defaults = {key: request.model_defaults[key]}
+    for spec in stored.models:
+        if spec.kind == "hdp" and key in ("alpha", "eta"):
+            continue
+        (asked,) = parse_specs([spec.kind], defaults)
+        _same(f"--{key.replace('_', '-')}", getattr(asked, key), getattr(spec, key))
+
+
+def _same(option: str, asked: object, stored: object) -> None:
+    if asked != stored:
+        raise _differs(option, asked, stored)
+
+
+def _differs(option: str, asked: object, stored: object) -> BadUsage:
+    return BadUsage(
+        f"{option} {asked}: this session was made with {stored}; leave {option} out to resume it, "
+        "or start another with --session NAME"
+    )
+
+
+def _in_words(specs: tuple[ModelSpec, ...]) -> str:
+    def one(spec: ModelSpec) -> str:
+        values = {key: value for key, value in spec.as_json().items() if key != "kind"}
+        return spec.kind + ":" + ",".join(f"{key}={value}" for key, value in values.items())
+
+    return " ".join(one(spec) for spec in specs)

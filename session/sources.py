@@ -1,0 +1,33 @@
+"""Which source a request or a session means, and how to open it."""
+
+from pathlib import Path
+from typing import Any
+
+from crawler.addresses import language_api
+from crawler.sources.api import ApiSource
+
+from crawler.page import Source
+from session.errors import BadUsage
+from session.request import ENGLISH, TrainRequest
+from session.settings import Settings
+from session.version import __version__
+
+
+def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, Any]:
+    """What names the source, as kept in the session and compared when it resumes. No contact, ever."""
+    kind = stored.source if stored else request.source_kind()
+    if kind == "counts":
+        return {"counts": request.counts}
+    if kind == "dump":
+        files = [name if name == "-" else str(Path(name).expanduser().absolute()) for name in request.dump]
+        return {"dump": files}
+    if kind == "demo":
+        return {"wiki_size": request.wiki_size}
+    return {"api_url": request.api_url or language_api(request.lang or ENGLISH)}
+
+
+def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> Source:
+    """The source, not yet opened. Raises :class:`crawler.errors.CrawlerError` for options that cannot be."""
+    if kind == "api":
+        return ApiSource(options["api_url"], contact=request.contact, rpm=request.rpm, version=__version__)
+    raise BadUsage(f"--source {kind} is not there yet")

@@ -1,0 +1,178 @@
+"""From a request to a running trainer: open or create the session, make contact, run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawler.page import SourceInfo
+from session import store as stores
+from session.counts import CountsFeed, CountsFile
+from session.errors import BadUsage
+from session.feed import CrawlFeed, Feed
+from session.lock import trainer_lock
+from session.reader import SessionReader
+from session.request import TrainRequest, check_resumable
+from session.run import Limits, Report, Run
+from session.settings import Settings, check_batch_sizes
+from session.sources import make_source, source_options
+from session.trainer import Trainer, default_batch_size, model_row, new_model
+from vocab import Vocabulary
+
+DEFAULT_DOCUMENTS = 7_000_000
+"""D where the source's size cannot be known: about the articles of English Wikipedia."""
+DEFAULT_HELD_OUT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that has been opened, and how to read it."""
+
+    info: SourceInfo
+    options: dict[str, Any]
+    """What names the source, as the session keeps it."""
+    feed: Callable[[Callable[[], int]], Feed]
+    """Makes the feed; takes the trainer's "how many are missing"."""
+    close: Callable[[], Awaitable[None]]
+
+
+def train(
+    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Callable[[str], None]
+) -> str:
+    """Train the session at ``path`` until its end or a signal; returns why it ended.
+
+    ``say`` takes the few lines that tell what is going on before the first report. Raises the errors of
+    the rooms, each with an ``exit_code``; nothing is created where the source cannot be opened.
+    """
+    stored = _stored_settings(path)
+    if stored is not None:
+        options = source_options(request, stored) if _names_source(request) else None
+        fingerprint = load_vocabulary(request.vocab).fingerprint if request.vocab else None
+        check_resumable(request, stored, source_options=options, fingerprint=fingerprint)
+    else:
+        request.specs()  # a wrong option is told before the network is asked
+        request.source_kind()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with trainer_lock(path):
+        return asyncio.run(_train(path, request, stored, report, say))
+
+
+def load_vocabulary(name: str) -> Vocabulary:
+    """A shipped vocabulary by name, or a file."""
+    if "/" in name or "." in name:
+        return Vocabulary.from_file(Path(name).expanduser())
+    return Vocabulary.load(name)
+
+
+def _names_source(request: TrainRequest) -> bool:
+    # A counts file is compared by its content, when it is opened.
+    return bool(request.api_url or request.lang or request.dump or request.wiki_size)
+
+
+def _stored_settings(path: Path) -> Settings | None:
+    if not path.exists():
+        return None
+    with SessionReader(path) as reader:
+        return Settings.from_json(reader.settings())
+
+
+async def _train(
+    path: Path,
+    request: TrainRequest,
+    stored: Settings | None,
+    report: Callable[[Report], None],
+    say: Callable[[str], None],
+) -> str:
+    if stored is None:
+        vocabulary = load_vocabulary(request.vocabulary_name())
+        kind, options = request.source_kind(), source_options(request, None)
+    else:
+        vocabulary = Vocabulary.from_words(_stored_words(path))
+        kind, options = stored.source, stored.source_options
+    opened = await open_source(kind, options, request, vocabulary)
+    try:
+        if stored is None:
+            settings = settle(request, kind, vocabulary, opened)
+            models = [
+                new_model(s, len(vocabulary), settings.documents, settings.seed) for s in settings.models
+            ]
+            stores.create(path, settings, vocabulary.words, [model_row(model, None) for model in models])
+        store = stores.Store(path)
+        trainer = Trainer(store, article_limit=request.articles, threads=request.threads)
+        say(_begins(store.settings, trainer))
+        feed = opened.feed(lambda: trainer.missing)
+    except BaseException:
+        await opened.close()
+        raise
+    try:
+        return await Run(
+            path, store, trainer, feed, Limits(request.articles, request.hours, request.max_mb), report
+        )()
+    finally:
+        await feed.close()
+
+
+async def open_source(
+    kind: str, options: dict[str, Any], request: TrainRequest, vocabulary: Vocabulary
+) -> Opened:
+    """Make contact with the source; raises its errors."""
+    if kind == "counts":
+        file = CountsFile(Path(request.counts or options["counts"]).expanduser(), len(vocabulary))
+        found = {"counts": str(file.path.absolute()), "checksum": file.checksum()}
+        if found["checksum"] != options.get("checksum", found["checksum"]):
+            raise BadUsage(f"--counts {file.path}: other word counts than the session was made with")
+        return Opened(
+            SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), _nothing
+        )
+    source = make_source(kind, options, request)
+    try:
+        info = await source.open()
+    except BaseException:
+        await source.close()
+        raise
+    return Opened(info, options, lambda missing: CrawlFeed(source, vocabulary.words), source.close)
+
+
+async def _nothing() -> None:
+    """A file that is read whole needs no closing."""
+
+
+def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Opened) -> Settings:
+    """The settings of a new session: what was asked for, and defaults from what the source is."""
+    info = opened.info
+    held_out = request.held_out
+    if held_out is None:
+        held_out = DEFAULT_HELD_OUT if info.articles is None else min(DEFAULT_HELD_OUT, info.articles // 10)
+    documents = request.documents
+    if documents is None:
+        size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
+        documents = min(size, request.articles or size)
+    specs = request.specs()
+    sizes = tuple(default_batch_size(spec) for spec in specs)
+    check_batch_sizes(specs, sizes)
+    return Settings(
+        source=kind,
+        source_name=info.name,
+        source_options=opened.options,
+        vocabulary=request.vocabulary_name(),
+        fingerprint=vocabulary.fingerprint,
+        seed=request.seed or 0,
+        held_out=held_out,
+        documents=documents,
+        models=specs,
+        batch_sizes=sizes,
+        keep_articles=request.keep_articles or "all",
+    )
+
+
+def _stored_words(path: Path) -> tuple[str, ...]:
+    with SessionReader(path) as reader:
+        return reader.vocabulary()
+
+
+def _begins(settings: Settings, trainer: Trainer) -> str:
+    names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
+    done = trainer.progress.articles
+    start = f"going on at {done:,} articles" if done else f"{settings.held_out:,} articles are held out first"
+    return f"{settings.source_name}: training {names}; {start}"
