@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crawler import extract_html, extract_wikitext
 from crawler.page import Page
 from session.documents import Documents
 from vocab import Vocabulary
@@ -55,8 +54,4 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary) -> Documents:
 
 def prose(page: Page) -> str:
     """The page's text without its markup."""
-    if page.markup == "wikitext":
-        return extract_wikitext(page.text)
-    if page.markup == "html":
-        return extract_html(page.text)
     return page.text

@@ -32,6 +32,9 @@ class Feed(Protocol):
     def start(self, position: Position | None) -> None:
         """Begin behind ``position``."""
 
+    arrivals: "Rate"
+    """Articles counted."""
+
     async def next(self) -> Block | None:
         """The next block; None at the end of the source. Raises what the source raises."""
 
@@ -104,7 +107,7 @@ class CrawlFeed:
             self.waits_for = None
 
     async def _first(self) -> Block:
-        """The oldest item as a block; it leaves the line only when counted, so a cancelled wait loses nothing."""
+        """The oldest item; it leaves the line only when counted, so that a cancelled wait loses nothing."""
         batch, counting = self._items[0]
         try:
             documents = await asyncio.shield(asyncio.wrap_future(counting))

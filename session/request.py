@@ -43,7 +43,7 @@ class TrainRequest:
         return parse_specs(self.model, self.model_defaults)
 
     def source_kind(self) -> str:
-        """The source asked for, in words or by naming its file. Raises :class:`BadUsage` where they disagree."""
+        """The source asked for, by name or by its file. Raises :class:`BadUsage` where they disagree."""
         implied = [kind for kind, value in (("dump", self.dump), ("counts", self.counts)) if value]
         if len(implied) > 1:
             raise BadUsage("--dump and --counts name two sources: give one")

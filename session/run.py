@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from session.errors import DiskFull, SessionError
+from session.errors import DiskFull
 from session.feed import Feed, Rate
 from session.store import Progress, Pulse, Store
 from session.trainer import Trainer
@@ -82,6 +82,7 @@ class Run:
         self._save = False
         self._blocked: str | None = None
         self._learning = False
+        self._sound = True
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
@@ -111,16 +112,15 @@ class Run:
             if self._trainer.done():
                 self._reason = "finished"
                 await self._in_trainer(lambda: self._trainer.finish(self._elapsed()))
-            elif not self._stop.is_set():
-                self._reason = "the source has ended"
         except BaseException as error:
             self._reason = str(error) or type(error).__name__
             raise
         finally:
             self._stop.set()
-            for block in await self._feed.drain():
-                self._trainer.feed(block)
-            await self._commit()
+            if self._sound:
+                for block in await self._feed.drain():
+                    self._trainer.feed(block)
+                await self._commit()
             beat.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await beat
@@ -167,18 +167,19 @@ class Run:
     async def _learn(self) -> None:
         before = time.monotonic()
         self._learning = True
+        # Should it fail half way, the models and the account disagree: nothing may be saved any more.
+        self._sound = False
         trained = await self._in_trainer(lambda: self._trainer.step(self._elapsed()))
+        self._sound = True
         self._learning = False
         self._trained.add(trained)
         self._train_seconds.append((trained, time.monotonic() - before))
 
     def _check_limits(self) -> None:
-        if self._limits.hours is not None and time.monotonic() - self._begun >= self._limits.hours * 3600:
+        limits, activity = self._limits, self._feed.activity
+        if limits.hours is not None and time.monotonic() - self._begun >= limits.hours * 3600:
             self.stop("the time given with --hours is up")
-        if (
-            self._limits.megabytes is not None
-            and self._feed.activity.bytes_read >= self._limits.megabytes * 1e6
-        ):
+        if limits.megabytes is not None and activity.bytes_read >= limits.megabytes * 1e6:
             self.stop("the download given with --max-mb is reached")
 
     async def _commit_if_due(self, age: float) -> None:
@@ -299,11 +300,3 @@ class Run:
 
     async def _in_pulse(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pulse_thread, call)
-
-
-def ended_well(reason: str) -> bool:
-    """Whether a run that ended for this reason came to the end of its stream."""
-    return reason in ("finished", "the source has ended")
-
-
-__all__ = ["Limits", "Report", "Run", "SessionError", "ended_well"]

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from crawler.addresses import language_api
-from crawler.sources.api import ApiSource
-
 from crawler.page import Source
+from crawler.sources.api import ApiSource
 from session.errors import BadUsage
 from session.request import ENGLISH, TrainRequest
 from session.settings import Settings

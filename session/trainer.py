@@ -11,7 +11,7 @@ import numpy as np
 
 from model import KINDS, Minibatch
 from session.documents import Block, Documents
-from session.measure import SNAPSHOT_WORDS, measure, top_words
+from session.measure import SNAPSHOT_WORDS, HeldOut, top_words
 from session.schedule import evaluation_due, minibatch_size, thinned
 from session.settings import Settings
 from session.spec import ModelSpec
@@ -61,10 +61,11 @@ class Trainer:
         self._pending: deque[tuple[int, Documents]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
-        self._held_out_batch: Minibatch | None = None
+        self._measured_on: HeldOut | None = None
         self._points = store.curve_points()
         self._source_ended = False
         self._moved = False
+        self._learnt = False
 
     @property
     def dirty(self) -> bool:
@@ -91,7 +92,7 @@ class Trainer:
         if missing > 0 and len(documents):
             first, documents = documents[:missing], documents[missing:]
             self._held_out = Documents.concatenate([self._held_out, first])
-            self._held_out_batch = None
+            self._measured_on = None
             self._changes.held_out.append(first)
             self._changes.articles.append(ArticleRows(first, "held_out"))
             progress.held_out += len(first)
@@ -134,12 +135,24 @@ class Trainer:
         progress.articles += len(batch)
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
-        if (
-            evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out))
-            or self.done()
-        ):
+        self._moved = self._learnt = True
+        if evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out)):
             self._measure(elapsed_seconds)
         return len(batch)
+
+    def finish(self, elapsed_seconds: float) -> None:
+        """The end is reached: measure there too, where the rule has not done it."""
+        if self.progress.articles and (not self._points or self._points[-1] != self.progress.articles):
+            self._measure(elapsed_seconds)
+            self._moved = self._learnt = True
+
+    def perplexities(self) -> dict[str, float]:
+        """The last held-out perplexity of each model that has been measured, by name."""
+        return {
+            spec.name: float(np.exp(-score))
+            for spec, score in zip(self.settings.models, self._scores, strict=True)
+            if score is not None
+        }
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
@@ -147,13 +160,13 @@ class Trainer:
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
         progress.finished = self.done()
-        if self._changes.articles:
+        if self._learnt:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model, self._scores[number])
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
-        self._moved = False
+        self._moved = self._learnt = False
         gone = thinned(self._points, MOST_POINTS)
         if gone:
             self._store.forget_points(gone)
@@ -184,11 +197,11 @@ class Trainer:
 
     def _measure(self, elapsed_seconds: float) -> None:
         progress = self.progress
-        if self._held_out_batch is None and len(self._held_out):
-            self._held_out_batch = _minibatch(self._held_out)
+        if self._measured_on is None and len(self._held_out):
+            self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):
-            if self._held_out_batch is not None:
-                values = measure(model, self._held_out_batch, self.settings.seed)
+            if self._measured_on is not None:
+                values = self._measured_on.measure(model)
                 self._scores[number] = values.get("log_likelihood", self._scores[number])
                 self._changes.metrics += [
                     (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)

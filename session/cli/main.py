@@ -65,7 +65,7 @@ Examples:
 @train_options
 @click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
 @click.pass_context
-def wikitopics(ctx: click.Context, session: str, **options: Any) -> int | None:
+def wikitopics(ctx: click.Context, /, session: str, **options: Any) -> int | None:
     """A live topic model of Wikipedia in the terminal.
 
     Without a command: open the screen on the session and, if no trainer runs on it, start one with the

@@ -53,7 +53,7 @@ Examples:
 @session_option
 @train_options
 @click.pass_context
-def train(ctx: click.Context, session: str, as_json: bool, **options: Any) -> int:
+def train(ctx: click.Context, /, session: str, as_json: bool, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.

@@ -1,0 +1,95 @@
+"""`wikitopics`, `watch` and `demo` with the screen: start a trainer where none runs, then look at it."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from session.cli.options import session_option
+from session.paths import log_file, session_path
+
+START_SECONDS = 90.0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics watch
+  wikitopics watch --session night"""
+)
+@session_option
+def watch(session: str) -> int:
+    """The screen alone, on a session that something else trains, or that is finished."""
+    from session.reader import SessionReader
+
+    path = session_path(session)
+    SessionReader(path).close()
+    return show(path, started_trainer=False)
+
+
+def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> int:
+    """`wikitopics` without a command."""
+    from session.cli.train import as_request
+    from session.lock import owner_pid
+
+    path = session_path(session)
+    need_terminal()
+    if owner_pid(path) is not None:
+        return show(path, started_trainer=False)
+    as_request(ctx, options).specs()  # a wrong option is told here, not in the trainer's log
+    return start_and_show(path, ["train", *sys.argv[1:]])
+
+
+def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
+    """`wikitopics demo` with the screen."""
+    from session.lock import owner_pid
+
+    path = session_path(session)
+    need_terminal()
+    if owner_pid(path) is not None:
+        return show(path, started_trainer=False)
+    arguments = ["demo", "--headless", "--session", session]
+    if articles is not None:
+        arguments += ["--articles", str(articles)]
+    if wiki_size is not None:
+        arguments += ["--wiki-size", str(wiki_size)]
+    return start_and_show(path, arguments)
+
+
+def need_terminal() -> None:
+    """Raises :class:`session.errors.BadUsage` where no screen can be drawn."""
+    from session.errors import BadUsage
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadUsage("the screen needs a terminal: `wikitopics train` works without one")
+
+
+def start_and_show(path: Path, arguments: list[str]) -> int:
+    """Start a trainer in a process of its own, wait until its session exists, show it."""
+    from session.launch import start_trainer
+
+    process = start_trainer(path, arguments)
+    deadline = time.monotonic() + START_SECONDS
+    while not path.exists():
+        code = process.poll()
+        if code is not None:
+            log = log_file(path)
+            lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+            click.echo(lines[-1] if lines else f"wikitopics: the trainer ended with code {code}", err=True)
+            return code
+        if time.monotonic() > deadline:
+            click.echo(f"wikitopics: the trainer has not begun; its messages: {log_file(path)}", err=True)
+            return 1
+        time.sleep(0.02)
+    return show(path, started_trainer=True)
+
+
+def show(path: Path, *, started_trainer: bool) -> int:
+    """Open the screen; returns when it is closed."""
+    need_terminal()
+    from tui.app import run
+
+    run(path, started_trainer=started_trainer)
+    return 0
