@@ -45,19 +45,24 @@ class Documents:
         sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
 
-    def without_empty(self) -> "Documents":
-        """The articles that hold at least one word of the vocabulary."""
+    def split_empty(self) -> "tuple[Documents, Documents]":
+        """(the articles that hold a word of the vocabulary, those that hold none)."""
         lengths = np.diff(self.indptr)
         if (lengths > 0).all():
-            return self
-        keep = np.flatnonzero(lengths > 0)
+            return self, self[:0]
+        return self._rows(np.flatnonzero(lengths > 0)), self._rows(np.flatnonzero(lengths == 0))
+
+    def _rows(self, rows: NDArray[np.intp]) -> "Documents":
+        """The articles at ``rows``; those left out must be empty, so that the words stay as they are."""
+        lengths = np.diff(self.indptr)[rows]
+        words = int(lengths.sum())
         return Documents(
-            self.page_ids[keep],
-            self.revision_ids[keep],
-            tuple(self.titles[i] for i in keep),
-            np.concatenate(([0], np.cumsum(lengths[keep]))),
-            self.word_ids,
-            self.counts,
+            self.page_ids[rows],
+            self.revision_ids[rows],
+            tuple(self.titles[i] for i in rows),
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
+            self.word_ids[:words],
+            self.counts[:words],
         )
 
     def to_bytes(self) -> bytes:

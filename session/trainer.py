@@ -80,14 +80,15 @@ class Trainer:
 
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream: first into the held-out set, then to be trained."""
-        documents = block.documents.without_empty()
-        empty = len(block.documents) - len(documents)
+        documents, empty = block.documents.split_empty()
         progress = self.progress
-        progress.skipped += block.skipped + empty
+        progress.skipped += block.skipped + len(empty)
         progress.crawled += len(block.documents) + block.skipped
         progress.position = block.position
         self._moved = True
         progress.lap = block.lap
+        if len(empty):
+            self._changes.articles.append(ArticleRows(empty, "skipped"))
         missing = self.settings.held_out - len(self._held_out)
         if missing > 0 and len(documents):
             first, documents = documents[:missing], documents[missing:]

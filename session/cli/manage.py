@@ -11,12 +11,13 @@ from session.paths import session_folder, session_path
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics sessions")
+@click.option("--session", metavar="NAME", help="Only this one.")
 @json_option
-def sessions(as_json: bool) -> None:
+def sessions(session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder."""
     from session.sessions import list_sessions
 
-    found = list_sessions()
+    found = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
         rows = [
             {"name": name, "path": str(path), "error": status}

@@ -1,0 +1,42 @@
+"""Prose to build a vocabulary from: files, dumps, or a wiki crawled for the purpose."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+
+from crawler.page import Page, PageBatch, Source
+from session.counting import prose
+from vocab.documents import read_documents
+
+
+def file_documents(paths: Sequence[str]) -> Iterator[str]:
+    """The documents of plain files and JSON lines, one after another."""
+    for path in paths:
+        yield from read_documents(path)
+
+
+def crawled_documents(source: Source, articles: int, progress: Callable[[int], None]) -> Iterator[str]:
+    """The prose of (at most) the next ``articles`` articles of a source."""
+    with asyncio.Runner() as runner:
+        try:
+            runner.run(_open(source))
+            batches = source.batches(None)
+            done = 0
+            while done < articles:
+                pages = runner.run(_next(batches))
+                if pages is None:
+                    return
+                for page in pages[: articles - done]:
+                    yield prose(page)
+                done += min(len(pages), articles - done)
+                progress(done)
+        finally:
+            runner.run(source.close())
+
+
+async def _open(source: Source) -> None:
+    await source.open()
+
+
+async def _next(batches: AsyncIterator[PageBatch]) -> Sequence[Page] | None:
+    batch = await anext(batches, None)
+    return None if batch is None else batch.pages
