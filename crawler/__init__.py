@@ -1,1 +1,5 @@
 """Articles in: sources, manners towards the wiki, markup to prose. Knows no model and no SQLite."""
+
+from crawler.extract_wikitext import extract_wikitext
+
+__all__ = ["extract_wikitext"]

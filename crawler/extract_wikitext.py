@@ -1,0 +1,104 @@
+"""Wikitext to prose, in time linear in its length, whatever it is."""
+
+import re
+from collections.abc import Collection, Iterator
+
+from crawler.prose import is_skipped_section, tidy
+from crawler.wikitext_scan import remove_tags, resolve
+
+_FILE_NAMES = """
+file image fichier datei bild archivo imagen immagine ficheiro imagem bestand afbeelding plik grafika fil
+файл изображение ファイル 画像 文件 檔案 图像 圖像
+"""
+_CATEGORY_NAMES = """
+category kategorie catégorie categoría categoria categorie kategoria kategori категория カテゴリ 分类 分類
+"""
+_IGNORED = frozenset((_FILE_NAMES + _CATEGORY_NAMES).split())
+"""Links into these namespaces are no words; the names of the larger Wikipedias, in lower case."""
+
+_EXTERNAL_LINK = re.compile(
+    r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
+)
+_LANGUAGE_LINK = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10}){0,2}")
+_QUOTES = re.compile("'{2,}+")
+_MAGIC_WORD = re.compile(r"__[A-Z]{3,30}__")
+_UNCLOSED_LINK = re.compile(r"\x00([^:\n\x00]{0,40}):[^\n]*+")
+_HEADING = re.compile(r"(={1,6})(.*?)(={1,6})", re.DOTALL)
+_APOSTROPHE = re.compile(r"(?<=\b\w)\'\'\'(?=\w)")
+_LIST_MARKS = "*#:; \t"
+
+
+def extract_wikitext(
+    text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
+) -> str:
+    """The prose of an article: sentences and list items as plain text, one paragraph a line.
+
+    Left out are references, tables, templates (but for a few that stand for words), files with their
+    captions, categories, formulas, code, and the sections See also, References, Notes, Further reading,
+    External links, Bibliography and their like. ``file_names`` and ``category_names``: what this wiki calls
+    those namespaces, beside the names that are always known.
+
+    Any string gives a string, in time linear in its length. A redirect gives nothing.
+    """
+    if text.lstrip()[:9].lower() == "#redirect":
+        return ""
+    ignored = _IGNORED
+    if file_names or category_names:
+        ignored |= {name.lower().replace("_", " ") for name in (*file_names, *category_names)}
+
+    def render_link(target: str, texts: list[str]) -> str:
+        if ":" in target and "\n\n" not in target:
+            prefix = target.partition(":")[0].strip().lower().replace("_", " ")
+            if prefix in ignored or (not texts and _LANGUAGE_LINK.fullmatch(prefix)):
+                return ""
+            if target.startswith(":"):
+                prefix, _, rest = target[1:].partition(":")
+                target = rest if prefix.strip().lower() in ignored else target[1:]
+        if texts:
+            shown = "|".join(texts)
+            return shown if shown.strip() else target.partition("(")[0]
+        return target
+
+    text = resolve(remove_tags(text.replace("\x00", " ")), render_link)
+    if "\x00" in text:
+        text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
+    if "__" in text:
+        text = _MAGIC_WORD.sub(" ", text)
+    text = _EXTERNAL_LINK.sub(r"\1", text)
+    return tidy("\n".join(_prose_lines(text)))
+
+
+def _prose_lines(text: str) -> Iterator[str]:
+    """The lines that are prose, without the marks of headings, lists, bold and italics."""
+    skipped_level = 0
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if not line:
+            continue
+        first = line[0]
+        if first == "=" and (heading := _HEADING.fullmatch(line)) is not None:
+            level = min(len(heading[1]), len(heading[3]))
+            line = _QUOTES.sub("", heading[2]).strip("= \t")
+            if skipped_level and level > skipped_level:
+                continue
+            skipped_level = level if is_skipped_section(line) else 0
+        elif first in _LIST_MARKS:
+            line = line.lstrip(_LIST_MARKS)
+        elif first == "|" or line.startswith("----"):
+            line = line.lstrip("-") if first == "-" else ""
+        elif first == "!" and ('="' in line or "!!" in line):
+            line = ""  # the head of a table whose beginning is in a template
+        if skipped_level or not line:
+            continue
+        yield _without_quotes(line) if "''" in line else line
+
+
+def _without_quotes(line: str) -> str:
+    """Without the quotes for bold and italics. Where both are odd, one of three quotes is an apostrophe."""
+    if "'''" in line:
+        lengths = [len(run) for run in _QUOTES.findall(line)]
+        bold = sum(length == 3 or length >= 5 for length in lengths)
+        italic = sum(length == 2 or length >= 5 for length in lengths)
+        if bold % 2 and italic % 2:
+            line = _APOSTROPHE.sub("'", line, count=1)
+    return _QUOTES.sub("", line)

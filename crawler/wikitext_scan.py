@@ -1,0 +1,185 @@
+"""The two linear passes that take wikitext apart: tags first, then everything that nests.
+
+Both read the text once from left to right, with regular expressions that match one token and never look
+further than its end. The nesting pass keeps a stack of bounded depth, so that neither ``{{`` a hundred
+thousand times nor an unclosed table takes more than linear time. (General parsers of wikitext backtrack:
+30 kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from crawler.wikitext_templates import render_template
+
+_TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
+_DROPPED_TAGS = """
+ref references math chem ce gallery timeline source syntaxhighlight score imagemap hiero graph mapframe
+maplink templatedata templatestyles inputbox categorytree charinsert indicator includeonly pre style script
+rss quiz languages listing phonos chart
+"""
+_LINE_BREAK_TAGS = """
+p div br hr li ul ol dl dt dd center blockquote poem h1 h2 h3 h4 h5 h6 tr td th caption noinclude onlyinclude
+section article aside
+"""
+_DROPPED = frozenset(_DROPPED_TAGS.split())
+_LINE_BREAKS = frozenset(_LINE_BREAK_TAGS.split())
+_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*_DROPPED, "nowiki")}
+_MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
+
+
+def remove_tags(text: str) -> str:
+    """Without comments and tags; what they enclose stays, unless it is no prose (references, formulas).
+
+    ``<table>`` and ``</table>`` stay for the pass that knows nesting.
+    """
+    return "".join(_without_tags(text)) if "<" in text else text
+
+
+def _without_tags(text: str) -> Iterator[str]:
+    unclosed: set[str] = set()
+    position = 0
+    while (match := _TAG.search(text, position)) is not None:
+        start, end = match.span()
+        yield text[position:start]
+        position = end
+        if match[2] is None:
+            close = text.find("-->", end)
+            position = len(text) if close < 0 else close + 3
+            continue
+        name = match[2].lower()
+        opens = not match[1] and not match[3].endswith("/")
+        if name == "table":
+            yield match[0]
+        elif opens and name in _CLOSINGS and name not in unclosed:
+            closing = _CLOSINGS[name].search(text, end)
+            if closing is None:
+                # Never look for this one again, or many unclosed tags would cost the square of their number.
+                unclosed.add(name)
+            else:
+                position = closing.end()
+                if name == "nowiki":
+                    yield text[end : closing.start()].translate(_MARKUP)
+        elif name in _LINE_BREAKS:
+            yield "\n"
+    yield text[position:]
+
+
+_TOKEN = re.compile(
+    r"\{\{|\}\}|\[\[|\]\]|\||\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
+)
+_TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
+_OPENS = {"{{": _TEMPLATE, "[[": _LINK}
+_CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
+_MAX_DEPTH = 60
+"""Articles nest up to a dozen deep; MediaWiki itself gives up at 40 levels of templates."""
+
+_Frame = tuple[int, int, list[int]]
+"""What is open: kind, where in the output its content begins, where its bars are."""
+
+
+def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
+    """Without templates, tables and brackets: links and known templates become their words.
+
+    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. What is opened and never closed
+    stays as text; what is closed and was never opened goes.
+    """
+    if "{" not in text and "[[" not in text and "<" not in text:
+        return text
+    out: list[str] = []
+    stack: list[_Frame] = []
+    too_deep = 0
+    position = 0
+    text = "\n" + text
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        start = match.start()
+        if start > position:
+            out.append(text[position:start])
+        position = start + len(token)
+        if token == "|":
+            if stack:
+                stack[-1][2].append(len(out))
+            else:
+                out.append("|")
+            continue
+        kind = _OPENS.get(token)
+        closed = _CLOSES.get(token)
+        if kind is None and closed is None:
+            if token[0] == "<":
+                kind, closed = (None, _HTML_TABLE) if token[1] == "/" else (_HTML_TABLE, None)
+            else:
+                kind, closed = (None, _TABLE) if token[-1] == "}" else (_TABLE, None)
+            out.append("\n")
+        if kind is not None:
+            if len(stack) < _MAX_DEPTH:
+                stack.append((kind, len(out), []))
+            else:
+                too_deep += 1
+        elif too_deep:
+            too_deep -= 1
+        elif closed is not None:
+            _close(closed, stack, out, render_link)
+    out.append(text[position:])
+    _flatten(stack, out)
+    return "".join(out)
+
+
+def _close(
+    kind: int, stack: list[_Frame], out: list[str], render_link: Callable[[str, list[str]], str]
+) -> None:
+    """Replace the nearest open ``kind`` by its words; whatever is open inside it was never closed."""
+    if kind == _LINK:
+        # A bracket closes only what is directly open: it must not tear a template or a table apart.
+        if not stack or stack[-1][0] != _LINK:
+            return
+        place = len(stack) - 1
+    else:
+        place = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
+        if place < 0:
+            return
+    inner = stack[place + 1 :]
+    del stack[place + 1 :]
+    _flatten(inner, out)
+    _, begin, bars = stack.pop()
+    bounds = [begin, *bars, len(out)]
+    if kind == _TEMPLATE:
+        rendered = render_template("".join(out[begin : bounds[1]]), lambda: _parts(out, bounds)[1:])
+    elif kind == _LINK:
+        target, *texts = _parts(out, bounds)
+        rendered = render_link(target, texts)
+    else:
+        rendered = ""
+    del out[begin:]
+    if rendered:
+        out.append(rendered)
+
+
+def _parts(out: list[str], bounds: list[int]) -> list[str]:
+    return ["".join(out[a:b]) for a, b in pairwise(bounds)]
+
+
+_UNCLOSED = ("", "\x00", "\n|", "\n|")
+"""What stands for an opening that was never closed: \\x00 for a link, which may prove to be a file's."""
+
+
+def _flatten(frames: list[_Frame], out: list[str]) -> None:
+    """Make plain text of frames that nothing closed, their bars back in place."""
+    if not frames:
+        return
+    first = frames[0][1]
+    marks = sorted((place, mark) for kind, begin, bars in frames for place, mark in _marks(kind, begin, bars))
+    pieces: list[str] = []
+    position = first
+    for place, mark in marks:
+        pieces.extend(out[position:place])
+        pieces.append(mark)
+        position = place
+    pieces.extend(out[position:])
+    out[first:] = pieces
+
+
+def _marks(kind: int, begin: int, bars: list[int]) -> Iterator[tuple[int, str]]:
+    yield begin, _UNCLOSED[kind]
+    for bar in bars:
+        yield bar, "|"

@@ -1,0 +1,186 @@
+"""Templates that stand for words of the sentence they are in; every other template is left out.
+
+Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); these few say
+something that a reader reads as prose.
+"""
+
+from collections.abc import Callable, Sequence
+
+Arguments = Sequence[str]
+"""What stands between the bars, the template's name not counted."""
+
+_FIRST = """
+nowrap|nobr|nobreak|nowr|small|smaller|large|larger|big|resize|em|strong|bold|italic|noitalic|normal|kbd|mono
+code|abbr|abbrlink|tooltip|sup|sub|quote|cquote|blockquote|quotation|rquote|bquote|poemquote|poem quote|lord
+centered pull quote|nihongo foot|flag|flagcountry|flagu|flagdeco|sic|vanchor|visible anchor|ill|math|mvar
+interlanguage link|interlanguage link multi|illm|columns-list|col-list|columns list|not a typo|typo|as written
+uppercase|lcfirst|ucfirst|title case|avoid wrap|no wrap|center|centre|block center|align|hebrew|nastaliq
+sc|smallcaps|small caps|sc2|nihongo2|nihongo3|stl|station link|stn|keypress|tq|block indent|plainlist
+plain list|flatlist|flat list|circa|c.|ca.|floruit|fl.|first word|no italic|noitalics|gloss|script|unicode
+polytonic|iast|bibleverse-nb|native name
+"""
+_SECOND = """
+lang|langx|wikt-lang|color|font color|fontcolor|colour|text color|highlight|background color|transl
+transliteration|bg|indent
+"""
+_ALL = """
+nihongo|ubl|unbulleted list|hlist|ship|bulleted list|ordered list|unordered list|comma separated entries
+bibleverse|bibleref|bibleref2|linktext|nihongo krt|ublist|verse translation|blist|olist
+"""
+_LITERAL = {
+    "'": "'",
+    "'s": "'s",
+    "-'": "'",
+    "apostrophe": "'",
+    "okina": "ʻ",
+    "ndash": "–",
+    "snd": " – ",
+    "spnd": " – ",
+    "spaced ndash": " – ",
+    "spaced en dash": " – ",
+    "mdash": "—",
+    "spaced mdash": " — ",
+    "emdash": "—",
+    "endash": "–",
+    "en dash": "–",
+    "em dash": "—",
+    "dash": " – ",
+    "nbsp": " ",
+    "space": " ",
+    "spaces": " ",
+    "thinsp": " ",
+    "break": "\n",
+    "br": "\n",
+    "·": " ",
+    "•": " ",
+    "dot": " ",
+    "bull": " ",
+    "clear": "\n",
+    "-": "\n",
+    "ad": "AD",
+    "bc": "BC",
+    "bce": "BCE",
+    "ce": "CE",
+}
+_SHIPS = "hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas"
+_SHIP_PREFIXES = frozenset(_SHIPS.split())
+_UNITS = {
+    "km": "kilometres",
+    "m": "metres",
+    "cm": "centimetres",
+    "mm": "millimetres",
+    "mi": "miles",
+    "mile": "miles",
+    "miles": "miles",
+    "ft": "feet",
+    "foot": "feet",
+    "feet": "feet",
+    "in": "inches",
+    "inch": "inches",
+    "yd": "yards",
+    "nmi": "nautical miles",
+    "acre": "acres",
+    "acres": "acres",
+    "ha": "hectares",
+    "sqmi": "square miles",
+    "km2": "square kilometres",
+    "sqft": "square feet",
+    "m2": "square metres",
+    "kg": "kilograms",
+    "lb": "pounds",
+    "lbs": "pounds",
+    "oz": "ounces",
+    "t": "tonnes",
+    "g": "grams",
+    "mph": "miles per hour",
+    "km/h": "kilometres per hour",
+    "kn": "knots",
+    "hp": "horsepower",
+    "kW": "kilowatts",
+    "MW": "megawatts",
+    "L": "litres",
+    "l": "litres",
+    "usgal": "gallons",
+    "gal": "gallons",
+}
+
+
+def render_template(name: str, arguments: Callable[[], Arguments]) -> str:
+    """The words that ``{{name|…}}`` stands for, or nothing.
+
+    ``name`` as written; ``arguments`` gives what is between the bars, markup already taken out, and is only
+    called for templates that are known here.
+    """
+    key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
+    if (literal := _LITERAL.get(key)) is not None:
+        return literal
+    if key in _PLACES:
+        named, positional = _split(arguments())
+        return _choose(_PLACES[key], named, positional)
+    if key in {"convert", "cvt"}:
+        return _convert(_split(arguments())[1])
+    if key in _SHIP_PREFIXES:
+        return f"{key.upper()} " + _first(_split(arguments())[1])
+    if key == "sclass" or key == "sclass2":
+        positional = _split(arguments())[1]
+        return f"{positional[0]}-class {positional[1]}" if len(positional) > 1 else _first(positional)
+    if key in {"as of", "asof"}:
+        return "as of " + " ".join(_split(arguments())[1])
+    if key == "zh":
+        return " ".join(_split(arguments())[0].values())
+    if key.startswith("lang-"):
+        return _first(_split(arguments())[1])
+    if key.startswith("script/"):
+        positional = _split(arguments())[1]
+        return positional[-1] if positional else ""
+    return ""
+
+
+def _places() -> dict[str, int]:
+    places: dict[str, int] = {}
+    for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1)):
+        for name in names.replace("\n", "|").split("|"):
+            if name:
+                places[name] = place
+    return places
+
+
+_PLACES = _places()
+
+
+def _split(arguments: Arguments) -> tuple[dict[str, str], list[str]]:
+    """Named and positional arguments; numbers as names are positions, as in ``{{quote|1=…}}``."""
+    named: dict[str, str] = {}
+    positional: list[str] = []
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        name = name.strip()
+        if not equals or len(name) > 30 or " " in name or "\n" in name:
+            positional.append(argument)
+        elif name.isdecimal():
+            positional.append(value)
+        else:
+            named[name.lower()] = value
+    return named, positional
+
+
+def _choose(place: int, named: dict[str, str], positional: list[str]) -> str:
+    if place < 0:
+        return " ".join(value.strip() for value in positional)
+    text = named.get("text") or named.get("quote") or named.get("lt") or named.get("content")
+    if text is not None:
+        return text
+    return positional[min(place, len(positional) - 1)] if positional else ""
+
+
+def _first(positional: list[str]) -> str:
+    return positional[0] if positional else ""
+
+
+def _convert(positional: list[str]) -> str:
+    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure is no news."""
+    words = [_UNITS.get(value.strip(), value.strip()) for value in positional[:4]]
+    for place, word in enumerate(words):
+        if any(char.isalpha() for char in word) and word not in {"to", "and", "by", "x", "or"}:
+            return " ".join(words[: place + 1])
+    return " ".join(words[:1])

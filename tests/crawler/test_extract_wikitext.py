@@ -1,0 +1,240 @@
+import json
+import lzma
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import mwparserfromhell
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.extract_wikitext import extract_wikitext
+
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+NO_PROSE = re.compile(
+    r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)", re.I
+)
+needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "prose"),
+    [
+        ("plain words", "plain words"),
+        ("", ""),
+        ("'''Bold''' and ''italic'' and '''''both'''''", "Bold and italic and both"),
+        ("dit l'''Odyssée'' et '''gras'''", "dit l'Odyssée et gras"),
+        ("'''Apple'''s", "Apples"),
+        ("[[Paris]], [[Paris|the city]], [[bus]]es, [[a#b|]]", "Paris, the city, buses, a#b"),
+        ("[[Mercury (planet)|]]", "Mercury"),
+        ("[[File:A.jpg|thumb|135px|A [[nested]] caption]]after", "after"),
+        ("x[[image:A.jpg|left|upright=1.2|frame]]y", "xy"),
+        ("a[[Category:Birds]][[fr:Oiseau]][[zh-min-nan:Chiau]]", "a"),
+        ("[[:Category:Birds]] [[:File:A.jpg]] [[wikt:bird|bird]]", "Birds A.jpg bird"),
+        ("[[Alien: Covenant]] and [[Mission: Impossible|it]]", "Alien: Covenant and it"),
+        ("a<ref>note</ref>b<ref name=x />c<ref name='y'>{{cite web|url=http://x}}</ref>d", "abcd"),
+        ("a<!-- hidden [[x]] -->b<!-- never closed", "ab"),
+        ("H<sub>2</sub>O <b>is</b> <span style='x'>wet</span><br/>new", "H2O is wet\nnew"),
+        ("x<math>\\frac{a}{b}</math>y<gallery>\nA.jpg|c\n</gallery>z<nowiki>[[n]]</nowiki>", "xyz n "),
+        ("<pre>code</pre><source lang=c>int</source><syntaxhighlight>x</syntaxhighlight>t", "t"),
+        ("{{Infobox person\n| name = A\n| data = {{nested|{{deep}}}}\n}}\n'''A''' was", "A was"),
+        ("before\n{|\n! head\n|-\n| cell {{x}}\n{|\n| inner\n|}\n|}\nafter", "before\nafter"),
+        ("a<table><tr><td>x<table>y</table></td></tr></table>b", "a\nb"),
+        ("== Life ==\ntext\n=== Early ===\nmore", "Life\ntext\nEarly\nmore"),
+        ("* one\n*# two\n:: three\n; four\n----\nfive", "one\ntwo\nthree\nfour\nfive"),
+        ("[http://example.org the site] [https://x.y] http://bare.example/z?q=1 end", " the site end"),
+        ("R&amp;D&nbsp;caf&eacute; &lt;ref&gt;", "R&D café  ref "),
+        ("__NOTOC__text__FORCETOC__", " text "),
+        ("{{lang|fr|''bonjour''}} {{lang-de|Hallo}} {{transl|ar|ALA|salam}}", "bonjour Hallo ALA"),
+        (
+            "{{convert|5|km|mi}} {{Convert|3|to|5|acre}} {{cvt|7|ft|in|abbr=on}}",
+            "5 kilometres 3 to 5 acres 7 feet",
+        ),
+        ("{{nihongo|'''Castle'''|城|shiro}}", "Castle 城 shiro"),
+        ("{{nowrap|one {{small|two}}}} {{abbr|UN|United Nations}}", "one two UN"),
+        ("{{quote|text=To be|author=S}} {{quote|1=or not}}", "To be or not"),
+        (
+            "{{HMS|Victory}} {{ship|USS|Maine}} {{sclass|Kaiser|battleship}}",
+            "HMS Victory USS Maine Kaiser-class battleship",
+        ),
+        ("{{color|red|words}} {{flag|France}} {{ill|Anna|de|Anna X}}", "words France Anna"),
+        ("x{{snd}}y{{'s}} {{citation needed|date=May}}z", "x – y's z"),
+        ("#REDIRECT [[Elsewhere]]", ""),
+        ("!Kung people", "!Kung people"),
+    ],
+)
+def test_markup_becomes_prose(wikitext, prose):
+    assert extract_wikitext(wikitext).split() == prose.split()
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "See also",
+        "References",
+        "Notes",
+        "Further reading",
+        "External links",
+        "Bibliography",
+        "NOTES and References",
+        "'''Notes'''",
+    ],
+)
+def test_sections_that_are_no_prose_are_left_out(heading):
+    text = f"lead\n== Life ==\nkept\n=={heading}==\ngone\n=== Sub ===\ngone too\n== After ==\nback"
+    assert extract_wikitext(text) == "lead\nLife\nkept\nAfter\nback"
+
+
+def test_a_skipped_subsection_ends_at_the_next_of_its_level():
+    text = "== A ==\none\n=== Notes ===\ngone\n=== B ===\ntwo\n== See also ==\ngone\n= C =\nthree"
+    assert extract_wikitext(text) == "A\none\nB\ntwo\nC\nthree"
+
+
+def test_a_wikis_own_namespace_names():
+    text = "a[[Fitxer:X.jpg|miniatura|peu]][[Categoria d'art:Y]]b"
+    assert extract_wikitext(text, file_names=["Fitxer"], category_names=["Categoria d'art"]) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("broken", "kept"),
+    [
+        ("{{Infobox\n| a = b\n| c = d\n\nProse here.", "Prose here."),
+        ("{|\n| cell\n|-\n| other\n\nProse here.", "Prose here."),
+        ("[[File:A.jpg|thumb|20px|caption\nProse here.", "Prose here."),
+        ("[[unclosed link. Prose here.", "Prose here."),
+        ("}} ]] |} </ref> Prose here.", "Prose here."),
+        ("<ref>never closed. Prose here.", "Prose here."),
+        ("{{a [[b }} c ]] Prose here.", "Prose here."),
+        ("{|\n| {{flag|x\n|}\nProse here.", "Prose here."),
+        ("{{" * 80 + "}}" * 80 + "Prose here.", "Prose here."),
+    ],
+)
+def test_broken_markup_costs_no_prose(broken, kept):
+    text = extract_wikitext(broken)
+    assert text.endswith(kept)
+    assert not set("{}[]|<>") & set(text)
+    assert not {"cell", "20px", "thumb"} & set(text.split())
+
+
+MARKS = r"""
+{{ }} [[ ]] {| |} | \n|- \n! <ref> </ref> <ref\tname="a"> <ref/> <!-- --> '' ''' ''''' = \n==a==\n [ ] {{{ }}}
+[[File:a|thumb| [[a|b]] {{lang|fr| {{convert|1|km}} <math> </math> <nowiki> </nowiki> <table> </table> -{ }-
+[http://a\tb] &#x41; &bogus; &#99999999999; http://x __TOC__ \x00 \n \n\n * # : ; <br> <b </b> a é 語 &amp; \t
+#REDIRECT
+"""
+FRAGMENTS = [
+    mark.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for mark in MARKS.split()
+]
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
+def test_any_text_gives_text_without_markup(text):
+    result = extract_wikitext(text)
+    assert not set("{}[]|<>\x00") & set(result)
+
+
+@given(st.binary())
+def test_any_bytes_give_text(data):
+    assert isinstance(extract_wikitext(data.decode("utf-8", "surrogateescape")), str)
+
+
+BOMBS = [
+    *[
+        "{{",
+        "[[",
+        "}}",
+        "{|\n",
+        "\n{|",
+        "\n|",
+        "<ref>",
+        '<ref name="a">x',
+        '<b a="',
+        "<!--",
+        "<",
+        "<table>",
+        "{{a|",
+    ],
+    *[
+        "[[a|",
+        "[[File:",
+        "{{lang|a|",
+        "{{{",
+        "a{{b}}",
+        "{{[[",
+        "{{ [[ }}",
+        "[[ {{ ]] }}",
+        "\n{|{{\n|}",
+        "[http://a ",
+    ],
+    *[
+        "'''",
+        "'''a\n",
+        "== a ==\n",
+        "==\n",
+        "&amp",
+        "\x00a:",
+        "\n   ",
+        "</ref  ",
+        "<nowiki>",
+        "__A",
+        "http://",
+    ],
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
+    # A quadratic pass would take minutes and meet the test run's own limit.
+    assert isinstance(extract_wikitext(bomb * (500_000 // len(bomb))), str)
+
+
+def test_words_kept_through_many_levels_are_not_copied_without_bound():
+    assert len(extract_wikitext(("{{nowrap|" * 59 + "word " * 20 + "}}" * 59) * 500).split()) == 10_000
+
+
+@pytest.fixture(scope="module")
+def articles():
+    with lzma.open(SHARED / "corpus" / "wikitext" / "articles-400.jsonl.xz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+@needs_corpus
+def test_no_markup_survives_in_real_articles(articles):
+    marks = (
+        "{{",
+        "}}",
+        "[[",
+        "]]",
+        "|",
+        "<ref",
+        "Category:",
+        "px",
+        "''",
+        "==",
+        "rowspan",
+        "colspan",
+        "thumb|",
+    )
+    for article in articles:
+        text = extract_wikitext(article["text"])
+        assert [mark for mark in marks if mark in text] == [], article["title"]
+        assert text.strip(), article["title"]
+
+
+@needs_corpus
+def test_no_prose_is_lost_beside_a_general_parser(articles):
+    """The words of plain paragraphs, parsed one by one, are in our text of the whole article."""
+    total = lost = 0
+    for article in articles:
+        ours = Counter(extract_wikitext(article["text"]).split())
+        for paragraph in NO_PROSE.split(article["text"])[0].split("\n"):
+            if len(paragraph) < 200 or set(paragraph) & set("<{}|=*#:;!&") or "//" in paragraph:
+                continue
+            words = Counter(mwparserfromhell.parse(paragraph).strip_code().split())
+            total += sum(words.values())
+            lost += sum((words - ours).values())
+    assert total > 50_000
+    # What is left are paragraphs within comments and side boxes.
+    assert lost < 0.005 * total
