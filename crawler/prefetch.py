@@ -1,14 +1,14 @@
 """Work ahead: the next request is on its way while the caller still digests the last reply."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def ahead(items: AsyncIterator[T], most: int = 1) -> AsyncIterator[T]:
+async def ahead(items: AsyncGenerator[T], most: int = 1) -> AsyncGenerator[T]:
     """The same items, of which up to ``most`` wait ready beside the one under way.
 
     An exception comes out behind the items that came before it. Closing this generator ends
@@ -31,9 +31,9 @@ class _End:
     """Stands behind the last item."""
 
 
-async def _fill(items: AsyncIterator[T], queue: "asyncio.Queue[T | _End]") -> None:
+async def _fill(items: AsyncGenerator[T], queue: "asyncio.Queue[T | _End]") -> None:
     try:
-        async with aclosing(items) as closing:  # type: ignore[type-var]
+        async with aclosing(items) as closing:
             async for item in closing:
                 await queue.put(item)
     finally:

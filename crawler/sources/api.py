@@ -5,7 +5,7 @@ its cursor ``rand|start|id|flag`` goes on from there, wraps around (flag 1) and 
 The cursor is the whole crawl position.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from yarl import URL
@@ -86,11 +86,11 @@ class ApiSource:
     async def close(self) -> None:
         await self.client.close()
 
-    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+    def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on; each reply is read while the next is on its way."""
         return ahead(self._lap(_cursor_of(position)))
 
-    async def _lap(self, cursor: dict[str, str] | None) -> AsyncIterator[PageBatch]:
+    async def _lap(self, cursor: dict[str, str] | None) -> AsyncGenerator[PageBatch]:
         await self.open()
         while cursor is not None:
             gathering = Gathering()

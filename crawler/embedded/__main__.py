@@ -1,0 +1,79 @@
+"""`python -m crawler.embedded`: the embedded wiki as a process of its own.
+
+Prints its api.php on standard output and ends when its standard input does, so that it never
+outlives the process that started it, or on SIGTERM.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+
+from aiohttp import web
+
+from crawler.embedded.api import EmbeddedApi
+from crawler.embedded.app import make_app
+from crawler.embedded.corpus import Articles, synthetic_corpus
+from crawler.embedded.faults import Faults
+from crawler.embedded.writing import words_for_bytes
+
+
+def main() -> None:
+    """Read the options, serve, and leave quietly."""
+    parser = argparse.ArgumentParser(prog="python -m crawler.embedded", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0: any free one")
+    parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
+    parser.add_argument("--article-bytes", type=int, help="wikitext of about so many bytes for every article")
+    parser.add_argument("--faults", default="", help="KIND=RATE,…")
+    parser.add_argument("--first-id", type=int, default=1, help="page id of the first article")
+    parser.add_argument("--max-result", type=int, default=8 << 20, help="bytes at which replies are cut")
+    options = parser.parse_args()
+    corpus = synthetic_corpus()
+    words_each = None
+    if options.article_bytes:
+        words_each = words_for_bytes(corpus, options.article_bytes)
+    try:
+        articles = Articles(corpus, options.size, options.seed, words_each)
+        faults = Faults.parse(options.faults, options.seed)
+    except ValueError as error:
+        parser.error(str(error))
+    api = EmbeddedApi(articles, first_id=options.first_id, faults=faults, most_bytes=options.max_result)
+    asyncio.run(_serve(api, options.port, options.latency))
+
+
+async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
+    runner = web.AppRunner(make_app(api, latency=latency), access_log=None, shutdown_timeout=0.5)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port)
+    await site.start()
+    print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
+    await _parent_gone()
+    await runner.cleanup()
+
+
+async def _parent_gone() -> None:
+    """Wait for the end of standard input, SIGTERM or SIGINT, or another parent than at the start."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+
+    def read() -> None:
+        if not os.read(sys.stdin.fileno(), 4096):
+            over.set()
+            loop.remove_reader(sys.stdin.fileno())
+
+    loop.add_reader(sys.stdin.fileno(), read)
+    parent = os.getppid()
+    while not over.is_set() and os.getppid() == parent:
+        # A pipe that a forked child of the parent still holds has no end when the parent dies.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), 1.0)
+
+
+if __name__ == "__main__":
+    main()

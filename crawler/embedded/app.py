@@ -1,0 +1,161 @@
+"""The embedded wiki as an aiohttp application, its misdeeds included."""
+
+import asyncio
+import random
+import time
+import zlib
+from collections.abc import Awaitable, Callable
+from email.utils import formatdate
+
+from aiohttp import web
+
+from crawler.embedded.api import ApiError, EmbeddedApi, to_json
+from crawler.embedded.skin import render_page
+from crawler.embedded.writing import page_address
+
+ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load.php?\n"
+_POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."
+_RETRY_AFTER = {"429": "1", "429-absurd": "99999999999", "429-under-200": "1", "503": "1", "maxlag": "1"}
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def make_app(
+    api: EmbeddedApi, *, latency: float = 0.0, on_request: Callable[[web.Request], None] | None = None
+) -> web.Application:
+    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`.
+
+    ``latency``: seconds before each reply. ``on_request`` sees every request first.
+    """
+    rng = random.Random(api.faults.seed)
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        if on_request is not None:
+            on_request(request)
+        if latency:
+            await asyncio.sleep(latency)
+        fault = api.faults.draw(rng)
+        status = _STATUS.get(fault or "")
+        if status is not None and fault is not None:
+            return _plea(fault, status)
+        if request.path == "/w/api.php":
+            body, content_type = _api_body(api, request, fault, rng), "application/json"
+        else:
+            response = _page(api, request)
+            if not isinstance(response, bytes):
+                return response
+            body, content_type = response, "text/html"
+        return await _send(request, body, content_type, fault, rng)
+
+    app = web.Application()
+    app.router.add_get("/w/api.php", serve)
+    app.router.add_get("/wiki/{title:.*}", serve)
+    app.router.add_get("/robots.txt", _robots)
+    return app
+
+
+_STATUS = {
+    "429": 429,
+    "429-date": 429,
+    "429-absent": 429,
+    "429-absurd": 429,
+    "429-under-200": 200,
+    "403": 403,
+    "500": 500,
+    "502": 502,
+    "503": 503,
+    "504": 504,
+}
+
+
+def _plea(fault: str, status: int) -> web.Response:
+    headers = {"Retry-After": _RETRY_AFTER[fault]} if fault in _RETRY_AFTER else {}
+    if fault == "429-date":
+        headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
+    text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
+    return web.Response(status=status, text=text, headers=headers)
+
+
+async def _robots(request: web.Request) -> web.Response:
+    return web.Response(text=ROBOTS)
+
+
+def _api_body(api: EmbeddedApi, request: web.Request, fault: str | None, rng: random.Random) -> bytes:
+    if fault == "maxlag" and "maxlag" in request.query:
+        return to_json(ApiError("maxlag", "Waiting for db1: 8.5 seconds lagged.").reply)
+    if fault == "readonly":
+        return to_json(ApiError("readonly", "The wiki is currently in read-only mode.").reply)
+    try:
+        return to_json(api.answer(request.query, fault, rng))
+    except ApiError as error:
+        return to_json(error.reply)
+
+
+def _page(api: EmbeddedApi, request: web.Request) -> bytes | web.Response:
+    typed = request.match_info["title"]
+    title = typed.replace("_", " ")
+    index = api.index_of_title(title)
+    if index is None:
+        return web.Response(
+            status=404, text="<html>There is no article with this name.</html>", content_type="text/html"
+        )
+    if " " in typed:
+        return web.Response(status=301, headers={"Location": page_address(title)})
+    content = api.writer.html(api.articles.article(index))
+    return render_page(title, *api.ids(index), content).encode()
+
+
+async def _send(
+    request: web.Request, body: bytes, content_type: str, fault: str | None, rng: random.Random
+) -> web.StreamResponse:
+    headers = {"Content-Type": f"{content_type}; charset=utf-8"}
+    if fault == "maxlag":
+        headers["Retry-After"] = _RETRY_AFTER["maxlag"]
+    if fault == "json":
+        body = (
+            body[: rng.randrange(1, len(body))] if rng.random() < 0.5 else b'{"batchcomplete":true,}' + body
+        )
+    elif fault == "html":
+        body, headers["Content-Type"] = b"<!DOCTYPE html><title>Wikimedia Error</title>", "text/html"
+    elif fault == "charset":
+        body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
+    elif fault == "gzip":
+        return web.Response(
+            body=b"\x1f\x8b" + rng.randbytes(3000), headers={**headers, "Content-Encoding": "gzip"}
+        )
+    if "gzip" in request.headers.get("Accept-Encoding", "") and len(body) > 1000:
+        packer = zlib.compressobj(1, wbits=31)
+        body = packer.compress(body) + packer.flush()
+        headers["Content-Encoding"] = "gzip"
+    if fault in ("endless", "stall", "reset"):
+        return await _never_ends_well(request, body, headers, fault, rng)
+    return web.Response(body=body, headers=headers)
+
+
+async def _never_ends_well(
+    request: web.Request, body: bytes, headers: dict[str, str], fault: str, rng: random.Random
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers=headers)
+    if fault == "reset" and rng.random() < 0.3:
+        _cut(request)
+        return response
+    if fault == "endless":
+        response.headers.pop("Content-Encoding", None)
+    else:
+        response.content_length = len(body)
+    await response.prepare(request)
+    try:
+        if fault == "endless":
+            while True:
+                await response.write(b" " * 65536)
+        await response.write(body[: rng.randrange(len(body))])
+        if fault == "stall":
+            await asyncio.sleep(3600)
+        _cut(request)
+    except ConnectionError:
+        pass  # the client has had enough
+    return response
+
+
+def _cut(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

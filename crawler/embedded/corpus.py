@@ -1,0 +1,109 @@
+"""The articles of the embedded wiki as word counts, without end if need be, none of them kept in memory."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Word counts of N articles: words ``word_ids[indptr[i]:indptr[i+1]]`` with their ``counts``."""
+
+    titles: Sequence[str]
+    words: Sequence[str]
+    indptr: NDArray[np.int64]
+    word_ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Article:
+    """One article before it is written out: every occurrence of every word, in shuffled order."""
+
+    index: int
+    title: str
+    word_ids: NDArray[np.int64]
+
+
+class Articles:
+    """``size`` articles: the corpus in its order, then articles resampled from it.
+
+    Every article is made anew from ``seed`` and its index whenever it is asked for, always the same.
+    ``words_each``: draw so many words from each article's distribution instead of its own counts.
+    """
+
+    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+        if size < 0 or (size > 0 and not len(corpus.titles)):
+            raise ValueError("size must not be negative, and there is none without a corpus")
+        self.corpus = corpus
+        self.size = size
+        self._seed = seed
+        self._words_each = words_each
+        self._index = {title: i for i, title in enumerate(corpus.titles)}
+
+    def title(self, index: int) -> str:
+        """The title of article ``index``, 0 to size - 1."""
+        n = len(self.corpus.titles)
+        base, lap = self._base(index), index // n
+        return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
+
+    def find(self, title: str) -> int | None:
+        """The index of the article with that title."""
+        found = self._index.get(title)
+        if (
+            found is None
+            and (copy := _COPY.fullmatch(title))
+            and (base := self._index.get(copy[1])) is not None
+        ):
+            found = int(copy[2]) * len(self.corpus.titles) + base
+        return found if found is not None and found < self.size else None
+
+    def article(self, index: int) -> Article:
+        """Article ``index`` with its words in the order in which they are to be written."""
+        corpus, base = self.corpus, self._base(index)
+        rng = np.random.default_rng((self._seed, index))
+        span = slice(corpus.indptr[base], corpus.indptr[base + 1])
+        ids, counts = corpus.word_ids[span], corpus.counts[span]
+        total = int(counts.sum())
+        if self._words_each is not None or index >= len(corpus.titles):
+            drawn = rng.random(self._words_each if self._words_each is not None else total) * total
+            words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
+        else:
+            words = rng.permutation(np.repeat(ids, counts))
+        return Article(index, self.title(index), words.astype(np.int64))
+
+    def _base(self, index: int) -> int:
+        return index % len(self.corpus.titles)
+
+
+def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> Corpus:
+    """Made-up articles about eight made-up subjects, for where the sample is not wanted."""
+    rng = np.random.default_rng(seed)
+    syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
+    words = tuple(
+        dict.fromkeys(
+            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])
+            for _ in range(900)
+        )
+    )
+    subjects = rng.dirichlet(np.full(len(words), 0.05), 8)
+    indptr, ids, counts = [0], [], []
+    for _ in range(n_articles):
+        mixture = rng.dirichlet(np.full(8, 0.2)) @ subjects
+        drawn = rng.multinomial(int(rng.integers(40, 500)), mixture)
+        used = np.flatnonzero(drawn)
+        ids.append(used)
+        counts.append(drawn[used])
+        indptr.append(indptr[-1] + len(used))
+    return Corpus(
+        titles=tuple(f"{words[i % len(words)].capitalize()} {i}" for i in range(n_articles)),
+        words=words,
+        indptr=np.array(indptr, dtype=np.int64),
+        word_ids=np.concatenate(ids).astype(np.int32),
+        counts=np.concatenate(counts).astype(np.int32),
+    )

@@ -1,0 +1,75 @@
+"""What the embedded wiki can do wrong, how often, and to which pages."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+REQUEST_KINDS = (
+    "429",
+    "429-date",
+    "429-absent",
+    "429-absurd",
+    "429-under-200",
+    "403",
+    "500",
+    "502",
+    "503",
+    "504",
+    "maxlag",
+    "readonly",
+    "json",
+    "html",
+    "charset",
+    "gzip",
+    "endless",
+    "stall",
+    "reset",
+    "truncated",
+    "out-of-order",
+    "duplicate",
+)
+"""Kinds that befall one request; at most one befalls each."""
+PAGE_KINDS = ("deleted", "disambiguation", "oversized")
+"""Kinds that befall a page for good, the same pages for the same seed."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Rates from 0 to 1 by kind; the rates of :data:`REQUEST_KINDS` add up to at most 1."""
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for kind, rate in self.rates.items():
+            if kind not in REQUEST_KINDS + PAGE_KINDS:
+                raise ValueError(f"unknown fault {kind!r}: there are {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
+            if not 0 <= rate <= 1:
+                raise ValueError(f"fault {kind}: a rate from 0 to 1, not {rate}")
+        if sum(self.rates.get(kind, 0.0) for kind in REQUEST_KINDS) > 1 + 1e-9:
+            raise ValueError("the rates of the faults add up to more than 1")
+
+    @classmethod
+    def parse(cls, text: str, seed: int = 0) -> "Faults":
+        """Read ``"429=0.02,stall=0.01"``. Raises ValueError."""
+        rates: dict[str, float] = {}
+        for part in filter(None, (p.strip() for p in text.split(","))):
+            kind, separator, rate = part.partition("=")
+            if not separator:
+                raise ValueError(f"{part!r}: write KIND=RATE")
+            rates[kind.strip()] = float(rate)
+        return cls(rates, seed)
+
+    def draw(self, rng: random.Random) -> str | None:
+        """The fault of one request, mostly None."""
+        point = rng.random()
+        for kind in REQUEST_KINDS:
+            point -= self.rates.get(kind, 0.0)
+            if point < 0:
+                return kind
+        return None
+
+    def hits(self, kind: str, index: int) -> bool:
+        """Whether page ``index`` suffers from ``kind``."""
+        rate = self.rates.get(kind, 0.0)
+        return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate

@@ -1,0 +1,49 @@
+"""Start the embedded wiki as a child process and know its address."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from crawler.errors import WikiUnreachable
+
+
+class EmbeddedWiki:
+    """A running embedded wiki; it ends with :meth:`stop`, or with this process however that ends.
+
+    ``options`` are those of `python -m crawler.embedded`, for instance ``["--size", "3000"]``.
+    Raises :class:`~crawler.errors.WikiUnreachable` where it does not start.
+    """
+
+    def __init__(self, options: Sequence[str] = ()) -> None:
+        # A session of its own: Ctrl+C in the terminal is for the trainer, which still reads.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "crawler.embedded", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        if not line.startswith("http://"):
+            self.stop()
+            raise WikiUnreachable("the embedded wiki did not start")
+        self.url = line
+        """Its api.php."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End it and wait for that; safe to call twice."""
+        process = self._process
+        process.terminate()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,136 @@
+"""The loops of SCVB0, [F13] algorithm 2, on minibatches.
+
+| symbol | shape | meaning |
+|---|---|---|
+| rows | (U, K') | (N_phi + eta) / (N_Z + W eta) of the minibatch's words, a row a word, up to one constant |
+| theta | (D, K') | N_theta + alpha: kept with alpha inside, so that no topic decays into denormal numbers |
+| keep | (T,) | 1 - rho_theta at a document's step t = 1, 2 … |
+| statistics | (U, K') | sum over a block's documents of m gamma |
+
+K' is K padded to whole vector registers; rows and alpha are 0 there, and so is everything made from them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._jit import kernel
+
+Floats = NDArray[np.floating]
+LANES = 16  # float32 in a vector register
+# Compiled loops test at run time whether what they write lies within a few registers behind what they read,
+# and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything:
+# so the bits of a result do not depend on where a thread's memory happens to lie.
+GUARD = 256
+
+
+@kernel
+def word_rows(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    N_phi_hat: Floats,
+    scale: Any,
+    eta: Any,
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = (scale N_phi_hat[w] + eta) weight for the words start to stop; weight: (K,)."""
+    K = weight.size
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            rows[u, k] = (scale * N_phi_hat[w, k] + eta) * weight[k]
+        rows[u, K:] = 0
+
+
+@kernel
+def documents(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    rows: Floats,
+    alpha: Floats,
+    keep: Floats,
+    passes: int,
+    theta: Floats,
+    statistics: Floats,
+) -> None:
+    """Passes over the words of the documents start to stop; the last one also fills `statistics`.
+
+    `statistics` with no row is left alone (inference). A document starts with its words spread over the
+    topics as the prior does, and its steps are counted on through all of its passes.
+    """
+    K = alpha.size
+    collect = statistics.shape[0] > 0
+    statistics[:] = 0
+    one = alpha.dtype.type(1)
+    scratch = np.empty(2 * K + 3 * GUARD, alpha.dtype)
+    gamma = scratch[GUARD : GUARD + K]
+    N = scratch[2 * GUARD + K : 2 * GUARD + 2 * K]
+    total_alpha = alpha.sum()
+    for d in range(start, stop):
+        length = alpha.dtype.type(0)
+        for i in range(indptr[d], indptr[d + 1]):
+            length += counts[i]
+        spread = one + length / total_alpha
+        for k in range(K):
+            N[k] = alpha[k] * spread
+        t = 0
+        for p in range(passes):
+            last = collect and p == passes - 1
+            for i in range(indptr[d], indptr[d + 1]):
+                u = local[i]
+                m = alpha.dtype.type(counts[i])
+                total = alpha.dtype.type(0)
+                for k in range(K):  # [F13] eq. 5, not yet normalised
+                    value = rows[u, k] * N[k]
+                    gamma[k] = value
+                    total += value
+                stay = keep[t]
+                if m > one:
+                    stay = stay**m
+                t += 1
+                move = (one - stay) * length / total
+                back = one - stay
+                if last:
+                    share = m / total
+                    for k in range(K):
+                        statistics[u, k] += share * gamma[k]
+                for k in range(K):  # [F13] eq. 9, on N_theta + alpha
+                    N[k] = stay * N[k] + (back * alpha[k] + move * gamma[k])
+        for k in range(K):
+            theta[d, k] = N[k]
+
+
+@kernel
+def add_statistics(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    statistics: Floats,
+    factor: Any,
+    N_phi_hat: Floats,
+    mass: NDArray[np.float64],
+) -> None:
+    """N_phi_hat[w] += factor sum_b statistics[b, u] for the words start to stop; mass (K,) gains the sums.
+
+    The blocks b are added in their order: the result does not depend on who filled them.
+    """
+    K = mass.size
+    scratch = np.empty(K + 2 * GUARD, N_phi_hat.dtype)
+    sums = scratch[GUARD : GUARD + K]
+    for u in range(start, stop):
+        sums[:] = statistics[0, u, :K]
+        for b in range(1, statistics.shape[0]):
+            for k in range(K):
+                sums[k] += statistics[b, u, k]
+        w = ids[u]
+        for k in range(K):
+            N_phi_hat[w, k] += factor * sums[k]
+            mass[k] += sums[k]

@@ -1,0 +1,448 @@
+"""Stochastic collapsed variational Bayes for latent Dirichlet allocation (SCVB0): [F13] algorithm 2.
+
+| symbol | shape | meaning | paper |
+|---|---|---|---|
+| N_phi | (W, K) | expected number of times a word has a topic, in the whole corpus | [F13] eq. 7 |
+| N_Z | (K,) | expected number of words of a topic, the column sums of N_phi | [F13] eq. 8 |
+| N_theta | (D, K) | expected number of words of a topic in a document; not kept | [F13] eq. 6 |
+| gamma | never stored | variational distribution of a word's topic | [F13] eq. 5 |
+| alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [F13] section 2 |
+| C, C_M | numbers | words in the corpus, in the minibatch | [F13] table 1 |
+| rho_phi | number | step size s (tau0 + t)^-kappa of the minibatch t = 1, 2 … | [F13] section 3 |
+| rho_theta | number | the same with the theta_* settings, t = 1, 2 … within a document | [F13] section 3 |
+
+A word that a document has m times is updated once, by the closed form of m updates (clumping, [F13] eq. 9).
+N_phi is kept as `scale * N_phi_hat`: a step multiplies `scale` by 1 - rho_phi and touches only the rows of
+the minibatch's words, however large the vocabulary. Derivations, and in which sense this is MAP estimation:
+docs/derivations.md.
+
+**The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
+`warm_start` alpha falls geometrically from 0.5 to its value over the first fifth of the corpus (at most
+4,000 documents), and over its first two thirds (at most 50,000) topics are balanced: topic k's word
+probabilities are multiplied by (N_Z[k] / mean)^-b in eq. 5, b falling linearly from 0.5 to 0.
+`warm_start=False` is the paper; the paper's own settings are alpha=0.1, eta=0.01, s=10, tau0=1000, kappa=0.9,
+theta_tau0=10, theta_kappa=0.9 with minibatches of 100 documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import psi
+
+from model._blocks import Workers
+from model._newton import alpha_step, eta_step
+from model._scvb0_kernels import LANES, add_statistics, documents, word_rows
+from model._words import Words, by_word
+from model.minibatch import Minibatch
+
+DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
+MAX_BLOCKS = 8
+INFERENCE_BLOCK = 256
+WORD_BLOCK = 512
+SMALLEST_SCALE = 1e-6
+INFERENCE_PASSES = 3  # over a document's words; more of them fit the words seen, not the unseen
+
+LEARNING_DOCUMENTS = 256  # of a minibatch, from which alpha is learnt
+LEARNING_TOPICS = 4  # from which eta is learnt
+
+ANNEAL_FROM = 0.5
+ANNEAL_DOCUMENTS = 4_000  # or a fifth of the corpus
+BALANCE_POWER = 0.5
+BALANCE_DOCUMENTS = 50_000  # or two thirds of the corpus
+
+
+class SCVB0:
+    """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational Bayes.
+
+    n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will do)
+    n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
+    alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
+    alpha as a vector
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, 1 at most;
+    theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
+    kappa and theta_kappa are within [0.5, 1]
+    burn_in: passes over a document before the one that updates the topics
+    warm_start: False leaves out the departures from [F13] that the top of this file describes
+    dtype: "float32", or "float64" for comparisons
+    threads: part of the speed, not of the result
+
+    Raises ValueError for values out of range.
+    """
+
+    kind: ClassVar[str] = "scvb0"
+    default_batch_size: ClassVar[int] = 1024
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        n_tokens: float | None = None,
+        alpha: float | Literal["learn"] = 0.005,
+        eta: float | Literal["learn"] = 0.01,
+        s: float = 1.0,
+        tau0: float = 1.0,
+        kappa: float = 0.65,
+        theta_s: float = 1.0,
+        theta_tau0: float = 1.0,
+        theta_kappa: float = 0.7,
+        burn_in: int = 1,
+        warm_start: bool = True,
+        dtype: Literal["float32", "float64"] = "float32",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        if n_topics < 1 or n_words < 1 or not n_documents >= 1:
+            raise ValueError("n_topics, n_words and n_documents must be at least 1")
+        if n_tokens is not None and not n_tokens >= 1:
+            raise ValueError(f"n_tokens must be at least 1, not {n_tokens}")
+        for name, value in (("alpha", alpha), ("eta", eta)):
+            if value != "learn" and not (isinstance(value, (int, float)) and 0 < value < np.inf):
+                raise ValueError(f'{name} must be a positive number or "learn", not {value!r}')
+        for name, value in (("s", s), ("theta_s", theta_s)):
+            if not 0 < value < np.inf:
+                raise ValueError(f"{name} must be positive, not {value}")
+        for name, value in (("tau0", tau0), ("theta_tau0", theta_tau0)):
+            if not 0 <= value < np.inf:
+                raise ValueError(f"{name} must be at least 0, not {value}")
+        for name, value in (("kappa", kappa), ("theta_kappa", theta_kappa)):
+            if not 0.5 <= value <= 1:
+                raise ValueError(f"{name} must be within 0.5 and 1, not {value}")
+        if burn_in < 0:
+            raise ValueError(f"burn_in must be at least 0, not {burn_in}")
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f'dtype must be "float32" or "float64", not {dtype!r}')
+        self._n_documents = float(n_documents)
+        self._n_tokens = None if n_tokens is None else float(n_tokens)
+        self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
+        self._final_alpha = np.full(n_topics, 0.05 if alpha == "learn" else float(alpha))
+        self.eta = 0.01 if eta == "learn" else float(eta)
+        self.s, self.tau0, self.kappa = float(s), float(tau0), float(kappa)
+        self.theta_s, self.theta_tau0 = float(theta_s), float(theta_tau0)
+        self.theta_kappa = float(theta_kappa)
+        self.burn_in, self.warm_start = int(burn_in), bool(warm_start)
+        self._workers = Workers(threads)
+        self._random = np.random.default_rng(seed)
+        self._updates = 0
+        self._rho = 0.0
+        self._documents_seen = 0
+        self._tokens_seen = 0
+        self._N_Z: NDArray[np.float64]
+        self._N_phi_hat: NDArray[Any] = self._random.gamma(100.0, 0.01, (n_words, n_topics)).astype(dtype)
+        self._set_mass(self._corpus_tokens())
+
+    # What it is
+
+    @property
+    def n_topics(self) -> int:
+        return int(self._N_phi_hat.shape[1])
+
+    @property
+    def n_words(self) -> int:
+        return int(self._N_phi_hat.shape[0])
+
+    @property
+    def n_documents(self) -> float:
+        return self._n_documents
+
+    @property
+    def updates(self) -> int:
+        """Minibatches learnt."""
+        return self._updates
+
+    @property
+    def rho(self) -> float:
+        """Step size of the last update, 0 before the first."""
+        return self._rho
+
+    @property
+    def threads(self) -> int:
+        return self._workers.threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self._workers = Workers(threads)
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """(K,) Dirichlet parameter of the proportions, as the warm start has it by now."""
+        if not self._annealing():
+            return self._final_alpha.copy()
+        period = min(ANNEAL_DOCUMENTS, self._n_documents / 5)
+        start = np.maximum(ANNEAL_FROM, self._final_alpha)
+        annealed: NDArray[np.float64] = start * (self._final_alpha / start) ** (self._documents_seen / period)
+        return annealed
+
+    @property
+    def N_phi(self) -> NDArray[Any]:
+        """(W, K) expected number of times a word has a topic in the corpus, a copy."""
+        N_phi: NDArray[Any] = self._N_phi_hat * self._N_phi_hat.dtype.type(self._scale)
+        return N_phi
+
+    @property
+    def N_Z(self) -> NDArray[np.float64]:
+        """(K,) expected number of words of each topic in the corpus, a copy."""
+        return self._N_Z.copy()
+
+    def topics(self) -> NDArray[Any]:
+        """(K, W) expected topics, rows sum to 1: N_phi + eta, normalised, [F13] section 2.2."""
+        topics = (self.N_phi + self._N_phi_hat.dtype.type(self.eta)).T
+        topics /= topics.sum(axis=1, dtype=np.float64, keepdims=True).astype(topics.dtype)
+        return np.ascontiguousarray(topics)
+
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) expected topics of some words only, one row a word."""
+        rows: NDArray[np.float64] = self._scale * self._N_phi_hat[word_ids].astype(np.float64) + self.eta
+        rows /= self._N_Z + self.n_words * self.eta
+        return rows.astype(self._dtype)
+
+    def topic_shares(self) -> NDArray[np.float64]:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+        shares: NDArray[np.float64] = self._N_Z / self._N_Z.sum()
+        return shares
+
+    def topics_in_use(self) -> int:
+        """Topics with more than a thousandth of the corpus."""
+        return int(np.count_nonzero(self.topic_shares() > 1e-3))
+
+    def document_prior(self) -> NDArray[np.float64]:
+        """(K,) alpha."""
+        return self.alpha
+
+    # What it does
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        A minibatch without a word leaves the topics alone. Raises ValueError for a word id out of range,
+        before any change.
+        """
+        batch.check_words(self.n_words)
+        tokens = batch.n_tokens
+        if tokens == 0:
+            self._documents_seen += batch.D
+            return self.infer(batch)
+        first = self._tokens_seen == 0
+        alpha = self.alpha
+        weight = self._balance()
+        self._documents_seen += batch.D
+        self._tokens_seen += tokens
+        if first and self._n_tokens is None:
+            self._set_mass(self._corpus_tokens())
+        words = by_word(batch, self.n_words)
+        size = max(DOCUMENT_BLOCK, -(-batch.D // MAX_BLOCKS))
+        statistics = np.empty((-(-batch.D // size), len(words.ids), _padded(self.n_topics)), self._dtype)
+        theta = self._pass_over(batch, words, alpha, weight, self.burn_in + 1, size, statistics)
+        self._updates += 1
+        self._rho = min(1.0, self.s * float(self.tau0 + self._updates) ** -self.kappa)
+        self._add(words, statistics, self._corpus_tokens() / tokens)
+        if self._learn_alpha:
+            self._alpha_step(theta[:LEARNING_DOCUMENTS], batch[:LEARNING_DOCUMENTS])
+        if self._learn_eta:
+            self._eta_step()
+        return _proportions(theta)
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions, rows sum to 1, proportional to N_theta + alpha; changes nothing.
+
+        A document without words gets the prior's. Raises ValueError for a word id out of range.
+        """
+        batch.check_words(self.n_words)
+        words = by_word(batch, self.n_words)
+        nothing = np.empty((1, 0, _padded(self.n_topics)), self._dtype)
+        return _proportions(
+            self._pass_over(
+                batch, words, self.alpha, np.ones(self.n_topics), INFERENCE_PASSES, INFERENCE_BLOCK, nothing
+            )
+        )
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return self._N_phi_hat.dtype
+
+    def _corpus_tokens(self) -> float:
+        """C, or what it is expected to be; a guess of 100 words a document before the first one."""
+        if self._n_tokens is not None:
+            return self._n_tokens
+        if self._tokens_seen == 0:
+            return 100 * self._n_documents
+        return self._n_documents * self._tokens_seen / self._documents_seen
+
+    def _set_mass(self, C: float) -> None:
+        """Scale N_phi so that its sum is C."""
+        total: NDArray[np.float64] = self._N_phi_hat.sum(axis=0, dtype=np.float64)
+        self._scale = float(C / total.sum())
+        self._N_Z = self._scale * total
+
+    def _annealing(self) -> bool:
+        return self.warm_start and self._documents_seen < min(ANNEAL_DOCUMENTS, self._n_documents / 5)
+
+    def _balance(self) -> NDArray[np.float64]:
+        """(K,) the factor of each topic that keeps the small ones alive while symmetry breaks."""
+        period = min(BALANCE_DOCUMENTS, self._n_documents * 2 / 3)
+        if not self.warm_start or self._documents_seen >= period:
+            return np.ones(self.n_topics)
+        power = BALANCE_POWER * (1 - self._documents_seen / period)
+        factors: NDArray[np.float64] = (self._N_Z / self._N_Z.mean()) ** -power
+        return factors
+
+    def _pass_over(
+        self,
+        batch: Minibatch,
+        words: Words,
+        alpha: NDArray[np.float64],
+        factors: NDArray[np.float64],
+        passes: int,
+        size: int,
+        statistics: NDArray[Any],
+    ) -> NDArray[Any]:
+        """N_theta + alpha of the documents, (D, K); fills statistics[b] for the documents of block b."""
+        K, dtype = self.n_topics, self._dtype.type
+        weight = factors / (self._N_Z + self.n_words * self.eta)
+        weight = (weight / weight.max()).astype(self._dtype)
+        rows = np.empty((len(words.ids), _padded(K)), self._dtype)
+
+        def rows_block(start: int, stop: int) -> None:
+            word_rows(
+                start, stop, words.ids, self._N_phi_hat, dtype(self._scale), dtype(self.eta), weight, rows
+            )
+
+        self._workers.map(rows_block, len(words.ids), WORD_BLOCK)
+        steps = 1 + np.arange(passes * int(np.diff(batch.indptr).max(initial=0)), dtype=np.float64)
+        rho_theta = np.minimum(1.0, self.theta_s * (self.theta_tau0 + steps) ** -self.theta_kappa)
+        keep = (1.0 - rho_theta).astype(self._dtype)
+        padded_alpha = np.zeros(_padded(K), self._dtype)
+        padded_alpha[:K] = alpha
+        theta = np.empty((batch.D, _padded(K)), self._dtype)
+
+        def documents_block(start: int, stop: int) -> None:
+            block = statistics[start // size % len(statistics)]
+            documents(
+                start,
+                stop,
+                batch.indptr,
+                words.local,
+                batch.counts,
+                rows,
+                padded_alpha,
+                keep,
+                passes,
+                theta,
+                block,
+            )
+
+        self._workers.map(documents_block, batch.D, size)
+        return theta[:, :K]
+
+    def _add(self, words: Words, statistics: NDArray[Any], C_over_C_M: float) -> None:
+        """[F13] eq. 7 and 8: N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise."""
+        rho = self._rho
+        if rho == 1.0 or self._scale * (1 - rho) < SMALLEST_SCALE:
+            self._N_phi_hat *= self._dtype.type(self._scale * (1 - rho))
+            self._scale = 1.0
+            self._N_Z = self._N_phi_hat.sum(axis=0, dtype=np.float64)
+        else:
+            self._scale *= 1 - rho
+            self._N_Z *= 1 - rho
+        factor = rho * C_over_C_M / self._scale
+
+        def block(start: int, stop: int) -> NDArray[np.float64]:
+            mass = np.zeros(self.n_topics)
+            add_statistics(
+                start, stop, words.ids, statistics, self._dtype.type(factor), self._N_phi_hat, mass
+            )
+            return mass
+
+        gained = sum(self._workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(self.n_topics))
+        self._N_Z += rho * C_over_C_M * gained
+
+    def _alpha_step(self, theta: NDArray[Any], batch: Minibatch) -> None:
+        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
+
+        Given the topics of its words, N_k of them k, a document has E[log theta_k] = psi(alpha_k + N_k) -
+        psi(sum alpha + C_j). N_theta is N's mean n, but psi bends too much near 0 to be taken there: N = 0,
+        with probability exp(-n), and N > 0, at its mean, are taken apart (docs/derivations.md).
+        """
+        lengths = batch.lengths()
+        if self._annealing() or not lengths.any():
+            return
+        alpha, C_j = self._final_alpha, lengths[lengths > 0]
+        n = np.maximum(theta[lengths > 0] - alpha, 1e-12)
+        some = -np.expm1(-n)
+        Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
+        Elog_theta -= psi(alpha.sum() + C_j)[:, None]
+        self._final_alpha = alpha_step(alpha, Elog_theta.mean(axis=0), self._rho)
+
+    def _eta_step(self) -> None:
+        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), of a few topics at a time in turn."""
+        topics = (self._updates * LEARNING_TOPICS + np.arange(LEARNING_TOPICS)) % self.n_topics
+        lambda_ = self._N_phi_hat[:, topics].astype(np.float64) * self._scale + self.eta
+        Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
+        self.eta = eta_step(self.eta, self.n_words, float(Elog_beta.mean()), self._rho)
+
+    # Where it is kept
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
+        return {
+            "kind": self.kind,
+            "N_phi_hat": self._N_phi_hat.copy(),
+            "N_Z": self._N_Z.copy(),
+            "final_alpha": self._final_alpha.copy(),
+            "random": self._random.bit_generator.state,
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """A model from what `state` returned. Raises ValueError for the state of another kind of model."""
+        if state.get("kind") != cls.kind:
+            raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
+        model = cls.__new__(cls)
+        model._N_phi_hat = np.array(state["N_phi_hat"])
+        model._N_Z = np.array(state["N_Z"])
+        model._final_alpha = np.array(state["final_alpha"])
+        for name in _PLAIN:
+            setattr(model, name, state[name])
+        model._random = np.random.default_rng()
+        model._random.bit_generator.state = state["random"]
+        model._workers = Workers(1)
+        return model
+
+
+# What a state keeps as it is: numbers, flags and None.
+_PLAIN = (
+    "eta",
+    "s",
+    "tau0",
+    "kappa",
+    "theta_s",
+    "theta_tau0",
+    "theta_kappa",
+    "burn_in",
+    "warm_start",
+    "_n_documents",
+    "_n_tokens",
+    "_learn_alpha",
+    "_learn_eta",
+    "_updates",
+    "_rho",
+    "_documents_seen",
+    "_tokens_seen",
+    "_scale",
+)
+
+
+def _padded(K: int) -> int:
+    """K rounded up to whole vector registers."""
+    return -(-K // LANES) * LANES
+
+
+def _proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows scaled to sum to 1."""
+    proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+    return proportions

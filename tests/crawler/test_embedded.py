@@ -1,0 +1,268 @@
+"""The embedded wiki: MediaWiki's cursors, the same articles always, and every misdeed survived."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestServer
+
+from crawler.embedded.api import ApiError, EmbeddedApi
+from crawler.embedded.app import make_app
+from crawler.embedded.corpus import Articles, synthetic_corpus
+from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
+from crawler.embedded.launch import EmbeddedWiki
+from crawler.embedded.writing import words_for_bytes
+from crawler.errors import WikiRefused
+from crawler.extract_wikitext import extract_wikitext
+from crawler.page import Position
+from crawler.sources.api import ApiSource
+from crawler.wire import WireLimits
+
+CORPUS = synthetic_corpus(60)
+LIST = {"action": "query", "generator": "random"}
+TEXTS = {**LIST, "prop": "revisions|pageprops", "rvprop": "ids|content", "rvslots": "main"}
+
+
+def wiki(size: int = 100, seed: int = 0, **options: Any) -> EmbeddedApi:
+    return EmbeddedApi(Articles(CORPUS, size, seed), **options)
+
+
+def lap(api: EmbeddedApi, limit: int) -> list[int]:
+    found: list[int] = []
+    going_on: dict[str, str] = {}
+    while True:
+        reply = api.answer({**LIST, "grnlimit": str(limit), **going_on})
+        found += [page["pageid"] for page in reply.get("query", {}).get("pages", [])]
+        if "continue" not in reply:
+            return found
+        going_on = {"grncontinue": reply["continue"]["grncontinue"]}
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 100, 997])
+@pytest.mark.parametrize("limit", [1, 3, 50, 500])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_lap_meets_every_article_once_in_order(size: int, limit: int, seed: int) -> None:
+    api = wiki(size, faults=Faults(seed=seed), first_id=1 << 33)
+    assert lap(api, limit) == [(1 << 33) + i for i in range(size)]
+
+
+def test_the_cursor_wraps_and_lists_a_batch_again() -> None:
+    api = wiki(100, faults=Faults(seed=3))
+    flags, going_on = [], {}
+    while True:
+        query = {**LIST, "grnlimit": "10", **going_on}
+        reply = api.answer(query)
+        if going_on:
+            assert api.answer(query) == reply
+        if "continue" not in reply:
+            break
+        cursor = reply["continue"]["grncontinue"]
+        assert len(cursor.split("|")) == 4
+        flags.append(cursor[-1])
+        going_on = {"grncontinue": cursor}
+    assert sorted(flags) == flags
+    assert set(flags) == {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "1|2|3|4", "0.1|0.2|3", "0.1|0.2|x|0", "0.1|0.2|3|2", "0.1|0.2|3|0|0"]
+)
+def test_a_cursor_that_is_none(cursor: str) -> None:
+    with pytest.raises(ApiError, match="badcontinue"):
+        wiki().answer({**LIST, "grncontinue": cursor})
+
+
+def test_truncated_by_size() -> None:
+    api = wiki(30, most_bytes=20_000)
+    reply = api.answer({**TEXTS, "grnlimit": "20"})
+    pages = reply["query"]["pages"]
+    assert len(pages) == 20
+    assert 0 < sum("revisions" in p for p in pages) < 20
+    assert "batchcomplete" not in reply
+    again = api.answer({**TEXTS, "grnlimit": "20", **reply["continue"]})
+    assert [p["pageid"] for p in again["query"]["pages"]] == [p["pageid"] for p in pages]
+    assert not any(
+        "revisions" in a and "revisions" in b for a, b in zip(again["query"]["pages"], pages, strict=True)
+    )
+
+
+def test_articles_are_the_same_always_and_differ_from_one_another() -> None:
+    one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
+    assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [two.wikitext(i) for i in (0, 59, 60, 499)]
+    assert one.wikitext(60) != other.wikitext(60)
+    assert len({one.wikitext(i) for i in range(200)}) == 200
+    for index in (0, 59, 60, 499):
+        assert one.articles.find(one.articles.title(index)) == index
+    assert one.articles.find(one.articles.title(60) + "x") is None
+    assert wiki(60).articles.find(one.articles.title(60)) is None
+
+
+def test_counts_are_those_of_the_corpus() -> None:
+    articles = Articles(CORPUS, 60)
+    for index in range(60):
+        span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
+        ids = articles.article(index).word_ids.tolist()
+        assert {w: ids.count(w) for w in set(ids)} == dict(
+            zip(CORPUS.word_ids[span].tolist(), CORPUS.counts[span].tolist(), strict=True)
+        )
+
+
+def test_articles_of_a_wanted_size() -> None:
+    for wanted in (3000, 8000, 30_000):
+        api = EmbeddedApi(Articles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
+        assert mean == pytest.approx(wanted, rel=0.05)
+
+
+def test_faults_are_read() -> None:
+    assert Faults.parse("429=0.5, stall=0.25").rates == {"429": 0.5, "stall": 0.25}
+    assert Faults.parse("").rates == {}
+    for bad in ("429", "x=1", "429=2", "429=-1", "429=x", "429=0.6,500=0.6"):
+        with pytest.raises(ValueError, match=r"."):
+            Faults.parse(bad)
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Callable[..., Any]]:
+    servers: list[TestServer] = []
+
+    async def start(api: EmbeddedApi, **options: Any) -> str:
+        server = TestServer(make_app(api, **options))
+        server.skip_url_asserts = True
+        await server.start_server(shutdown_timeout=0.1)
+        servers.append(server)
+        return str(server.make_url("/w/api.php"))
+
+    yield start
+    for server in servers:
+        await server.close()
+
+
+async def crawl(url: str, clock: Any, batches_each: int = 3) -> tuple[list[int], int, ApiSource]:
+    """Every article of the wiki, with a new source from the saved position every few batches."""
+    read: list[int] = []
+    skipped = 0
+    position: Position | None = None
+    limits = WireLimits(most_bytes=4 << 20, stall_seconds=0.15, total_seconds=5)
+    while True:
+        source = ApiSource(url, version="0", batch_pages=10, clock=clock, limits=limits)
+        taken = 0
+        try:
+            async with aclosing(source.batches(position)) as batches:
+                async for batch in batches:
+                    read += [page.page_id for page in batch.pages]
+                    skipped += batch.skipped
+                    position = batch.position
+                    taken += 1
+                    if taken == batches_each:
+                        break
+        finally:
+            await source.close()
+        if position is not None and position.get("finished"):
+            return read, skipped, source
+
+
+PASSING = [kind for kind in REQUEST_KINDS if kind != "403"]
+
+
+@pytest.mark.parametrize("kind", PASSING)
+async def test_each_fault_costs_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
+    api = wiki(100, faults=Faults({kind: 0.3}, seed=5), first_id=1 << 31)
+    read, skipped, _ = await crawl(await serve(api), clock)
+    assert sorted(read) == [(1 << 31) + i for i in range(100)]
+    assert skipped == 0
+
+
+async def test_all_faults_together(serve: Callable[..., Any], clock: Any) -> None:
+    rates = dict.fromkeys(PASSING, 0.02) | {"deleted": 0.1, "disambiguation": 0.1, "oversized": 0.02}
+    api = wiki(300, faults=Faults(rates, seed=11), most_bytes=200_000)
+    read, skipped, _ = await crawl(await serve(api), clock)
+    lost = {i + 1 for i in range(300) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
+    assert len(lost) > 30
+    assert sorted(read) == sorted(set(range(1, 301)) - lost)
+    assert skipped == len(lost)
+
+
+async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
+    url = await serve(wiki(100, faults=Faults({"403": 0.5})))
+    with pytest.raises(WikiRefused, match="robot policy"):
+        await crawl(url, clock)
+
+
+async def test_pages(serve: Callable[..., Any]) -> None:
+    api = wiki(100, faults=Faults({"deleted": 0.2}))
+    url = (await serve(api)).removesuffix("/w/api.php")
+    async with aiohttp.ClientSession() as session:
+        for index in range(20):
+            title = api.articles.title(index)
+            async with session.get(f"{url}/wiki/{title.replace(' ', '_')}") as response:
+                assert response.status == (404 if api.faults.hits("deleted", index) else 200)
+                if response.status == 200:
+                    page = await response.text()
+                    assert f'"wgArticleId":{index + 1},' in page
+                    assert api.writer.html(api.articles.article(index)) in page
+        async with session.get(f"{url}/robots.txt") as response:
+            assert "Disallow: /w/" in await response.text()
+
+
+def test_the_process_ends_with_its_standard_input() -> None:
+    command = [sys.executable, "-m", "crawler.embedded", "--size", "5"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        process.stdin.close()
+        assert process.wait(10) == 0
+
+
+def test_launch_and_stop() -> None:
+    running = EmbeddedWiki(["--size", "5"])
+    assert running.url.startswith("http://127.0.0.1:")
+    os.kill(running.pid, 0)
+    running.stop()
+    running.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(running.pid, 0)
+
+
+def test_it_dies_with_a_parent_that_is_killed() -> None:
+    script = (
+        "from crawler.embedded.launch import EmbeddedWiki as W; w = W(); print(w.pid, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        # The child holds our pipe's end no longer than it lives: its own standard output is another.
+        for _ in range(100):
+            try:
+                os.kill(child, 0)
+            except ProcessLookupError:
+                break
+            with open(f"/proc/{child}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    break
+            subprocess.run(["sleep", "0.1"], check=True)
+        else:
+            pytest.fail("the embedded wiki outlives its parent")
+
+
+def test_the_prose_holds_the_counts() -> None:
+    """Out of the wikitext comes every word as often as the counts say, and no other of the corpus."""
+    api = wiki(80)
+    known = {word: i for i, word in enumerate(CORPUS.words)}
+    for index in range(80):
+        prose = re.findall(r"[^\W\d_]+", extract_wikitext(api.wikitext(index)).lower())
+        assert sorted(known[w] for w in prose if w in known) == sorted(
+            api.articles.article(index).word_ids.tolist()
+        )

@@ -1,1 +1,0 @@
-"""Questions and answers over the views."""

@@ -1,1 +1,0 @@
-"""The pieces that the views are made of."""
