@@ -1,0 +1,115 @@
+"""Make the sample of articles that the embedded wiki serves: crawler/data/sample.xz.
+
+    python benchmarks/build_sample.py [ARTICLES.jsonl.xz]
+
+From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the shipped English
+vocabulary are kept, no sentence. crawler/data/README.md states origin and licence; the layout is described in
+crawler/embedded/sample.py, which reads it.
+"""
+
+import hashlib
+import json
+import lzma
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocab import Vocabulary
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", ROOT / ".." / "shared"))
+LONG = 16_000
+"""Articles with at least LONG_WORDS words of the vocabulary."""
+LONG_WORDS = 30
+SHORT = 4_000
+"""Shorter ones, stubs included: in the snapshot, nearly half are."""
+ONE_VILLAGE_IN = 8
+"""A program wrote an eighth of this snapshot, on Polish villages, in the same words; these are thinned."""
+MAX_DISTINCT = 255
+"""Of longer articles the words that occur most often are kept."""
+FILTERS = [
+    {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0, "nice_len": 273}
+]
+
+Article = tuple[str, NDArray[np.int32], NDArray[np.int32]]
+"""Title, ascending word ids, counts."""
+
+
+def choose(lines: list[dict[str, str]], vocabulary: Vocabulary) -> list[Article]:
+    """The articles, ordered by a hash of their id, the short ones spread evenly among the long."""
+    village = vocabulary.words.index("gmina")
+    long: list[Article] = []
+    short: list[Article] = []
+    villages = 0
+    for line in sorted(lines, key=lambda line: hashlib.sha256(str(line["id"]).encode()).digest()):
+        ids, counts = vocabulary.count(line["text"])
+        if len(ids) < 3 or "may refer to" in line["text"] or not line["title"].isprintable():
+            continue
+        if village in ids:
+            villages += 1
+            if villages % ONE_VILLAGE_IN:
+                continue
+        chosen, room = (long, LONG) if counts.sum() >= LONG_WORDS else (short, SHORT)
+        if len(chosen) < room:
+            if len(ids) > MAX_DISTINCT:
+                best = np.sort(np.argsort(-counts, kind="stable")[:MAX_DISTINCT])
+                ids, counts = ids[best], counts[best]
+            chosen.append((line["title"], ids, np.minimum(counts, 255)))
+    every = len(long) // len(short)
+    for place, article in enumerate(short):
+        long.insert(place * (every + 1), article)
+    return long
+
+
+def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
+    """The columns of the sample, one behind the other."""
+    occurs_in = np.bincount(np.concatenate([ids for _, ids, _ in articles]), minlength=len(vocabulary))
+    order = np.argsort(-occurs_in, kind="stable")[: np.count_nonzero(occurs_in)]
+    rank = np.full(len(vocabulary), -1)
+    rank[order] = np.arange(len(order))
+    # Stored by their most telling word, so that like stands beside like, which packs better.
+    stored = sorted(range(len(articles)), key=lambda i: int(rank[articles[i][1]].max()))
+    places = np.empty(len(articles), dtype="<u2")
+    places[stored] = np.arange(len(articles))
+    gaps, counts = [], []
+    for i in stored:
+        ranks = rank[articles[i][1]]
+        by_rank = np.argsort(ranks)
+        gaps.append(np.diff(ranks[by_rank], prepend=-1) - 1)
+        counts.append(articles[i][2][by_rank])
+    gap = np.concatenate(gaps)
+    words = {"words": [vocabulary.words[i] for i in order], "titles": [articles[i][0] for i in stored]}
+    text = json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    columns = (
+        np.array([len(text), len(articles), len(gap)], dtype="<u4"),
+        np.frombuffer(text, dtype=np.uint8),
+        places,
+        np.array([len(g) for g in gaps], dtype=np.uint8),
+        (gap & 255).astype(np.uint8),
+        (gap >> 8).astype(np.uint8),
+        (np.concatenate(counts) - 1).astype(np.uint8),
+    )
+    return b"".join(column.tobytes() for column in columns)
+
+
+def main(source: str) -> None:
+    with lzma.open(source, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    vocabulary = Vocabulary.load("english")
+    articles = choose(lines, vocabulary)
+    data = lzma.compress(encode(articles, vocabulary), filters=FILTERS)
+    (ROOT / "crawler" / "data" / "sample.xz").write_bytes(data)
+    distinct = np.array([len(ids) for _, ids, _ in articles])
+    words = np.array([counts.sum() for _, _, counts in articles])
+    print(f"{len(articles)} articles, {len(data)} bytes")
+    print(
+        f"distinct words: median {np.median(distinct):.0f}, mean {distinct.mean():.1f}, most {distinct.max()}"
+    )
+    print(f"words: median {np.median(words):.0f}, mean {words.mean():.1f}, all {words.sum()}")
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or [str(SHARED / "corpus" / "articles-60k.jsonl.xz")]))
