@@ -26,6 +26,7 @@ _COMMANDS = {
     "backup": "session.cli.manage",
     "doctor": "session.cli.doctor",
 }
+_TOLD_HERE = ("session", "contact", "version", "help")
 
 
 class LazyGroup(click.Group):
@@ -39,6 +40,13 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
         return command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The options of `train` are told once, by `wikitopics train --help`.
+        shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in _TOLD_HERE]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in shown if record is not None])
+        self.format_commands(ctx, formatter)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         try:
