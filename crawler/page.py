@@ -69,6 +69,9 @@ class SourceInfo:
     """For people: "en.wikipedia.org", "demo", "pages-articles.xml.bz2"."""
     articles: int | None
     """How many articles it holds, where that can be known."""
+    file_names: tuple[str, ...] = ()
+    """What its File namespace is called, for taking files out of wikitext."""
+    category_names: tuple[str, ...] = ()
 
 
 class Source(Protocol):

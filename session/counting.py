@@ -8,22 +8,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crawler.page import Page
+from crawler import extract_wikitext
+from crawler.page import Page, SourceInfo
 from session.documents import Documents
 from vocab import Vocabulary
 
-_vocabulary: Vocabulary | None = None
+_worker: tuple[Vocabulary, SourceInfo] | None = None
 
 
-def start_worker(words: Sequence[str]) -> None:
+def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     """Prepare a worker process: it leaves signals to its parent and dies with it."""
-    global _vocabulary
+    global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-    _vocabulary = Vocabulary.from_words(tuple(words))
+    _worker = Vocabulary.from_words(tuple(words)), info
 
 
 def _follow(parent: multiprocessing.process.BaseProcess) -> None:
@@ -32,26 +33,27 @@ def _follow(parent: multiprocessing.process.BaseProcess) -> None:
 
 
 def count_in_worker(pages: Sequence[Page]) -> Documents:
-    """:func:`count_pages` with the worker's own vocabulary."""
-    assert _vocabulary is not None
-    return count_pages(pages, _vocabulary)
+    """:func:`count_pages` in a worker that :func:`start_worker` has prepared."""
+    assert _worker is not None
+    return count_pages(pages, *_worker)
 
 
-def count_pages(pages: Sequence[Page], vocabulary: Vocabulary) -> Documents:
-    """The word counts of ``pages``, in their order; articles without a known word stay, as empty rows."""
-    counted = [vocabulary.count(prose(page)) for page in pages]
-    lengths = [len(ids) for ids, _ in counted]
+def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:
+    """The word counts of ``pages``, in their order; one without a known word stays, as an empty row."""
+    counted = [vocabulary.count(prose(page, info)) for page in pages]
     empty = [np.empty(0, np.int32)]
     return Documents(
         np.array([page.page_id for page in pages], np.int64),
         np.array([page.revision_id for page in pages], np.int64),
         tuple(page.title for page in pages),
-        np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64),
+        np.cumsum([0, *(len(ids) for ids, _ in counted)], dtype=np.int64),
         np.concatenate([ids for ids, _ in counted] or empty),
         np.concatenate([counts for _, counts in counted] or empty),
     )
 
 
-def prose(page: Page) -> str:
-    """The page's text without its markup."""
+def prose(page: Page, info: SourceInfo) -> str:
+    """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
+    if page.markup == "wikitext":
+        return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
     return page.text

@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Literal, Protocol
 
 from crawler.errors import CrawlerError
-from crawler.page import Activity, PageBatch, Position, Source
+from crawler.page import Activity, PageBatch, Position, Source, SourceInfo
 from session.counting import count_in_worker, start_worker
 from session.documents import Block, Documents
 from session.errors import SessionError
@@ -53,13 +53,13 @@ class CrawlFeed:
     """
 
     def __init__(
-        self, source: Source, words: Sequence[str], *, workers: int | None = None, ahead: int = 8
+        self, source: Source, info: SourceInfo, words: Sequence[str], *, workers: int = 0, ahead: int = 8
     ) -> None:
         self.activity = source.activity
         self.waits_for: Wait | None = None
         self.queued = 0
         self._source = source
-        self._words = tuple(words)
+        self._initial = (tuple(words), info)
         self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
         self._pool: Executor = self._new_pool()
         self._ahead = ahead
@@ -73,7 +73,7 @@ class CrawlFeed:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["session.counting"])
         return ProcessPoolExecutor(
-            self._workers, mp_context=context, initializer=start_worker, initargs=(self._words,)
+            self._workers, mp_context=context, initializer=start_worker, initargs=self._initial
         )
 
     def start(self, position: Position | None) -> None:

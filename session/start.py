@@ -131,7 +131,7 @@ async def open_source(
     except BaseException:
         await source.close()
         raise
-    return Opened(info, options, lambda missing: CrawlFeed(source, vocabulary.words), source.close)
+    return Opened(info, options, lambda missing: CrawlFeed(source, info, vocabulary.words), source.close)
 
 
 async def _nothing() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
-from crawler.page import Page, PageBatch, Source
+from crawler.page import Page, PageBatch, Source, SourceInfo
 from session.counting import prose
 from vocab.documents import read_documents
 
@@ -18,7 +18,7 @@ def crawled_documents(source: Source, articles: int, progress: Callable[[int], N
     """The prose of (at most) the next ``articles`` articles of a source."""
     with asyncio.Runner() as runner:
         try:
-            runner.run(_open(source))
+            info = runner.run(_open(source))
             batches = source.batches(None)
             done = 0
             while done < articles:
@@ -26,15 +26,15 @@ def crawled_documents(source: Source, articles: int, progress: Callable[[int], N
                 if pages is None:
                     return
                 for page in pages[: articles - done]:
-                    yield prose(page)
+                    yield prose(page, info)
                 done += min(len(pages), articles - done)
                 progress(done)
         finally:
             runner.run(source.close())
 
 
-async def _open(source: Source) -> None:
-    await source.open()
+async def _open(source: Source) -> SourceInfo:
+    return await source.open()
 
 
 async def _next(batches: AsyncIterator[PageBatch]) -> Sequence[Page] | None:

@@ -81,7 +81,8 @@ class ApiSource:
         """Find the wiki's api.php and ask it who it is."""
         if self.site is None:
             self.url, self.site = await find_wiki(self.client, self._candidates)
-        return SourceInfo(self._name or self.site.name, self.site.articles)
+        site = self.site
+        return SourceInfo(self._name or site.name, site.articles, site.file_names, site.category_names)
 
     async def close(self) -> None:
         await self.client.close()
