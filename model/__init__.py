@@ -17,6 +17,7 @@ _HOME = {
     "SCVB0": "scvb0",
     "bound_perplexity": "completion",
     "document_completion": "completion",
+    "drift": "snapshots",
     "npmi": "coherence",
 }
 

@@ -1,0 +1,82 @@
+import math
+
+import numpy as np
+import pytest
+
+from model import Minibatch, npmi
+from model.coherence import top_words
+from tests.model.conftest import planted
+
+
+def batch_of(documents):
+    indptr = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
+    ids = np.concatenate([np.array(d, dtype=int) for d in documents])
+    return Minibatch(indptr, ids, np.full(len(ids), 2))
+
+
+def naive(topics, documents, n):
+    """Straight from the definition, with sets."""
+    sets = [set(d) for d in documents if d]
+    result = []
+    for topic in topics:
+        words = sorted(range(len(topic)), key=lambda w: (-topic[w], w))[:n]
+        values = []
+        for i, a in enumerate(words):
+            for b in words[i + 1 :]:
+                p1, p2 = (sum(w in s for s in sets) / len(sets) for w in (a, b))
+                both = sum(a in s and b in s for s in sets) / len(sets)
+                if both == 0:
+                    values.append(-1.0)
+                elif both == 1:
+                    values.append(1.0)
+                else:
+                    values.append(math.log(both / (p1 * p2)) / -math.log(both))
+        result.append(sum(values) / len(values))
+    return result
+
+
+def test_is_the_definition():
+    random = np.random.default_rng(0)
+    documents = [sorted(random.choice(12, random.integers(0, 8), replace=False)) for _ in range(60)]
+    topics = random.dirichlet(np.ones(12), 5)
+    for n in (2, 4, 10, 50):
+        np.testing.assert_allclose(
+            npmi(topics, batch_of(documents), n), naive(topics, documents, n), rtol=1e-6
+        )
+
+
+def test_extremes():
+    topics = np.array([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+    always = batch_of([[0, 1], [0, 1], [2], [3]])
+    np.testing.assert_allclose(npmi(topics, always, 2), [1.0, -1.0])
+    np.testing.assert_allclose(npmi(topics, batch_of([[0, 1], [0, 1]]), 2), [1.0, -1.0])
+    independent = batch_of([[0, 1], [0], [1], [2]])
+    np.testing.assert_allclose(npmi(topics, independent, 2)[0], 0.0, atol=1e-6)
+
+
+def test_documents_without_words_do_not_count():
+    topics = np.array([[0.5, 0.3, 0.2]])
+    documents = [[0, 1], [1, 2], [0], [2]]
+    np.testing.assert_array_equal(
+        npmi(topics, batch_of(documents)), npmi(topics, batch_of([*documents, [], [], []]))
+    )
+
+
+def test_nothing_to_measure_is_nan():
+    assert np.isnan(npmi(np.ones((2, 1)), batch_of([[0], [0]]))).all()
+    assert np.isnan(npmi(np.ones((2, 3)) / 3, Minibatch([0, 0], [], []))).all()
+
+
+def test_refuses_words_that_the_topics_lack():
+    with pytest.raises(ValueError, match="out of range"):
+        npmi(np.ones((2, 3)) / 3, batch_of([[3]]))
+
+
+def test_true_topics_are_more_coherent_than_mixed_ones():
+    batch, beta = planted(500, n_words=40)
+    mixed = np.random.default_rng(0).permutation(beta.T).T
+    assert npmi(beta, batch).min() > npmi(mixed, batch).max()
+
+
+def test_top_words_break_ties_by_word_id():
+    np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
