@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from crawler.addresses import language_api
+from crawler.embedded.source import DemoSource
 from crawler.page import Source
 from crawler.sources.api import ApiSource
 from session.errors import BadUsage
 from session.request import ENGLISH, TrainRequest
 from session.settings import Settings
 from session.version import __version__
+
+DEMO_SIZE = 1_000_000
 
 
 def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, Any]:
@@ -29,4 +32,6 @@ def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> So
     """The source, not yet opened. Raises :class:`crawler.errors.CrawlerError` for options that cannot be."""
     if kind == "api":
         return ApiSource(options["api_url"], contact=request.contact, rpm=request.rpm, version=__version__)
+    if kind == "demo":
+        return DemoSource(version=__version__, size=options["wiki_size"] or DEMO_SIZE)
     raise BadUsage(f"--source {kind} is not there yet")

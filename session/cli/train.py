@@ -104,6 +104,7 @@ def demo(
     request = TrainRequest(
         source="demo",
         model_defaults={"topics": 50, "batch_size": 256},
+        documents=20_000,
         held_out=200,
         articles=articles,
         wiki_size=wiki_size,

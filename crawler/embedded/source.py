@@ -1,0 +1,43 @@
+"""`demo`: the embedded wiki, crawled by the very client that crawls Wikipedia."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from crawler.embedded.launch import EmbeddedWiki
+from crawler.page import Activity, PageBatch, Position, SourceInfo
+from crawler.sources.api import ApiSource
+
+NAME = "embedded sample"
+
+
+class DemoSource:
+    """A wiki of ``size`` articles in a process of its own, which ends with :meth:`close` or with this one.
+
+    The same size and seed are the same wiki, whatever port it listens on, so a position means the same.
+    """
+
+    def __init__(self, *, version: str, size: int, seed: int = 0) -> None:
+        self.activity = Activity()
+        self._options = ["--size", str(size), "--seed", str(seed)]
+        self._version = version
+        self._wiki: EmbeddedWiki | None = None
+        self._source: ApiSource | None = None
+
+    async def open(self) -> SourceInfo:
+        """Start the wiki and ask it who it is."""
+        if self._source is None:
+            self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
+            self._source = ApiSource(self._wiki.url, version=self._version, name=NAME)
+            self.activity = self._source.activity
+        return await self._source.open()
+
+    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+        """Its lap, as of any wiki. Only after :meth:`open`."""
+        assert self._source is not None
+        return self._source.batches(position)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()
+        if self._wiki is not None:
+            await asyncio.to_thread(self._wiki.stop)
