@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from model.minibatch import Minibatch
 
@@ -16,8 +15,14 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
 
     topics: (K, W); n beyond W gives W.
     """
-    order: NDArray[np.int64] = np.argsort(-topics, axis=1, kind="stable")[:, :n]
-    return order
+    K, W = topics.shape
+    n = min(n, W)
+    leading = np.empty((K, n), dtype=np.int64)
+    for k, topic in enumerate(topics):
+        least = np.partition(topic, W - n)[W - n]
+        candidates = np.flatnonzero(topic >= least)
+        leading[k] = candidates[np.argsort(-topic[candidates], kind="stable")[:n]]
+    return leading
 
 
 def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
@@ -36,17 +41,26 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
     leading = top_words(topics, n)
     if D == 0 or leading.shape[1] < 2:
         return np.full(K, np.nan)
-    ones = np.ones(len(reference.word_ids), dtype=np.float32)
-    occurs = csr_array((ones, reference.word_ids, reference.indptr), shape=(reference.D, W)).tocsc()
+    occurs = _occurrences(leading, reference)
     first, second = np.triu_indices(leading.shape[1], 1)
+    single = np.bitwise_count(occurs).sum(axis=2, dtype=np.int64) / D
     coherence = np.empty(K)
     for k in range(K):
-        columns = occurs[:, leading[k]].toarray()
-        together = (columns.T @ columns).astype(np.float64) / D
-        coherence[k] = _npmi(
-            together.diagonal()[first], together.diagonal()[second], together[first, second]
-        ).mean()
+        both = np.bitwise_count(occurs[k, first] & occurs[k, second]).sum(axis=1, dtype=np.int64) / D
+        coherence[k] = _npmi(single[k, first], single[k, second], both).mean()
     return coherence
+
+
+def _occurrences(words: NDArray[np.int64], reference: Minibatch) -> NDArray[np.uint8]:
+    """(K, n, ceil(D/8)) for each of the words (K, n) one bit a document: whether it holds the word."""
+    distinct, place = np.unique(words, return_inverse=True)
+    column = np.full(max(distinct.max(), reference.word_ids.max(initial=0)) + 1, -1)
+    column[distinct] = np.arange(len(distinct))
+    row = column[reference.word_ids]
+    occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
+    occurs[row[row >= 0], reference.documents()[row >= 0]] = True
+    bits: NDArray[np.uint8] = np.packbits(occurs, axis=1)[place.reshape(words.shape)]
+    return bits
 
 
 def _npmi(p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]) -> NDArray[np.float64]:
