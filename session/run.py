@@ -83,6 +83,9 @@ class Run:
         self._blocked: str | None = None
         self._learning = False
         self._sound = True
+        self._told_perplexities: dict[str, float] = trainer.perplexities()
+        self._told_errors: set[str] = set()
+        self._told_blocked: str | None = None
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
@@ -104,6 +107,7 @@ class Run:
         """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
         pulse = await self._in_pulse(lambda: Pulse(self._path))
         run = await self._in_pulse(lambda: pulse.begin(self._trainer.progress.articles))
+        await self._log(pulse, "info", f"a trainer began (pid {os.getpid()})")
         self._feed.start(self._trainer.progress.position)
         self._watch_signals()
         beat = asyncio.create_task(self._beat(pulse))
@@ -125,6 +129,7 @@ class Run:
             with contextlib.suppress(asyncio.CancelledError):
                 await beat
             await self._say(pulse, "stopped", keep_flow=False)
+            await self._log(pulse, "info", f"the trainer ended: {self._reason}")
             await self._in_pulse(lambda: pulse.end(run, self._reason))
             await self._in_pulse(pulse.close)
             await self._in_trainer(self._store.close)
@@ -219,9 +224,31 @@ class Run:
             self._sample()
             wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
             self._obey(wishes)
+            await self._note_news(pulse)
             self._report(self._as_report())
             number += 1
             await asyncio.sleep(BEAT_SECONDS)
+
+    async def _note_news(self, pulse: Pulse) -> None:
+        """Keep in the session's log what a reader in the morning wants to know."""
+        news: list[tuple[str, str]] = []
+        perplexities = self._trainer.perplexities()
+        if perplexities != self._told_perplexities:
+            self._told_perplexities = perplexities
+            scores = ", ".join(f"{name} {value:,.1f}" for name, value in perplexities.items())
+            news.append(("info", f"after {self._trainer.progress.articles:,} articles: perplexity {scores}"))
+        errors = self._feed.activity.errors
+        news += [("warning", error) for error in errors if error not in self._told_errors]
+        self._told_errors = set(errors)
+        if self._blocked and self._blocked != self._told_blocked:
+            news.append(("error", self._blocked))
+        self._told_blocked = self._blocked
+        for level, message in news:
+            await self._log(pulse, level, message)
+
+    async def _log(self, pulse: Pulse, level: str, message: str) -> None:
+        with contextlib.suppress(sqlite3.OperationalError):  # as in _say
+            await self._in_pulse(lambda: pulse.event(level, message))
 
     def _sample(self) -> None:
         if self._learning:

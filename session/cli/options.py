@@ -51,6 +51,8 @@ _TRAIN = [
     click.option("--seed", metavar="N", type=click.IntRange(0, 2**32 - 1), help="Random seed (default 0)."),
     click.option("--keep-articles", type=click.Choice(["all", "top", "none"]),
                  help="Which articles to remember with their topics (default all)."),
+    click.option("--log", metavar="FILE", type=click.Path(dir_okay=False),
+                 help="Keep all messages in FILE too; it is rotated at 5 MB, four files at most."),
     click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."),
 ]  # fmt: skip
 

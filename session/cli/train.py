@@ -1,13 +1,16 @@
 """`train` and `demo`: a trainer without a screen."""
 
 import json
+import logging
+import logging.handlers
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import duration, number, say, to_terminal, until
+from session.cli.output import duration, error_line, number, say, to_terminal, until
 from session.paths import session_path
 
 
@@ -53,12 +56,12 @@ Examples:
 @session_option
 @train_options
 @click.pass_context
-def train(ctx: click.Context, /, session: str, as_json: bool, **options: Any) -> int:
+def train(ctx: click.Context, /, session: str, as_json: bool, log: str | None, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.
     """
-    return run_trainer(session, as_request(ctx, options), as_json)
+    return run_trainer(session, as_request(ctx, options), as_json, log)
 
 
 @click.command(
@@ -112,21 +115,45 @@ def demo(
     return run_trainer(session, request, as_json)
 
 
-def run_trainer(session: str, request: Any, as_json: bool) -> int:
+def run_trainer(session: str, request: Any, as_json: bool, log: str | None = None) -> int:
     """Train in this process; prints progress; returns the exit code."""
     from session.start import train as start
 
     path = session_path(session)
-    progress = JsonLines() if as_json else Lines()
-    reason = start(path, request, progress, say)
+    tell = say if log is None else also_to(log)
+    progress = JsonLines(tell) if as_json else Lines(tell)
+    try:
+        reason = start(path, request, progress, tell)
+    except Exception as error:
+        if log is not None:
+            tell(error_line(str(error) or type(error).__name__))
+        raise
     progress.end(reason)
     return 0
+
+
+def also_to(log: str) -> Callable[[str], None]:
+    """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
+    try:
+        handler = logging.handlers.RotatingFileHandler(
+            log, maxBytes=5_000_000, backupCount=3, encoding="utf-8"
+        )
+    except OSError as error:
+        raise click.ClickException(f"cannot write {log}: {error.strerror}") from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+
+    def tell(message: str) -> None:
+        say(message)
+        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (message,), None))
+
+    return tell
 
 
 class Lines:
     """Progress for people, on standard error: soon at first, then every 30 s; on a terminal every 5 s."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
         self._next = 0.0
         self._every = 5.0 if to_terminal() else 30.0
         self._perplexities: dict[str, float] = {}
@@ -139,7 +166,7 @@ class Lines:
             return
         self._perplexities = report.perplexities
         self._next = time.monotonic() + self._every
-        say(self._line(report))
+        self._tell(self._line(report))
 
     def _line(self, report: Any) -> str:
         progress = report.progress
@@ -157,8 +184,8 @@ class Lines:
     def end(self, reason: str) -> None:
         """The last line."""
         if self._last is not None:
-            say(self._line(self._last))
-        say(f"{reason}; everything is saved")
+            self._tell(self._line(self._last))
+        self._tell(f"{reason}; everything is saved")
 
 
 class JsonLines(Lines):
