@@ -4,7 +4,7 @@ import hashlib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +58,18 @@ class CountsFile:
         )
 
 
+class CountedDocuments(Protocol):
+    """Documents that are word counts already."""
+
+    def __len__(self) -> int: ...
+    def documents(self, start: int, stop: int) -> Documents:
+        """Documents ``start`` to ``stop`` (fewer at the end)."""
+
+
 class CountsFeed:
     """Hands out just as many documents as the trainer asks for, so that none are ever pending."""
 
-    def __init__(self, file: CountsFile, wanted: Callable[[], int]) -> None:
+    def __init__(self, file: CountedDocuments, wanted: Callable[[], int]) -> None:
         self.activity = Activity()
         self.waits_for: Wait | None = None
         self.queued = 0

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,12 +71,12 @@ class Documents:
         buffer = io.BytesIO()
         np.savez(
             buffer,
-            page_ids=self.page_ids,
-            revision_ids=self.revision_ids,
+            page_ids=_small(self.page_ids),
+            revision_ids=_small(self.revision_ids),
             titles=np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
-            indptr=self.indptr,
-            word_ids=self.word_ids,
-            counts=self.counts,
+            lengths=_small(np.diff(self.indptr)),
+            word_ids=_small(self.word_ids),
+            counts=_small(self.counts),
         )
         return buffer.getvalue()
 
@@ -84,12 +85,12 @@ class Documents:
         """The inverse of :meth:`to_bytes`."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return Documents(
-                arrays["page_ids"],
-                arrays["revision_ids"],
+                arrays["page_ids"].astype(np.int64),
+                arrays["revision_ids"].astype(np.int64),
                 tuple(json.loads(arrays["titles"].tobytes())),
-                arrays["indptr"],
-                arrays["word_ids"],
-                arrays["counts"],
+                np.concatenate((np.zeros(1, np.int64), np.cumsum(arrays["lengths"], dtype=np.int64))),
+                arrays["word_ids"].astype(np.int32),
+                arrays["counts"].astype(np.int32),
             )
 
     @staticmethod
@@ -114,6 +115,13 @@ class Documents:
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
         )
+
+
+def _small(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in the narrowest type that holds them."""
+    if not values.size:
+        return values
+    return values.astype(np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max())))
 
 
 @dataclass(frozen=True, slots=True)

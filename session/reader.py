@@ -27,7 +27,7 @@ from session.reading import (
     TopicRow,
 )
 from session.schema import ROLES
-from session.store import as_session_error, check_version
+from session.store import SQLITE_HEADER, as_session_error, check_version
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this is no sign of life."""
@@ -49,7 +49,7 @@ class SessionReader:
                 f"there is no session at {path}: `wikitopics train` or `wikitopics demo` makes one"
             )
         with path.open("rb") as file:
-            if file.read(16) != b"SQLite format 3\0":
+            if file.read(16) != SQLITE_HEADER:
                 raise NotASession(f"{path} is no session: not an SQLite file")
         self._db = self._connect()
         self._data_version = -1

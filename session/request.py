@@ -35,6 +35,7 @@ class TrainRequest:
     threads: int = 1
     seed: int | None = None
     keep_articles: str | None = None
+    keep_counts: bool | None = None
     wiki_size: int | None = None
     """For the embedded wiki: how many articles it has."""
 
@@ -103,6 +104,7 @@ def check_resumable(
         ("--held-out", request.held_out, stored.held_out),
         ("--documents", request.documents, stored.documents),
         ("--keep-articles", request.keep_articles, stored.keep_articles),
+        ("--keep-counts", request.keep_counts, stored.keep_counts),
     ):
         if value is not None:
             _same(option, value, kept)

@@ -44,6 +44,7 @@ def m001_first(db: Database) -> None:
             "skipped": int,
             "minibatches": int,
             "pending_offset": int,
+            "next_seq": int,
             "position": str,
             "lap": float,
             "finished": int,
@@ -56,6 +57,8 @@ def m001_first(db: Database) -> None:
     # Word counts of articles crawled but not yet trained, one row a stretch of the crawl.
     db.table("pending").create({"id": int, "documents": bytes}, pk="id")
     db.table("held_out").create({"id": int, "documents": bytes}, pk="id")
+    # With --keep-counts: everything held out and trained, in the order of the stream.
+    db.table("kept_counts").create({"id": int, "articles": int, "documents": bytes}, pk="id")
     # role: index into ROLES. topics: each model's largest topic, two uint16 a model (topic, ten-thousandths).
     db.table("articles").create(
         {

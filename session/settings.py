@@ -31,6 +31,8 @@ class Settings:
     """Largest minibatch of each model, in the order of ``models``; all divide the largest."""
     keep_articles: str
     """all, top or none."""
+    keep_counts: bool = False
+    """Whether another session can train on the counts."""
 
     @property
     def batch_size(self) -> int:

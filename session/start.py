@@ -11,12 +11,14 @@ from session import store as stores
 from session.counts import CountsFeed, CountsFile
 from session.errors import BadUsage
 from session.feed import CrawlFeed, Feed
+from session.kept import KeptCounts
 from session.lock import trainer_lock
 from session.reader import SessionReader
 from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run
 from session.settings import Settings, check_batch_sizes
 from session.sources import make_source, source_options
+from session.store import is_sqlite
 from session.trainer import Trainer, default_batch_size, model_row, new_model
 from vocab import Vocabulary
 
@@ -65,6 +67,13 @@ def load_vocabulary(name: str) -> Vocabulary:
     return Vocabulary.load(name)
 
 
+def new_vocabulary(request: TrainRequest) -> Vocabulary:
+    """The vocabulary of a new session: the one asked for, or that of the session whose counts it reads."""
+    if request.vocab is None and request.counts and is_sqlite(Path(request.counts).expanduser()):
+        return Vocabulary.from_words(_stored_words(Path(request.counts).expanduser()))
+    return load_vocabulary(request.vocabulary_name())
+
+
 def _names_source(request: TrainRequest) -> bool:
     # A counts file is compared by its content, when it is opened.
     return bool(request.api_url or request.lang or request.dump or request.wiki_size)
@@ -85,7 +94,7 @@ async def _train(
     say: Callable[[str], None],
 ) -> str:
     if stored is None:
-        vocabulary = load_vocabulary(request.vocabulary_name())
+        vocabulary = new_vocabulary(request)
         kind, options = request.source_kind(), source_options(request, None)
     else:
         vocabulary = Vocabulary.from_words(_stored_words(path))
@@ -118,7 +127,7 @@ async def open_source(
 ) -> Opened:
     """Make contact with the source; raises its errors."""
     if kind == "counts":
-        file = CountsFile(Path(request.counts or options["counts"]).expanduser(), len(vocabulary))
+        file = open_counts(Path(request.counts or options["counts"]).expanduser(), vocabulary)
         found = {"counts": str(file.path.absolute()), "checksum": file.checksum()}
         if found["checksum"] != options.get("checksum", found["checksum"]):
             raise BadUsage(f"--counts {file.path}: other word counts than the session was made with")
@@ -132,6 +141,18 @@ async def open_source(
         await source.close()
         raise
     return Opened(info, options, lambda missing: CrawlFeed(source, info, vocabulary.words), source.close)
+
+
+def open_counts(path: Path, vocabulary: Vocabulary) -> CountsFile | KeptCounts:
+    """Word counts from an .npz, or from a session that kept them."""
+    if not is_sqlite(path):
+        return CountsFile(path, len(vocabulary))
+    kept = KeptCounts(path)
+    if kept.words != vocabulary.words:
+        raise BadUsage(
+            f"--counts {path}: that session counted other words; leave --vocab out to take its own"
+        )
+    return kept
 
 
 async def _nothing() -> None:
@@ -163,6 +184,7 @@ def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Ope
         models=specs,
         batch_sizes=sizes,
         keep_articles=request.keep_articles or "all",
+        keep_counts=bool(request.keep_counts),
     )
 
 

@@ -23,6 +23,7 @@ from session.reading import Role
 from session.schema import APPLICATION_ID, ROLES, VERSION, migrations
 from session.settings import Settings
 
+SQLITE_HEADER = b"SQLite format 3\0"
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
 
@@ -40,6 +41,8 @@ class Progress:
     minibatches: int = 0
     pending_offset: int = 0
     """Documents of the first pending row that are trained already."""
+    next_seq: int = 1
+    """Number of the next row of `articles`; they are never used twice, also where rows are dropped."""
     position: dict[str, Any] | None = None
     lap: float | None = None
     finished: bool = False
@@ -147,7 +150,7 @@ def _check_header(path: Path) -> None:
         raise NotASession(f"{path} is a folder, no session") from None
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    if header != b"SQLite format 3\0":
+    if header != SQLITE_HEADER:
         raise NotASession(f"{path} is no session: not an SQLite file")
 
 
@@ -205,7 +208,6 @@ class Store:
         self.settings = Settings.from_json(
             {row["key"]: json.loads(row["value"]) for row in self._db.table("settings").rows}
         )
-        self._next_seq = 1 + (self._db.execute("SELECT max(seq) FROM articles").fetchone()[0] or 0)
 
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id."""
@@ -239,12 +241,17 @@ class Store:
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
         """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
-        next_seq = self._next_seq
+        next_seq = progress.next_seq
         try:
             with self._db.atomic():
                 for rows in changes.articles:
-                    self._insert_articles(rows, next_seq)
+                    if self.settings.keep_articles != "none" or rows.role != "trained":
+                        self._insert_articles(rows, next_seq)
                     next_seq += len(rows.documents)
+                    if self.settings.keep_counts and rows.role != "skipped":
+                        self._db.table("kept_counts").insert(
+                            {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
+                        )
                 self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
                 self._db.table("pending").insert_all(
                     {"id": number, "documents": documents.to_bytes()}
@@ -272,10 +279,10 @@ class Store:
                 )
                 for number, row in changes.models.items():
                     self._db.table("models").update(number, _model_columns(row))
-                self._db.table("progress").update(1, _progress_columns(progress))
+                self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
         except sqlite3.Error as error:
             raise as_session_error(error, self.path) from None
-        self._next_seq = next_seq
+        progress.next_seq = next_seq
 
     def _insert_articles(self, rows: ArticleRows, first_seq: int) -> None:
         documents = rows.documents
@@ -305,6 +312,20 @@ class Store:
             self._db.conn.executemany(
                 "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
                 zip([model] * len(documents), topics, shares, seqs, strict=True),
+            )
+
+    def keep_top(self, most: int) -> None:
+        """Drop trained articles that are not among the ``most`` most about some topic."""
+        with self._db.atomic():
+            self._db.execute(
+                "DELETE FROM article_topics WHERE (model, topic, proportion, seq) IN ("
+                " SELECT model, topic, proportion, seq FROM (SELECT *, row_number() OVER"
+                " (PARTITION BY model, topic ORDER BY proportion DESC) AS place FROM article_topics)"
+                " WHERE place > ?)",
+                [most],
+            )
+            self._db.execute(
+                "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)"
             )
 
     def curve_points(self) -> list[int]:
@@ -401,3 +422,12 @@ def _progress_columns(progress: Progress) -> dict[str, Any]:
     values = asdict(progress)
     values["position"] = None if progress.position is None else json.dumps(progress.position)
     return values | {"finished": int(progress.finished), "committed_at": time.time()}
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file begins as SQLite files do; False where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == SQLITE_HEADER
+    except OSError:
+        return False

@@ -19,6 +19,8 @@ from session.store import ArticleRows, Changes, ModelRow, Progress, Snapshot, St
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
+TOP_ARTICLES = 200
+"""With `--keep-articles top`: articles kept for each topic."""
 
 
 def default_batch_size(spec: ModelSpec) -> int:
@@ -66,6 +68,7 @@ class Trainer:
         self._source_ended = False
         self._moved = False
         self._learnt = False
+        self._measured = False
 
     @property
     def dirty(self) -> bool:
@@ -129,8 +132,7 @@ class Trainer:
             proportions = parts[0] if len(parts) == 1 else np.concatenate(parts)
             topic = proportions.argmax(axis=1)
             learnt.append((topic, proportions[np.arange(len(topic)), topic]))
-        if self.settings.keep_articles != "none":
-            self._changes.articles.append(ArticleRows(batch, "trained", learnt))
+        self._changes.articles.append(ArticleRows(batch, "trained", learnt))
         progress = self.progress
         before = progress.articles
         progress.articles += len(batch)
@@ -168,6 +170,9 @@ class Trainer:
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
         self._moved = self._learnt = False
+        if self.settings.keep_articles == "top" and self._measured:
+            self._store.keep_top(TOP_ARTICLES)
+        self._measured = False
         gone = thinned(self._points, MOST_POINTS)
         if gone:
             self._store.forget_points(gone)
@@ -198,6 +203,7 @@ class Trainer:
 
     def _measure(self, elapsed_seconds: float) -> None:
         progress = self.progress
+        self._measured = True
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):

@@ -21,7 +21,7 @@ _TRAIN = [
     click.option("--api-url", metavar="URL", help="The wiki (default: English Wikipedia)."),
     click.option("--lang", metavar="CODE", help="Wikipedia in this language, e.g. de; needs a --vocab."),
     click.option("--dump", metavar="FILE", multiple=True, help="An XML dump; '-': standard input."),
-    click.option("--counts", metavar="FILE.npz", help="Arrays indptr, word_ids, counts, n_words."),
+    click.option("--counts", metavar="FILE", help="Word counts: an .npz, or a session that kept them."),
     click.option("--vocab", metavar="NAME|FILE", help="The vocabulary (default: english)."),
     click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT",
                  help="Your e-mail address or user page, sent to the wiki in the User-Agent; "
@@ -51,6 +51,8 @@ _TRAIN = [
     click.option("--seed", metavar="N", type=click.IntRange(0, 2**32 - 1), help="Random seed (default 0)."),
     click.option("--keep-articles", type=click.Choice(["all", "top", "none"]),
                  help="Which articles to remember with their topics (default all)."),
+    click.option("--keep-counts", is_flag=True, default=None,
+                 help="Keep word counts, so that another session can train on them: --counts THIS.db."),
     click.option("--log", metavar="FILE", type=click.Path(dir_okay=False),
                  help="Keep all messages in FILE too; it is rotated at 5 MB, four files at most."),
     click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."),

@@ -42,6 +42,7 @@ def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
         threads=options["threads"],
         seed=options["seed"],
         keep_articles=options["keep_articles"],
+        keep_counts=options["keep_counts"],
     )
 
 
