@@ -1,11 +1,12 @@
-"""Measuring a model on the held-out articles."""
+"""Measuring a model: on the held-out articles, and by what its topics say."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model import CompletionSet, Minibatch
+from model import CompletionSet, Minibatch, npmi
+from model.coherence import top_words
 
 SNAPSHOT_WORDS = 20
 
@@ -17,20 +18,18 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(self, model: Any) -> dict[str, float]:
-        """Every metric that the model has, by name; the model stays as it is."""
+    def measure(self, model: Any, topics: NDArray[Any]) -> dict[str, float]:
+        """Every metric that the model has, by name; the model stays as it is. ``topics``: its topics()."""
         log_likelihood = self._completion.score(model)
         values = {"log_likelihood": log_likelihood, "perplexity": float(np.exp(-log_likelihood))}
         if hasattr(model, "bound_perplexity"):
             values["bound_perplexity"] = float(model.bound_perplexity(self._batch))
+        values["npmi"] = float(np.mean(npmi(topics, self._batch)))
+        values["topics_in_use"] = float(model.topics_in_use())
         return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
-def top_words(topics: NDArray[np.floating[Any]], top: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """(K, top) word ids and probabilities of each row of ``topics`` (K, W), most probable first."""
-    top = min(top, topics.shape[1])
-    unsorted = np.argpartition(-topics, top - 1, axis=1)[:, :top]
-    values = np.take_along_axis(topics, unsorted, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    ids = np.take_along_axis(unsorted, order, axis=1).astype(np.int32)
-    return ids, np.take_along_axis(values, order, axis=1).astype(np.float32)
+def snapshot_words(topics: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """(K, 20) word ids and probabilities of each topic's top words, most probable first."""
+    ids = top_words(topics, SNAPSHOT_WORDS)
+    return ids.astype(np.int32), np.take_along_axis(topics, ids, axis=1).astype(np.float32)

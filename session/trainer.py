@@ -11,7 +11,7 @@ import numpy as np
 
 from model import KINDS, Minibatch
 from session.documents import Block, Documents
-from session.measure import SNAPSHOT_WORDS, HeldOut, top_words
+from session.measure import HeldOut, snapshot_words
 from session.schedule import evaluation_due, minibatch_size, thinned
 from session.settings import Settings
 from session.spec import ModelSpec
@@ -207,14 +207,15 @@ class Trainer:
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):
+            topics = model.topics()
             if self._measured_on is not None:
-                values = self._measured_on.measure(model)
+                values = self._measured_on.measure(model, topics)
                 self._scores[number] = values.get("log_likelihood", self._scores[number])
                 self._changes.metrics += [
                     (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
                     for metric, value in values.items()
                 ]
-            ids, probabilities = top_words(model.topics(), SNAPSHOT_WORDS)
+            ids, probabilities = snapshot_words(topics)
             shares = np.asarray(model.topic_shares(), np.float32)
             self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
         if not self._points or self._points[-1] != progress.articles:
