@@ -23,6 +23,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from model.completion import CompletionSet, bound_perplexity, document_completion
+    from model.hdp import OnlineHDP
     from model.lda import OnlineLDA
     from model.minibatch import Minibatch
 
@@ -48,6 +49,7 @@ __all__ = [
     "KINDS",
     "CompletionSet",
     "Minibatch",
+    "OnlineHDP",
     "OnlineLDA",
     "bound_perplexity",
     "document_completion",

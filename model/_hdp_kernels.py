@@ -1,0 +1,441 @@
+"""The document loops of the HDP that make one pass count: short lists of topics, a table for each.
+
+| symbol | shape | meaning |
+|---|---|---|
+| rows | (U, K') | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
+| sigma, Elog_sigma | (K') | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
+| zeta | (D, T, C) | variational distribution of a table's topic, over the document's shortlist |
+| tables | (N T) | n_dw phi_dwi, table-major: table i of document d starts at T indptr[d] + i n_d |
+
+A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
+document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line 8),
+gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
+E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._jit import kernel
+from model._lda_kernels import dot, mix
+from model._special import exp_digamma_first
+
+Floats = NDArray[np.floating]
+
+EM_STEPS = 3
+CANDIDATES = 32  # C: a document's shortlist is no longer than this …
+FEWEST_WORDS = 0.5  # … and holds the topics with more expected words than this
+EMPTY = 0.05  # expected words of a table below which it leaves
+ITERATIONS = 20  # of phi and gamma in a round, and …
+ROUNDS = 4  # … rounds, each ended by the tables' choice of topics
+ONE_TOPIC = 1e-3  # a table whose second thoughts weigh less than this has one topic
+UNLIKELY = 1e-4  # weight below which a topic is none of a table's, its likeliest having 1
+
+
+@kernel
+def e_step(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    rows: Floats,
+    sigma: Floats,
+    Elog_sigma: Floats,
+    alpha: float,
+    T: int,
+    tolerance: float,
+    tables: Floats,
+    zeta: Floats,
+    shortlist: NDArray[np.int32],
+    n_shortlist: NDArray[np.int32],
+    n_tables: NDArray[np.int32],
+    theta: Floats,
+) -> None:
+    """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
+
+    Lines 5 and 6 give every table the same topics, a saddle that the loop leaves only for poor optima.
+    Instead a few steps of EM on proportions over all topics find the topics of the document, and each starts
+    with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words change by
+    at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables are kept
+    sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones leave.
+
+    Writes tables, most words first, zeta, the shortlist, and
+    theta (D, K): (words of k + alpha sigma_k) / (words + alpha).
+    """
+    kind = rows.dtype.type
+    K = theta.shape[1]
+    C = zeta.shape[2]
+    longest = 1
+    for d in range(start, stop):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    block = np.empty((C + T, longest), rows.dtype)  # a row a topic of the shortlist, then one a mixed table
+    logs = np.empty((C, longest), rows.dtype)
+    mixture = np.empty(longest, rows.dtype)
+    ratio = np.empty(longest, rows.dtype)
+    n_dw = np.empty(longest, rows.dtype)
+    expected = np.empty(rows.shape[1], rows.dtype)
+    prior = np.empty(rows.shape[1], rows.dtype)
+    for k in range(rows.shape[1]):
+        prior[k] = alpha * sigma[k]
+    words = np.empty(max(C, T), rows.dtype)  # N_i
+    weight = np.empty(T, rows.dtype)
+    line = np.empty(T, np.int32)
+    order = np.empty(T, np.int32)
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        n_tables[d] = 0
+        n_shortlist[d] = 0
+        total = kind(0)
+        for j in range(n):
+            n_dw[j] = kind(counts[first + j])
+            total += n_dw[j]
+        for k in range(K):
+            theta[d, k] = prior[k]
+        if n > 0:
+            soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
+            c = best(K, expected, FEWEST_WORDS, C, shortlist[d], words)
+            n_shortlist[d] = c
+            for j in range(n):
+                u = local[first + j]
+                for a in range(c):
+                    block[a, j] = rows[u, shortlist[d, a]]
+            for a in range(c):
+                for j in range(n):
+                    logs[a, j] = math.log(block[a, j] + kind(1e-30))
+            t = min(T, c)
+            for i in range(t):
+                line[i] = i
+                order[i] = i
+            here = tables[T * first : T * first + t * n]
+            for round_ in range(ROUNDS):
+                for _ in range(ITERATIONS):
+                    # Line 8, gamma.
+                    sort_tables(t, words, order)
+                    weigh_tables(t, T, alpha, words, order, weight)
+                    # Line 9: n_dw phi_dwi = ratio weight_i row_w of the table's topics.
+                    mix(t, n, weight, line, block, mixture)
+                    for j in range(n):
+                        ratio[j] = n_dw[j] / (mixture[j] + kind(1e-30))
+                    change = 0.0
+                    for i in range(t):
+                        value = weight[i] * dot(n, block[line[i]], ratio)
+                        change += abs(value - words[i])
+                        words[i] = value
+                    if change <= tolerance * total:
+                        break
+                t = drop_empty(t, C, n, words, weight, line, block, zeta[d])
+                for i in range(t):
+                    order[i] = i
+                    for j in range(n):
+                        here[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
+                # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
+                if round_ < ROUNDS - 1 and not choose_topics(
+                    t, c, n, here, logs, Elog_sigma, shortlist[d], zeta[d], line, block
+                ):
+                    break
+            n_tables[d] = t
+            sort_tables(t, words, order)
+            weigh_tables(t, T, alpha, words, order, weight)
+            mix(t, n, weight, line, block, mixture)
+            unsorted = zeta[d, :t, :c].copy()
+            for rank in range(t):
+                i = order[rank]
+                zeta[d, rank, :c] = unsorted[i]
+                value = kind(0)
+                for j in range(n):
+                    share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
+                    here[rank * n + j] = share
+                    value += share
+                for a in range(c):
+                    theta[d, shortlist[d, a]] += unsorted[i, a] * value
+        inverse = kind(1 / (total + alpha))
+        for k in range(K):
+            theta[d, k] *= inverse
+
+
+@kernel
+def soft_em(
+    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+) -> None:
+    """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
+    kind = rows.dtype.type
+    weight = prior.copy()
+    for _ in range(steps):
+        expected[:] = 0
+        for j in range(n):
+            row = rows[local[j]]
+            share = n_dw[j] / (dot(weight.size, weight, row) + kind(1e-30))
+            for k in range(weight.size):
+                expected[k] += share * row[k]
+        for k in range(weight.size):
+            expected[k] *= weight[k]
+            weight[k] = expected[k] + prior[k]
+
+
+@kernel
+def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.int32], words: Floats) -> int:
+    """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
+    c = 0
+    for k in range(K):
+        value = expected[k]
+        if value > least and (c < most or value > words[c - 1]):
+            c = min(c + 1, most)
+            i = c - 1
+            while i > 0 and words[i - 1] < value:
+                words[i] = words[i - 1]
+                topics[i] = topics[i - 1]
+                i -= 1
+            words[i] = value
+            topics[i] = k
+    if c == 0:
+        topics[0] = np.argmax(expected[:K])
+        words[0] = expected[topics[0]]
+        c = 1
+    return c
+
+
+@kernel
+def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
+    """order: the tables, most words first; almost sorted already."""
+    for a in range(1, t):
+        table = order[a]
+        i = a
+        while i > 0 and words[order[i - 1]] < words[table]:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = table
+
+
+@kernel
+def weigh_tables(
+    t: int, T: int, alpha: float, words: Floats, order: NDArray[np.int32], weight: Floats
+) -> None:
+    """weight_i = exp(E[log sigma_i(pi)]) up to a constant, sticks in `order`; line 8's gamma."""
+    gamma = np.empty(t, words.dtype)
+    value = np.empty(t, words.dtype)
+    rest = 0.0
+    for a in range(t):
+        rest += words[order[a]]
+        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the one before.
+        gamma[a] = (1.0 if a < T - 1 else alpha) + words[order[a]]
+    exp_digamma_first(t, gamma, value)
+    fallen = 0.0
+    for a in range(t):
+        if a < T - 1:
+            fallen += 1.0 / (alpha + max(rest, 0.0))
+        weight[order[a]] = value[a] * math.exp(-fallen)
+        rest -= words[order[a]]
+
+
+@kernel
+def drop_empty(
+    t: int,
+    C: int,
+    n: int,
+    words: Floats,
+    weight: Floats,
+    line: NDArray[np.int32],
+    block: Floats,
+    zeta: Floats,
+) -> int:
+    """Tables with at least `EMPTY` words move up; returns how many there are, at least one."""
+    kept = 0
+    for i in range(t):
+        if words[i] >= EMPTY or (i == t - 1 and kept == 0):
+            words[kept] = words[i]
+            weight[kept] = weight[i]
+            zeta[kept] = zeta[i]
+            if line[i] >= C and kept < i:
+                for j in range(n):
+                    block[C + kept, j] = block[line[i], j]
+                line[kept] = C + kept
+            else:
+                line[kept] = line[i]
+            kept += 1
+    return kept
+
+
+@kernel
+def choose_topics(
+    t: int,
+    c: int,
+    n: int,
+    here: Floats,
+    logs: Floats,
+    Elog_sigma: Floats,
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    line: NDArray[np.int32],
+    block: Floats,
+) -> bool:
+    """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
+
+    Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
+    Returns whether another round is worth it: a table took another topic or is undecided.
+    """
+    kind = block.dtype.type
+    C = logs.shape[0]
+    changed = False
+    for i in range(t):
+        largest = -np.inf
+        winner = 0
+        for a in range(c):
+            value = dot(n, here[i * n : i * n + n], logs[a]) + Elog_sigma[topics[a]]
+            zeta[i, a] = value
+            if value > largest:
+                largest = value
+                winner = a
+        total = 0.0
+        for a in range(c):
+            value = math.exp(zeta[i, a] - kind(largest))
+            zeta[i, a] = value if value > UNLIKELY else 0
+            total += zeta[i, a]
+        if total < 1 + ONE_TOPIC:
+            zeta[i, :c] = 0
+            zeta[i, winner] = 1
+            changed |= line[i] != winner
+            line[i] = winner
+        else:
+            changed = True
+            for j in range(n):
+                block[C + i, j] = 0
+            for a in range(c):
+                if zeta[i, a] > 0:
+                    zeta[i, a] /= kind(total)
+                    for j in range(n):
+                        block[C + i, j] += zeta[i, a] * logs[a, j]
+            for j in range(n):
+                block[C + i, j] = math.exp(block[C + i, j])
+            line[i] = C + i
+    return changed
+
+
+@kernel
+def add_statistics(
+    indptr: NDArray[np.int64],
+    word_ids: NDArray[np.int32],
+    tables: Floats,
+    zeta: Floats,
+    shortlist: NDArray[np.int32],
+    n_shortlist: NDArray[np.int32],
+    n_tables: NDArray[np.int32],
+    factor: float,
+    lambda_hat: Floats,
+    words: NDArray[np.float64],
+    chosen: NDArray[np.float64],
+) -> None:
+    """lambda_hat[w, k] += factor sum_d sum_i zeta_di^k n_dw phi_dwi: [SVI13] fig. 9 line 11.
+
+    Adds the same summed over words, without the factor, to words (K,), and sum_d sum_i zeta_di^k to
+    chosen (K,).
+    """
+    T = zeta.shape[1]
+    for d in range(indptr.size - 1):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        for i in range(n_tables[d]):
+            table = tables[T * first + i * n : T * first + i * n + n]
+            for a in range(n_shortlist[d]):
+                share = zeta[d, i, a]
+                if share > 0:
+                    k = shortlist[d, a]
+                    chosen[k] += share
+                    scaled = factor * share
+                    total = 0.0
+                    for j in range(n):
+                        lambda_hat[word_ids[first + j], k] += scaled * table[j]
+                        total += table[j]
+                    words[k] += share * total
+
+
+@kernel
+def proportions(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    rows: Floats,
+    prior: Floats,
+    least: float,
+    sweeps: int,
+    theta: Floats,
+) -> None:
+    """theta (D, K) = (N_k + prior_k) / (N + sum prior): held-out proportions, rows (U, K') being E[beta].
+
+    N_k from the collapsed update phi_wk ∝ (N_k - phi_wk + prior_k) E[beta_kw], one of the word's occurrences
+    left out, in sweeps over the words. Starts from EM over all topics; topics with at most `least` expected
+    words take no part.
+    """
+    kind = rows.dtype.type
+    K = theta.shape[1]
+    longest = 1
+    for d in range(start, stop):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    expected = np.empty(rows.shape[1], rows.dtype)
+    topics = np.empty(K, np.int32)
+    words = np.empty(K, rows.dtype)
+    values = np.empty(K, rows.dtype)
+    start_at = np.empty(K, rows.dtype)
+    n_dw = np.empty(longest, rows.dtype)
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        total = 0.0
+        for k in range(K):
+            total += prior[k]
+        for k in range(K):
+            theta[d, k] = prior[k]
+        if n > 0:
+            for j in range(n):
+                n_dw[j] = kind(counts[first + j])
+                total += n_dw[j]
+            soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
+            c = 0
+            for k in range(K):
+                if expected[k] > least:
+                    topics[c] = k
+                    c += 1
+            if c == 0:
+                topics[0] = np.argmax(expected[:K])
+                c = 1
+            phi = np.empty((n, c), rows.dtype)
+            beta = np.empty((n, c), rows.dtype)
+            for a in range(c):
+                words[a] = 0
+                start_at[a] = expected[topics[a]] + prior[topics[a]]
+            for j in range(n):
+                norm = kind(1e-30)
+                for a in range(c):
+                    beta[j, a] = rows[local[first + j], topics[a]]
+                    phi[j, a] = start_at[a] * beta[j, a]
+                    norm += phi[j, a]
+                for a in range(c):
+                    phi[j, a] /= norm
+                    words[a] += n_dw[j] * phi[j, a]
+            for _ in range(sweeps):
+                for j in range(n):
+                    norm = kind(1e-30)
+                    for a in range(c):
+                        value = (words[a] - phi[j, a] + prior[topics[a]]) * beta[j, a]
+                        values[a] = max(value, kind(0))
+                        norm += values[a]
+                    inverse = 1 / norm
+                    for a in range(c):
+                        value = values[a] * inverse
+                        words[a] += n_dw[j] * (value - phi[j, a])
+                        phi[j, a] = value
+            for a in range(c):
+                theta[d, topics[a]] += max(words[a], kind(0))
+        whole = 0.0
+        for k in range(K):
+            whole += theta[d, k]
+        inverse = kind(1 / whole)
+        for k in range(K):
+            theta[d, k] *= inverse

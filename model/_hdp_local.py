@@ -1,0 +1,168 @@
+"""The HDP's local step over a minibatch, in blocks of documents on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import _hdp_figure9, _hdp_kernels
+from model._blocks import Workers
+from model._words import Words
+from model.minibatch import Minibatch
+
+BLOCK = 64  # documents
+PART = 1024  # documents whose tables are held at a time
+
+Floats = NDArray[Any]
+
+
+class Corpus(NamedTuple):
+    """What documents see of the corpus.
+
+    rows: (U, K') for the recipe exp(E[log beta]) of a minibatch's words, for figure 9 E[log beta]
+    sigma, Elog_sigma: (K',) E[sigma(v)], E[log sigma(v)]
+    """
+
+    rows: Floats
+    sigma: Floats
+    Elog_sigma: Floats
+
+
+class Local(NamedTuple):
+    """Variational distribution of D documents: layout in `_hdp_kernels`, theta (D, K) their proportions."""
+
+    tables: Floats
+    zeta: Floats
+    shortlist: NDArray[np.int32]
+    n_shortlist: NDArray[np.int32]
+    n_tables: NDArray[np.int32]
+    theta: Floats
+
+
+def parts(batch: Minibatch, words: Words) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
+    """The minibatch in parts of `PART` documents, with each part's rows of its words."""
+    for start in range(0, batch.D, PART):
+        documents = slice(start, min(start + PART, batch.D))
+        entries = slice(batch.indptr[documents.start], batch.indptr[documents.stop])
+        yield documents, batch[documents], words.local[entries]
+
+
+def recipe(
+    workers: Workers,
+    batch: Minibatch,
+    local_ids: NDArray[np.int32],
+    corpus: Corpus,
+    K: int,
+    T: int,
+    alpha: float,
+    tolerance: float,
+) -> Local:
+    """The default local step: `_hdp_kernels.e_step`."""
+    D, dtype = batch.D, corpus.rows.dtype
+    C = min(K, _hdp_kernels.CANDIDATES)
+    local = Local(
+        np.zeros(len(batch.word_ids) * T, dtype),
+        np.zeros((D, T, C), dtype),
+        np.zeros((D, C), np.int32),
+        np.zeros(D, np.int32),
+        np.zeros(D, np.int32),
+        np.empty((D, K), dtype),
+    )
+
+    rows, sigma, Elog_sigma = corpus
+
+    def block(start: int, stop: int) -> None:
+        _hdp_kernels.e_step(
+            start,
+            stop,
+            batch.indptr,
+            local_ids,
+            batch.counts,
+            rows,
+            sigma,
+            Elog_sigma,
+            alpha,
+            T,
+            tolerance,
+            local.tables,
+            local.zeta,
+            local.shortlist,
+            local.n_shortlist,
+            local.n_tables,
+            local.theta,
+        )
+
+    workers.map(block, D, BLOCK)
+    return local
+
+
+def figure_9(
+    workers: Workers,
+    batch: Minibatch,
+    local_ids: NDArray[np.int32],
+    corpus: Corpus,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    max_iterations: int,
+    start_from: Floats | None = None,
+) -> Local:
+    """[SVI13] figure 9's local step; `start_from`: tables in place of lines 5 and 6, changed."""
+    D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
+    tables = np.zeros(len(batch.word_ids) * T, dtype) if start_from is None else start_from
+    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()
+    zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
+
+    def block(start: int, stop: int) -> None:
+        _hdp_figure9.ascend(
+            start,
+            stop,
+            batch.indptr,
+            local_ids,
+            batch.counts,
+            corpus.rows,
+            corpus.Elog_sigma,
+            alpha,
+            tolerance,
+            max_iterations,
+            start_from is None,
+            tables,
+            zeta,
+            theta,
+        )
+
+    workers.map(block, D, BLOCK)
+    return Local(tables, zeta, everything, np.full(D, K, np.int32), np.full(D, T, np.int32), theta)
+
+
+def bounds(
+    workers: Workers,
+    batch: Minibatch,
+    local_ids: NDArray[np.int32],
+    Elog_rows: Floats,
+    Elog_sigma: Floats,
+    alpha: float,
+    local: Local,
+) -> NDArray[np.float64]:
+    """(D,) each document's terms of the ELBO, nats."""
+    result = np.zeros(batch.D)
+
+    def block(start: int, stop: int) -> None:
+        _hdp_figure9.document_bounds(
+            start,
+            stop,
+            batch.indptr,
+            local_ids,
+            batch.counts,
+            Elog_rows,
+            Elog_sigma,
+            alpha,
+            *local[:5],
+            result,
+        )
+
+    workers.map(block, batch.D, BLOCK)
+    return result
