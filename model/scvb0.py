@@ -86,7 +86,7 @@ class SCVB0:
         eta: float | Literal["learn"] = 0.01,
         s: float = 1.0,
         tau0: float = 1.0,
-        kappa: float = 0.65,
+        kappa: float = 0.7,
         theta_s: float = 1.0,
         theta_tau0: float = 1.0,
         theta_kappa: float = 0.7,

@@ -87,7 +87,7 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     N_phi, N_Z = early.N_phi, early.N_Z
     factors = (N_Z / N_Z.mean()) ** (-0.5 * (1 - 24 / 320))
     _, expected, _ = oracle.learn(
-        documents, N_phi, N_Z, early.alpha, early.eta, 7000, 3**-0.65, (1, 1, 0.7), 1, factors
+        documents, N_phi, N_Z, early.alpha, early.eta, 7000, 3**-0.7, (1, 1, 0.7), 1, factors
     )
     early.learn(documents)
     np.testing.assert_allclose(early.N_phi, expected, rtol=1e-10)

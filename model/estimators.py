@@ -1,0 +1,155 @@
+"""The models as scikit-learn transformers, for use in its pipelines and searches.
+
+    make_pipeline(CountVectorizer(), SCVB0Estimator(n_components=50)).fit_transform(texts)
+
+Needs scikit-learn 1.6 or later, which only this module imports: `pip install wikitopics[sklearn]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from model import KINDS, Minibatch, document_completion
+
+STREAM_DOCUMENTS = 1_000_000  # assumed size of a corpus that `partial_fit` sees a part of
+STEPS_A_PASS = 10  # at least, in `fit`, where there are as many documents
+
+
+class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the estimators share. X is (D, W), dense or sparse: whole numbers, how often a word occurs.
+
+    n_components: K, the number of topics (of the HDP: the most there can be)
+    n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
+    batch_size: documents a step; None: the model's own, in `fit` at most a tenth of X
+    n_passes: passes over X in `fit`
+    options: further arguments of the model, such as {"alpha": 0.1}
+    random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
+
+    After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1.
+    """
+
+    kind: ClassVar[str]
+    _topics_argument: ClassVar[str] = "n_topics"
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        n_documents: float | None = None,
+        batch_size: int | None = None,
+        n_passes: int = 10,
+        options: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_documents = n_documents
+        self.batch_size = batch_size
+        self.n_passes = n_passes
+        self.options = options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics anew from the documents X, `n_passes` times in minibatches; y is ignored."""
+        batch = self._documents(X, reset=True)
+        self.model_ = self._new_model(self.n_documents or batch.D)
+        largest = max(1, min(self.model_.default_batch_size, batch.D // STEPS_A_PASS))
+        for _ in range(self.n_passes):
+            self._learn(batch, self.batch_size or largest)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on learning with the documents X, once; y is ignored."""
+        started = hasattr(self, "model_")
+        batch = self._documents(X, reset=not started)
+        if not started:
+            self.model_ = self._new_model(self.n_documents or STREAM_DOCUMENTS)
+        self._learn(batch, self.batch_size or self.model_.default_batch_size)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """(D, K) topic proportions of documents, rows sum to 1."""
+        check_is_fitted(self)
+        proportions: NDArray[np.float32] = self.model_.infer(self._documents(X, reset=False))
+        return proportions
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Document completion on X, nats per held-out word: higher is better ([SVI13] section 4)."""
+        check_is_fitted(self)
+        return document_completion(self.model_, self._documents(X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """(K,) "topic0", "topic1" …, the columns of `transform`."""
+        check_is_fitted(self)
+        return np.array([f"topic{k}" for k in range(self.model_.n_topics)], dtype=object)
+
+    @property
+    def components_(self) -> NDArray[Any]:
+        """(K, W) topics, rows sum to 1."""
+        check_is_fitted(self)
+        topics: NDArray[Any] = self.model_.topics()
+        return topics
+
+    def _new_model(self, n_documents: float) -> Any:
+        return KINDS[self.kind](
+            n_words=self.n_features_in_,
+            n_documents=n_documents,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+            threads=effective_n_jobs(self.n_jobs),
+            **{self._topics_argument: self.n_components},
+            **(self.options or {}),
+        )
+
+    def _learn(self, batch: Minibatch, size: int) -> None:
+        for start in range(0, batch.D, size):
+            self.model_.learn(batch[start : start + size])
+
+    def _documents(self, X: Any, reset: bool) -> Minibatch:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr")
+        check_non_negative(X, type(self).__name__)
+        matrix = csr_array(X)
+        return Minibatch(matrix.indptr, matrix.indices, matrix.data)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            state["model_"] = state["model_"].state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "model_" in state:
+            self.model_ = KINDS[self.kind].from_state(state["model_"])
+            self.model_.threads = effective_n_jobs(self.n_jobs)
+
+
+class OnlineLDAEstimator(_TopicEstimator):
+    __doc__ = f"Online LDA as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+    kind = "lda"
+
+
+class SCVB0Estimator(_TopicEstimator):
+    __doc__ = f"SCVB0 as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+    kind = "scvb0"
+
+
+class OnlineHDPEstimator(_TopicEstimator):
+    __doc__ = f"The online HDP as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+    kind = "hdp"
+    _topics_argument = "max_topics"

@@ -1,0 +1,121 @@
+"""The scikit-learn face, with scikit-learn's own checks where they apply."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
+
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from model import KINDS, document_completion
+from model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator
+from tests.model.conftest import planted
+
+TEXTS = [
+    "the cat sat with the other cat and a mouse",
+    "a mouse and a cat met another mouse",
+    "stocks fell while bonds and stocks of banks rose",
+    "banks sold bonds and bought stocks",
+] * 20
+
+
+def rounding(estimator):
+    """The checks draw normal deviates; this tag makes them whole numbers, as counts of words are."""
+
+    def tags(self):
+        tags = super(type(self), self).__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    return type(
+        f"Whole{estimator.__name__}", (estimator,), {"__sklearn_tags__": tags, "__module__": __name__}
+    )
+
+
+WholeOnlineLDAEstimator = rounding(OnlineLDAEstimator)
+WholeSCVB0Estimator = rounding(SCVB0Estimator)
+WHOLE = [WholeOnlineLDAEstimator, WholeSCVB0Estimator]
+ALL = [OnlineLDAEstimator, SCVB0Estimator]
+
+
+def matrix_of(batch, n_words=40):
+    return csr_array((batch.counts, batch.word_ids, batch.indptr), shape=(batch.D, n_words))
+
+
+@pytest.mark.parametrize("estimator", WHOLE)
+def test_passes_scikit_learns_checks(estimator):
+    check_estimator(estimator(n_components=2, n_passes=1), on_skip=None)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_sorts_texts_in_a_pipeline(estimator):
+    pipeline = make_pipeline(
+        CountVectorizer(stop_words="english"),
+        estimator(n_components=2, options={"alpha": 0.5}, random_state=0),
+    )
+    theta = pipeline.fit_transform(TEXTS)
+    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
+    largest = theta.argmax(axis=1)
+    assert len(set(largest[0::4]) | set(largest[1::4])) == 1
+    assert len(set(largest[2::4]) | set(largest[3::4])) == 1
+    assert largest[0] != largest[2]
+    assert list(pipeline.get_feature_names_out()) == ["topic0", "topic1"]
+    topics = pipeline[-1].components_
+    assert topics.shape == (2, len(pipeline[0].vocabulary_))
+    np.testing.assert_allclose(topics.sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_partial_fit_is_the_models_own_learning(estimator):
+    batch, _ = planted(300)
+    X = matrix_of(batch)
+    fitted = estimator(n_components=4, n_documents=300, batch_size=50, random_state=0)
+    fitted.partial_fit(X[:150]).partial_fit(X[150:])
+    model = type(fitted.model_)(
+        n_topics=4, n_words=40, n_documents=300, seed=np.random.RandomState(0).randint(2**31)
+    )
+    for start in range(0, 300, 50):
+        model.learn(batch[start : start + 50])
+    np.testing.assert_array_equal(fitted.components_, model.topics())
+    np.testing.assert_array_equal(fitted.transform(X), model.infer(batch))
+    assert fitted.score(X) == document_completion(model, batch)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_pickled_estimators_go_on_as_the_original(estimator):
+    X = matrix_of(planted(300)[0])
+    fitted = estimator(n_components=4, random_state=0, n_jobs=2).partial_fit(X[:200])
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(
+        fitted.partial_fit(X[200:]).components_, again.partial_fit(X[200:]).components_
+    )
+    assert again.model_.threads == 2
+    assert not hasattr(clone(fitted), "model_")
+
+
+def test_a_search_can_choose_the_options_of_the_model():
+    X = matrix_of(planted(200)[0])
+    search = GridSearchCV(
+        SCVB0Estimator(n_components=4, random_state=0),
+        {"n_components": [1, 4], "options": [{"alpha": 0.1}, {"alpha": 0.1, "warm_start": False}]},
+        cv=2,
+    ).fit(X)
+    assert search.best_params_["n_components"] == 4
+    assert search.best_estimator_.model_.n_topics == 4
+
+
+@pytest.mark.parametrize("X", [[[0.5, 1.0]], [[-1, 2]]])
+def test_refuses_what_are_no_counts(X):
+    with pytest.raises(ValueError, match=r"whole numbers|Negative values"):
+        SCVB0Estimator(n_components=2).fit(X)
+
+
+def test_models_and_their_estimators_are_the_same_kinds():
+    assert [e.kind for e in (*ALL, OnlineHDPEstimator)] == list(KINDS)
