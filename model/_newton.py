@@ -1,4 +1,4 @@
-"""Newton steps for the parameters of Dirichlet distributions, [H10] section 2.2; docs/derivations.md."""
+"""Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from scipy.special import polygamma, psi
 
 
 def alpha_step(
-    alpha: NDArray[np.float64], mean_Elog_theta: NDArray[np.float64], rho: float
+    alpha: NDArray[np.float64], documents: int, sum_Elog_theta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """alpha - rho H^-1 g, (K,), of the bound's terms in alpha; in time linear in K.
+    """(K,) H^-1 g for the bound of a minibatch as a function of alpha, in time O(K).
 
-    mean_Elog_theta: (K,) mean over documents of E[log theta]. No component falls below half of itself, which
-    keeps it positive.
+    sum_Elog_theta: (K,) sum over the documents of E[log theta_dk].
+    g_k = S (psi(sum alpha) - psi(alpha_k)) + sum_d E[log theta_dk]; H = diag(h) + z 1 1^T.
     """
-    g = psi(alpha.sum()) - psi(alpha) + mean_Elog_theta
-    h = -polygamma(1, alpha)  # H = diag(h) + z, z in every cell
-    z = float(polygamma(1, alpha.sum()))
-    b = np.sum(g / h) / (1 / z + np.sum(1 / h))
-    stepped: NDArray[np.float64] = np.maximum(alpha - rho * (g - b) / h, alpha / 2)
-    return stepped
+    total = alpha.sum()
+    g = documents * (psi(total) - psi(alpha)) + sum_Elog_theta
+    h = -documents * polygamma(1, alpha)
+    z = documents * polygamma(1, total)
+    b = np.sum(g / h) / (1 / z + np.sum(1 / h))  # the matrix inversion lemma
+    step: NDArray[np.float64] = (g - b) / h
+    return step
 
 
-def eta_step(eta: float, n_words: int, mean_Elog_beta: float, rho: float) -> float:
-    """The same for a symmetric eta; mean_Elog_beta: mean of E[log beta] over topics and words."""
-    if n_words == 1:
-        return eta  # one word has probability 1 whatever eta is
-    g = psi(n_words * eta) - psi(eta) + mean_Elog_beta
-    h = n_words * polygamma(1, n_words * eta) - polygamma(1, eta)
-    return float(max(eta - rho * g / h, eta / 2))
+def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
+    """H^-1 g for the topics' part of the bound in eta; sum_Elog_beta is over all topics and words."""
+    g = K * W * (psi(W * eta) - psi(eta)) + sum_Elog_beta
+    H = K * W * (W * polygamma(1, W * eta) - polygamma(1, eta))
+    return float(g / H)
+
+
+def descend(parameter: NDArray[np.float64], rho: float, step: NDArray[np.float64]) -> NDArray[np.float64]:
+    """parameter - rho step, but never below half of a component: Dirichlet parameters stay positive."""
+    return np.maximum(parameter - rho * step, parameter / 2)

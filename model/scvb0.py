@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy.special import psi
 
 from model._blocks import Workers
-from model._newton import alpha_step, eta_step
+from model._newton import alpha_step, descend, eta_step
 from model._scvb0_kernels import LANES, add_statistics, documents, word_rows
 from model._words import Words, by_word
 from model.minibatch import Minibatch
@@ -375,14 +375,18 @@ class SCVB0:
         some = -np.expm1(-n)
         Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
         Elog_theta -= psi(alpha.sum() + C_j)[:, None]
-        self._final_alpha = alpha_step(alpha, Elog_theta.mean(axis=0), self._rho)
+        step = alpha_step(alpha, len(C_j), Elog_theta.sum(axis=0))
+        self._final_alpha = descend(alpha, self._rho, step)
 
     def _eta_step(self) -> None:
         """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), of a few topics at a time in turn."""
+        if self.n_words == 1:
+            return  # the one word has probability 1 whatever eta is
         topics = (self._updates * LEARNING_TOPICS + np.arange(LEARNING_TOPICS)) % self.n_topics
         lambda_ = self._N_phi_hat[:, topics].astype(np.float64) * self._scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
-        self.eta = eta_step(self.eta, self.n_words, float(Elog_beta.mean()), self._rho)
+        step = eta_step(self.eta, LEARNING_TOPICS, self.n_words, float(Elog_beta.sum()))
+        self.eta = float(descend(np.array([self.eta]), self._rho, np.array([step]))[0])
 
     # Where it is kept
 
