@@ -1,0 +1,363 @@
+"""Canned sessions for the screen: written through the session's own store, with no model and no wiki.
+
+`python tests/tui/canned.py FILE [--live SECONDS]` makes one to look at by hand; with --live it goes on
+as if a trainer ran.
+"""
+
+import argparse
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from session.documents import Documents
+from session.lock import trainer_lock
+from session.settings import Settings
+from session.spec import ModelSpec
+from session.store import ArticleRows, Changes, ModelRow, Progress, Pulse, Snapshot, Store, create
+
+THEMES = (
+    "river lake water basin valley dam flows tributary creek reservoir mouth delta",
+    "war army battle troops forces military regiment command soldiers defense attack general",
+    "album song band released music single chart tracks vocals guitar label tour",
+    "film directed actor cast role producer cinema screenplay comedy drama star release",
+    "species genus family habitat plant leaves found native bird forest flowers endemic",
+    "football league season club goals cup team coach match played championship division",
+    "city town population located district village municipality area census region county capital",
+    "party election president government minister parliament vote political elected council leader policy",
+    "church saint bishop catholic holy religious temple cathedral christian monastery faith parish",
+    "station railway line train route service trains track opened passenger bridge metro",
+    "university college school students education research campus academic science institute degree faculty",
+    "ship naval navy fleet vessel crew sea boat port captain cruiser admiral",
+    "star stars orbit planet sun galaxy light mass observed earth telescope moon",
+    "company business market products sold founded bank corporation industry acquired shares brand",
+    "book novel published author story writer fiction literary poem poetry works magazine",
+    "game player games video players released console level version character arcade developer",
+    "protein cell cells gene disease patients treatment blood medical clinical acid binding",
+    "theorem function space number group set field mathematical equation theory defined linear",
+    "software system data computer code windows user network file internet server device",
+    "painting museum art artist gallery work exhibition sculpture collection painter paintings style",
+    "king emperor dynasty empire son reign prince throne century queen royal duke",
+    "air aircraft flight squadron wing airport pilot engine flying force airline base",
+    "law court case act justice legal rights judge police criminal trial supreme",
+    "island coast sea islands ocean bay beach harbor shore pacific lighthouse reef",
+)
+WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
+FIRST_GUESS = [
+    "people",
+    "used",
+    "time",
+    "part",
+    "known",
+    "called",
+    "century",
+    "world",
+    "state",
+    "year",
+    "including",
+    "large",
+]
+TITLES = (
+    "Ottoman Navy",
+    "Cepheid variable",
+    "River Tamar",
+    "Siege of Malta",
+    "Ptolemy's theorem",
+    "Snowdon Mountain Railway",
+    "Abbey Road",
+    "Lake Vättern",
+    "Coral reef",
+    "1954 FIFA World Cup",
+    "Court of Cassation",
+    "Monstera deliciosa",
+    "HMS Warrior",
+    "University of Coimbra",
+    "The Third Man",
+    "Haemoglobin",
+    "Unix",
+    "Kyōto",
+    "Faroe Islands",
+    "Bauhaus",
+)
+HOSTILE = (
+    "[/x] [bold red]not bold[/]",
+    "bell\x07 escape\x1b[31m red",
+    "two\nlines\ttab",
+    "right\u202eto left",
+    "日本の鉄道駅一覧",
+    "<script>alert(1)</script>",
+    '=HYPERLINK("x")',
+    "[@click=app.exit]click[/]",
+)
+N_TOPICS = 50
+
+
+@dataclass
+class Recipe:
+    """What kind of session is wanted."""
+
+    models: tuple[str, ...] = ("lda",)
+    articles: int = 12_480
+    held_out: int = 1_000
+    source: str = "api"
+    source_name: str = "en.wikipedia.org"
+    state: str = "running"
+    """running, paused, starting, stopped, finished, dead or new."""
+    hostile: bool = True
+    restarts: tuple[int, ...] = (3_000,)
+    metric_rows: int = 0
+    """At least so many measurements a model and metric (for benchmarks); 0: as a session makes them."""
+    seed: int = 0
+    activity: dict[str, object] = field(default_factory=dict)
+
+
+def build(path: Path, recipe: Recipe | None = None) -> Path:
+    """Write a whole session to ``path``."""
+    recipe = recipe or Recipe()
+    rng = np.random.default_rng(recipe.seed)
+    specs = tuple(ModelSpec(kind=name, name=name, topics=N_TOPICS) for name in recipe.models)
+    settings = Settings(
+        source=recipe.source,
+        source_name=recipe.source_name,
+        source_options={},
+        vocabulary="english",
+        fingerprint="canned",
+        seed=0,
+        held_out=recipe.held_out,
+        documents=7_000_000,
+        models=specs,
+        batch_sizes=(1024,) * len(specs),
+        keep_articles="all",
+    )
+    empty = ModelRow({"kind": "canned"}, N_TOPICS, 0, 0, 1.0, None)
+    create(path, settings, [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)], [empty] * len(specs))
+    store = Store(path)
+    if recipe.state not in {"new", "starting"}:
+        points = measured_at(recipe.articles)
+        changes = Changes()
+        for m in range(len(specs)):
+            changes.snapshots += [snapshot(m, n, recipe.articles, rng) for n in points if n >= 16]
+            changes.metrics += metrics(m, points, recipe, rng)
+            score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
+            changes.models[m] = ModelRow({"kind": "canned"}, N_TOPICS, 44 - 3 * m, 18, 0.087, score)
+        changes.articles = [
+            ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
+            ArticleRows(
+                documents([f"List of things ({i})" for i in range(200)], rng),
+                "trained",
+                topics(200, specs, rng),
+            ),
+            *(
+                [ArticleRows(documents(list(HOSTILE), rng), "trained", topics(len(HOSTILE), specs, rng))]
+                * recipe.hostile
+            ),
+            ArticleRows(documents(list(TITLES), rng), "trained", topics(len(TITLES), specs, rng)),
+        ]
+        store.commit(progress(recipe, recipe.articles), changes, 0)
+    store.close()
+    pulse = Pulse(path)
+    for first in () if recipe.state == "new" else (0, *recipe.restarts):
+        run = pulse.begin(first)
+        pulse.event("info", f"training began at article {first:,}")
+    if recipe.state != "new":
+        pulse.event("warning", "429: told to wait 30 s")
+        pulse.event("info", "saved at 12,288 articles")
+    if recipe.state in {"stopped", "finished"}:
+        pulse.end(run, "stopped on request")
+    if recipe.state not in {"new", "starting"}:
+        beat(
+            pulse,
+            recipe,
+            "stopped" if recipe.state == "finished" else recipe.state.replace("dead", "running"),
+        )
+    pulse.close()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        now = time.time()
+        rows = (
+            []
+            if recipe.state in {"new", "starting"}
+            else [(now - 2 * i, *rates(i)) for i in range(120, 0, -1)]
+        )
+        db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
+    return path
+
+
+def progress(recipe: Recipe, articles: int) -> Progress:
+    return Progress(
+        articles=articles,
+        tokens=articles * 137,
+        held_out=recipe.held_out,
+        crawled=articles + recipe.held_out + 340 + 25,
+        pending=340,
+        skipped=25,
+        minibatches=18,
+        lap=0.0019,
+        finished=recipe.state == "finished",
+        elapsed_seconds=6_130.0 + (articles - recipe.articles) / 9,
+        bytes_read=articles * 9_100,
+    )
+
+
+def measured_at(articles: int) -> list[int]:
+    powers = [2**k for k in range(4, 40) if 2**k < articles]
+    return sorted({*powers, *range(2048, articles, 1024), articles})
+
+
+def metrics(
+    model: int, points: list[int], recipe: Recipe, rng: np.random.Generator
+) -> list[tuple[int, int, int, float, str, float]]:
+    if recipe.metric_rows:
+        points = list(range(64, 64 + 64 * recipe.metric_rows, 64))
+    rows = []
+    for n in points:
+        noise = rng.normal(0, 0.004)
+        score = -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise
+        for metric, value in (
+            ("log_likelihood", score),
+            ("perplexity", float(np.exp(-score))),
+            ("npmi", 0.14 - 0.6 * n**-0.4 + noise),
+            ("topics_in_use", float(min(50, 8 + n**0.4))),
+        ):
+            rows.append((model, n, n * 137, n * 0.49, metric, float(value)))
+    return rows
+
+
+def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> Snapshot:
+    """Topics that settle: early snapshots hold many words that belong nowhere."""
+    all_words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
+    settled = min(1.0, np.log2(n) / 14)
+    ids = np.zeros((N_TOPICS, 20), np.int32)
+    probabilities = np.zeros((N_TOPICS, 20), np.float32)
+    for k in range(N_TOPICS):
+        theme = THEMES[k % len(THEMES)].split()
+        shift = k // len(THEMES) * 3
+        own = theme[shift:] + theme[:shift]
+        stray = np.random.default_rng(k).permutation(all_words)
+        keep = int(len(own) * settled)
+        swap = 1 + n // 1024 % 4
+        words = own[:keep]
+        words[swap : swap + 2] = words[swap : swap + 2][::-1]
+        words = list(dict.fromkeys([*words, *FIRST_GUESS[: 6 - keep // 2], *stray]))[:20]
+        ids[k] = [all_words.index(w) for w in words]
+        probabilities[k] = 0.06 * 0.8 ** np.arange(20)
+    base = np.random.default_rng(model).dirichlet(np.full(N_TOPICS, 1.2))
+    drift = np.exp(np.cumsum(np.random.default_rng(7).normal(0, 0.12, (40, N_TOPICS)), axis=0))[
+        min(n // 1024, 39)
+    ]
+    shares = base * drift * settled + (1 - settled) / N_TOPICS
+    return Snapshot(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
+
+
+def documents(titles: list[str], rng: np.random.Generator) -> Documents:
+    n = len(titles)
+    return Documents(
+        np.arange(n) + int(rng.integers(10**6)),
+        np.arange(n) + 9_000,
+        tuple(titles),
+        np.arange(n + 1) * 3,
+        np.tile(np.array([1, 5, 9], np.int32), n),
+        rng.integers(1, 200, 3 * n).astype(np.int32),
+    )
+
+
+def topics(
+    n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)) for _ in specs]
+
+
+def rates(i: int) -> tuple[float, float, int]:
+    return (
+        150 + 25 * np.sin(i / 9) + i % 7 * 3,
+        9_200 + 900 * np.sin(i / 5 + 1),
+        int(340 + 200 * np.sin(i / 13)),
+    )
+
+
+def beat(pulse: Pulse, recipe: Recipe, state: str, tick: int = 0) -> None:
+    crawl, train, queue = rates(tick)
+    pulse.beat(
+        state,
+        {
+            "crawl_rate": crawl,
+            "train_rate": train,
+            "requests": 812,
+            "requests_last_minute": 41,
+            "allowed_per_minute": 200,
+            "latency_seconds": 0.31,
+            "batch_pages": 50,
+            "retries": 3,
+            "throttled": 2,
+            "errors": ["429: told to wait 30 s", "reply cut after 8,192 bytes"],
+            "bound_by": "network",
+            "waiting_for": None,
+            **recipe.activity,
+        },
+        (crawl, train, queue),
+    )
+
+
+@contextlib.contextmanager
+def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
+    """As long as this is open, a trainer seems to hold the session (its pid is ours)."""
+    recipe = recipe or Recipe()
+    with trainer_lock(path):
+        pulse = Pulse(path)
+        beat(pulse, recipe, recipe.state)
+        pulse.close()
+        yield
+
+
+def grow(path: Path, recipe: Recipe, by: int) -> None:
+    """One commit more, as a trainer makes them."""
+    store = Store(path)
+    rng = np.random.default_rng(by)
+    articles = store.progress().articles + by
+    score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
+    changes = Changes(
+        metrics=[
+            (0, articles, articles * 137, articles * 0.49, name, value)
+            for name, value in (("log_likelihood", score), ("perplexity", float(np.exp(-score))))
+        ],
+        snapshots=[snapshot(0, articles, articles, rng)],
+        articles=[
+            ArticleRows(
+                documents([str(rng.choice(TITLES))], rng), "trained", topics(1, store.settings.models, rng)
+            )
+        ],
+    )
+    store.commit(progress(recipe, articles), changes, 0)
+    store.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--live", type=float, default=0.0, help="seconds to go on as if training")
+    parser.add_argument("--models", default="lda,hdp")
+    parser.add_argument("--state", default="running")
+    parser.add_argument("--source", default="api")
+    args = parser.parse_args()
+    recipe = Recipe(models=tuple(args.models.split(",")), state=args.state, source=args.source)
+    if not args.path.exists():
+        build(args.path, recipe)
+    if args.live:
+        with live(args.path, recipe):
+            pulse = Pulse(args.path)
+            end = time.time() + args.live
+            tick = 0
+            while time.time() < end and os.getppid() != 1:
+                beat(pulse, recipe, "running", tick)
+                if tick % 5 == 0:
+                    grow(args.path, recipe, 512)
+                tick += 1
+                time.sleep(1)
+
+
+if __name__ == "__main__":
+    main()

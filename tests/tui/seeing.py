@@ -1,0 +1,28 @@
+"""What a person would see: the screen as lines of text, and waiting until it shows something."""
+
+import asyncio
+from typing import Any
+
+from textual.pilot import Pilot
+
+
+def lines(app: Any) -> list[str]:
+    """The whole screen as text."""
+    width, height = app.size
+    update = app.screen._compositor.render_strips(app.screen.size)
+    return ["".join(segment.text for segment in strip)[:width] for strip in update][:height]
+
+
+def text(app: Any) -> str:
+    return "\n".join(lines(app))
+
+
+async def until(pilot: Pilot[Any], words: str, patience: float = 10.0) -> str:
+    """The screen once it shows ``words``."""
+    for _ in range(int(patience / 0.05)):
+        await pilot.pause()
+        seen = text(pilot.app)
+        if words in seen:
+            return seen
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"{words!r} never came on screen:\n{text(pilot.app)}")

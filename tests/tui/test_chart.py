@@ -1,0 +1,136 @@
+"""The chart's arithmetic: nothing lost, nothing invented, in the axis's own space."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.chart.axes import Axis, duration, fitted, own_space, plain, ticks
+from tui.chart.plot import Frame, Series, plot
+from tui.chart.raster import ascii_cells, braille, dots, spans
+from tui.chart.spark import bar, spark
+
+
+def drawn(frame: Frame, *series: Series) -> list[str]:
+    picture = plot(series, frame, plain, plain)
+    return ["".join(chr(code) if code else " " for code in row) for row in picture.codes]
+
+
+def test_a_spike_among_many_points_is_not_lost() -> None:
+    y = np.zeros(100_000)
+    y[54_321] = 1.0
+    covered = spans(np.linspace(0, 1, y.size), y, 80)
+    assert covered.high.max() == 1.0
+    assert np.argmax(covered.high) == int(54_321 / y.size * 80)
+
+
+def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
+    x = np.array([0.01, 0.02, 0.03, 0.9])
+    covered = spans(x, np.array([0.5, 0.2, 0.7, 0.4]), 10)
+    assert covered.low[0] == 0.2
+    assert covered.high[0] == 0.7
+    assert np.isfinite(covered.low[:9]).all(), "the line between two points is whole"
+
+
+def test_a_gap_stays_a_gap() -> None:
+    x = np.linspace(0, 1, 5)
+    covered = spans(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]), 100)
+    assert np.isnan(covered.low[26:74]).all()
+    assert np.isfinite(covered.low[5:24]).all()
+    assert np.isfinite(covered.low[76:95]).all()
+
+
+def test_binning_happens_in_the_space_of_the_axis() -> None:
+    x = np.array([1.0, 10.0, 100.0, 1000.0])
+    axis = fitted(own_space(x, log=True), log=True)
+    assert axis.position(x) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert axis.value(0.5) == pytest.approx(10**1.5)
+
+
+def test_a_log_axis_leaves_out_what_it_cannot_hold() -> None:
+    assert np.isnan(own_space(np.array([0.0, -1.0]), log=True)).all()
+    picture = plot(
+        [Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0]))], Frame(20, 5), plain, plain
+    )
+    assert picture.x_axis.low == pytest.approx(0.0)
+
+
+@given(
+    st.lists(st.floats(-1e12, 1e12) | st.just(float("nan")), max_size=60),
+    st.integers(1, 70),
+    st.integers(1, 30),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_numbers_draw_without_fault(
+    values: list[float], width: int, height: int, log_x: bool, log_y: bool, plain_ascii: bool
+) -> None:
+    x = np.arange(len(values), dtype=np.float64)
+    frame = Frame(width, height, log_x=log_x, log_y=log_y, ascii_only=plain_ascii)
+    picture = plot([Series("a", x, np.array(values, dtype=np.float64))], frame, plain, plain)
+    assert picture.codes.shape == (height, width)
+    assert all(0 <= column < width for column, _ in picture.x_ticks)
+    assert all(0 <= row < height for row, _ in picture.y_ticks)
+    assert ((picture.codes > 0) == (picture.owners >= 0)).all()
+
+
+def test_a_falling_line_goes_from_top_left_to_bottom_right() -> None:
+    rows = drawn(Frame(20, 5, log_x=False), Series("a", np.arange(10.0), np.arange(10.0)[::-1]))
+    assert rows[0][0] != " "
+    assert rows[4][19] != " "
+    assert rows[0][19] == " "
+
+
+def test_ascii_is_ascii() -> None:
+    x = np.arange(1.0, 100.0)
+    rows = drawn(Frame(30, 6, ascii_only=True), Series("a", x, 1 / x))
+    assert "".join(rows).isascii()
+    assert "|" in "".join(rows) or "-" in "".join(rows)
+
+
+def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
+    x = np.arange(1.0, 1000.0)
+    series = Series("a", x, 1000 / x)
+    zoomed = plot([series], Frame(40, 10, log_x=False, window=(500.0, 600.0)), plain, plain)
+    assert zoomed.y_axis.high < 3
+
+
+def test_braille_dots_are_where_they_belong() -> None:
+    covered = np.zeros((4, 2), dtype=np.bool_)
+    covered[3, 1] = True
+    assert chr(braille(covered)[0, 0]) == "⢀"
+    covered[0, 0] = True
+    assert chr(braille(covered)[0, 0]) == "⢁"
+    assert ascii_cells(np.ones((3, 1), dtype=np.bool_))[0, 0] == ord("|")
+
+
+def test_dots_fill_the_range_of_a_column() -> None:
+    covered = dots(spans(np.array([0.1, 0.2]), np.array([0.0, 1.0]), 1), 8)
+    assert covered[:, 0].all()
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(1, 20))
+def test_ticks_lie_on_the_axis_and_are_few(low: float, span: float, most: int) -> None:
+    axis = Axis(low, low + span)
+    placed = ticks(axis, most, plain)
+    assert len(placed) <= most + 1
+    assert all(-1e-6 <= position <= 1 + 1e-6 for position, _ in placed)
+
+
+def test_log_ticks_are_round() -> None:
+    labels = [text for _, text in ticks(Axis(1.0, 4.3, log=True), 10, plain)]
+    assert labels[:4] == ["10", "20", "50", "100"]
+    assert next(t for _, t in ticks(Axis(3.0, 3.2, log=True), 4, plain)).startswith("1,")
+    assert duration(5400) == "1.5h"
+
+
+def test_sparklines() -> None:
+    assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
+    assert len(spark(range(1000), 20)) == 20
+    assert spark([0, 0], 5) == "▁▁"
+    assert spark([1, float("nan"), 2], 3)[1] == " "
+    assert spark([1, 2], 8, ascii_only=True).isascii()
+    assert spark([], 5) == ""
+    assert bar(1.0, 4) == "████"
+    assert bar(0.5, 4, ascii_only=True) == "##"

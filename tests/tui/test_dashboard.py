@@ -1,0 +1,272 @@
+"""The dashboard as a user sees and drives it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+from conftest import Told
+
+from tui.chart.chart import Chart
+from tui.widgets.topiclist import TopicList
+
+Opener = Callable[..., Any]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_everything_of_the_design_is_there(open_app: Opener, live: Path, size: tuple[int, int]) -> None:
+    app = open_app(live)
+    async with app.run_test(size=size) as pilot:
+        seen = await seeing.until(pilot, "LIVE")
+        seen = await seeing.until(pilot, "1,3")
+        for words in (
+            "en.wikipedia.org",
+            "12,480 articles",
+            "saved",
+            "1,000 held-out articles",
+            "log x",
+            "lda 1,3",
+            "hdp 1,2",
+            "crawl",
+            "train",
+            "queue 340" if size[0] < 120 else "queue",
+            "41/200",
+            "the network sets the pace",
+            "top words",
+            "film actor",
+        ):
+            assert words in seen, words
+        assert len(seeing.lines(app)) == size[1]
+
+
+async def test_a_small_terminal_gets_numbers_only(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(50, 14)) as pilot:
+        seen = await seeing.until(pilot, "perplexity 1,3")
+        assert "12,480" in seen
+        assert not app.screen.query_one(Chart).region.width
+
+
+async def test_any_size_at_any_moment(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        assert "12,480" in await seeing.until(pilot, "LIVE")
+
+
+async def test_hostile_titles_print_as_themselves(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(200, 100)) as pilot:
+        seen = await seeing.until(pilot, "[/x] [bold red]not bold[/]")
+        assert "bell\\x07 escape\\x1b[31m red" in seen
+        assert "two\\x0alines\\x09tab" in seen
+        assert "right\\u202eto left" in seen
+        assert "[@click=app.exit]click[/]" in seen
+
+
+async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        chart = app.screen.query_one(Chart)
+        await pilot.press("left")
+        assert "at 12,480 articles: lda 1,322" in await seeing.until(pilot, "at 12,480")
+        await pilot.press("left")
+        assert chart.cross is not None
+        assert chart.cross < 12_480
+        await pilot.press("plus")
+        assert chart.window is not None
+        _low, _high = chart.window
+        await pilot.press("minus", "minus", "minus")
+        assert chart.window is None
+        await pilot.press("plus", "plus", "0")
+        assert chart.window is None
+        assert chart.cross is None
+        await pilot.press("x")
+        assert "[log x]" not in await seeing.until(pilot, "over articles")
+        await pilot.press("y")
+        await seeing.until(pilot, "[log y]")
+        await pilot.press("a")
+        await seeing.until(pilot, "over words")
+        await pilot.press("a")
+        await seeing.until(pilot, "over time")
+        await pilot.press("v", "v", "v")
+        await seeing.until(pilot, "Coherence (NPMI)")
+        await seeing.until(pilot, "lda 0.1")
+
+
+async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        chart = app.screen.query_one(Chart)
+        await pilot.press("left", *["plus"] * 6, *["left"] * 12)
+        assert chart.window is not None
+        assert chart.window[0] - 1e-9 <= __import__("math").log10(chart.cross) <= chart.window[1] + 1e-9
+
+
+async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.hover(Chart, offset=(30, 5))
+        await seeing.until(pilot, " articles: lda ")
+        await pilot.click(Chart, offset=(20, 5))
+        assert app.screen.query_one(Chart).cross is not None
+        await pilot.click("#topics", offset=(20, 5))
+        assert app.screen.query_one(TopicList).cursor == 3
+
+
+async def test_m_shows_one_model_after_the_other(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "hdp 1,2")
+        await pilot.press("m")
+        assert "hdp 1,2" not in await seeing.until(pilot, "lda 1,3")
+        await pilot.press("m")
+        assert "lda 1,3" not in await seeing.until(pilot, "share · hdp")
+
+
+async def test_space_freezes_the_view_and_only_the_view(open_app: Opener, tmp_path: Path) -> None:
+    recipe = canned.Recipe()
+    path = canned.build(tmp_path / "s.db", recipe)
+    app = open_app(path)
+    with canned.live(path, recipe):
+        async with app.run_test(size=(100, 30)) as pilot:
+            await seeing.until(pilot, "lda 1,3")
+            await pilot.press("space")
+            frozen = await seeing.until(pilot, "VIEW FROZEN")
+            canned.grow(path, recipe, 9_000)
+            while app.latest.status.articles == 12_480:
+                await pilot.pause(0.1)
+            assert frozen.splitlines()[5:15] == seeing.lines(app)[5:15]
+            await pilot.press("space")
+            seen = await seeing.until(pilot, "21,480 articles")
+            assert "FROZEN" not in seen
+
+
+async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("z")
+        await pilot.pause()
+        assert app.screen.query_one(TopicList).size.height > 30
+        await pilot.press("z", "shift+tab", "z")
+        await pilot.pause()
+        assert app.screen.query_one(Chart).size.width > 110
+
+
+async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 60)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("question_mark")
+        await seeing.until(pilot, "logarithmic or linear x axis")
+        await pilot.press("escape", "ctrl+p")
+        await pilot.press(*"frozen"[:0], *"hold")
+        await seeing.until(pilot, "Hold the view still")
+        await pilot.press("escape", "escape")
+
+
+async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: Told) -> None:
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("q")
+    assert app.return_code == 0
+    assert told.said == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"), [(["q", "l"], []), (["q", "enter"], []), (["ctrl+c", "ctrl+c"], [])]
+)
+async def test_leaving_a_trainer_running(
+    open_app: Opener, live: Path, told: Told, keys: list[str], said: list[str]
+) -> None:
+    app = open_app(live, started_trainer=True)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press(keys[0])
+        await seeing.until(pilot, "Leave it running")
+        await pilot.press(keys[1])
+    assert told.said == said
+
+
+async def test_saving_and_stopping_waits_for_the_trainer(
+    open_app: Opener, two_models: Path, told: Told
+) -> None:
+    app = open_app(two_models, started_trainer=True)
+    async with app.run_test() as pilot:
+        with canned.live(two_models):
+            await seeing.until(pilot, "LIVE")
+            await pilot.press("q")
+            await seeing.until(pilot, "Save and stop")
+            await pilot.press("escape", "q", "s")
+            await pilot.pause(0.3)
+            assert app.is_running, "still there while the trainer ends"
+    assert told.said == ["stop"]
+
+
+async def test_pause_and_save_reach_the_trainer(open_app: Opener, live: Path, told: Told) -> None:
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("P", "S")
+        await pilot.pause(0.2)
+    assert sorted(told.said) == ["pause", "save"]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "says"),
+    [
+        (canned.Recipe(state="new"), "NEW"),
+        (canned.Recipe(state="dead"), "TRAINER DIED"),
+        (canned.Recipe(state="stopped"), "STOPPED"),
+        (canned.Recipe(state="finished"), "FINISHED"),
+        (canned.Recipe(state="stopped", source="demo", source_name="demo"), "embedded sample (demo)"),
+    ],
+)
+async def test_the_status_line_tells_the_truth(
+    open_app: Opener, tmp_path: Path, recipe: canned.Recipe, says: str
+) -> None:
+    app = open_app(canned.build(tmp_path / "s.db", recipe))
+    async with app.run_test(size=(120, 40)) as pilot:
+        assert "LIVE" not in await seeing.until(pilot, says)
+
+
+async def test_a_trainer_that_starts_shows_what_it_does(open_app: Opener, tmp_path: Path) -> None:
+    recipe = canned.Recipe(state="starting", activity={"waiting_for": "the wiki"})
+    path = canned.build(tmp_path / "s.db", recipe)
+    with canned.live(path, recipe):
+        app = open_app(path)
+        async with app.run_test(size=(80, 24)) as pilot:
+            seen = await seeing.until(pilot, "compiling the models, asking for the first articles")
+            assert "STARTING" in seen
+            assert "waiting for the wiki" in seen
+
+
+async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:
+    import time
+
+    recipe = canned.Recipe(
+        activity={"waiting_for": "429: told to wait", "waiting_until": time.time() + 30, "bound_by": None}
+    )
+    with canned.live(two_models, recipe):
+        app = open_app(two_models)
+        async with app.run_test(size=(120, 40)) as pilot:
+            seen = await seeing.until(pilot, "waiting for 429: told to wait until")
+            assert "29 s" in seen or "30 s" in seen or "28 s" in seen
+
+
+async def test_keys_can_be_bound_anew(open_app: Opener, live: Path) -> None:
+    app = open_app(live, keys={"app.freeze": "f9"})
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("f9")
+        await seeing.until(pilot, "VIEW FROZEN")

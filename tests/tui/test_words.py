@@ -1,0 +1,48 @@
+"""Numbers as people read them; foreign text as it is, never obeyed."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui import words
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Ottoman Navy", "Ottoman Navy"),
+        ("bell\x07", "bell\\x07"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("two\nlines", "two\\x0alines"),
+        ("a\u202eb", "a\\u202eb"),
+        ("[/x]", "[/x]"),
+        ("Kyōto 京都", "Kyōto 京都"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_control_characters_print_as_themselves(title: str, shown: str) -> None:
+    assert words.visible(title) == shown
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_obeys_is_left(title: str) -> None:
+    for ch in words.visible(title):
+        assert unicodedata.category(ch) not in {"Cc", "Zl", "Zp", "Cs"}
+
+
+def test_numbers() -> None:
+    assert words.count(12480) == "12,480"
+    assert words.short(9210) == "9.2k"
+    assert words.short(168) == "168"
+    assert words.short(1.5e6) == "1.5M"
+    assert words.measured(1187.3) == "1,187"
+    assert words.measured(-7.0812) == "-7.081"
+    assert words.share(0.0613) == "6.1%"
+    assert words.clock(6130) == "01:42:10"
+    assert words.clock(2 * 86400 + 3 * 3600 + 600) == "2d 03:10"
+    assert words.age(38.2) == "38 s"
+    assert words.age(600) == "10 min"
+    assert words.size(1_234_567) == "1.2 MB"
+    assert words.plural(1, "article") == "1 article"

@@ -1,0 +1,330 @@
+"""The screen's entrance: `run` opens it on a session and returns when it is closed."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from session import config, control
+from session.errors import BadUsage, SessionError
+from session.paths import config_file
+from session.reader import SessionReader
+from tui.dialogs.ask import Ask
+from tui.dialogs.help import Help
+from tui.feed import Feed
+from tui.look import Choice, Look
+from tui.messages import Ready
+from tui.screens import VIEWS, Main
+from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
+from tui.widgets.statusline import StatusLine
+
+POLL_SECONDS = 0.5
+STOP_PATIENCE = 30.0
+"""How long "save and stop" waits for the trainer before it says that it goes on alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """What the screen can ask of a trainer; each raises SessionError where none runs."""
+
+    pause: Callable[[Path], None]
+    resume: Callable[[Path], None]
+    save: Callable[[Path], None]
+    stop: Callable[[Path], None]
+
+
+class Wikitopics(App[str]):
+    """The app: follows one session, hands each look to the view in sight."""
+
+    TITLE = "wikitopics"
+    CSS_PATH = "room.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        *[
+            Binding(
+                str(i + 1),
+                f"view({i})",
+                kind.TITLE,
+                show=False,
+                id=f"view.{kind.TITLE.lower()}",
+                tooltip=f"open {kind.TITLE}",
+            )
+            for i, kind in enumerate(VIEWS)
+        ],
+        Binding(
+            "space", "freeze", "Freeze", id="app.freeze", tooltip="hold the view still; training goes on"
+        ),
+        Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
+        Binding(
+            "S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"
+        ),
+        Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
+        Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
+        Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
+        Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
+        Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
+        Binding("q", "leave", "Quit", id="app.quit", tooltip="close this screen"),
+        Binding("ctrl+c", "leave", "Quit", show=False, priority=True, system=True),
+        Binding("ctrl+q", "leave", "Quit", show=False, priority=True, system=True),
+    ]
+
+    def __init__(
+        self,
+        open_reader: Callable[[Path], SessionReader],
+        path: Path,
+        controls: Controls,
+        *,
+        started_trainer: bool,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._open_reader = open_reader
+        self.path = path
+        self._controls = controls
+        self._started_trainer = started_trainer
+        self._keys = keys or {}
+        self.choice = Choice(ascii_only=plain_terminal())
+        self.latest: Look | None = None
+        self._frozen_at: float | None = None
+        self._trouble = ""
+        self._feed = self._new_feed(path)
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return ANSI_INKS
+
+    def get_default_screen(self) -> Main:
+        return Main(id="main")
+
+    @property
+    def main(self) -> Main:
+        """The screen below all dialogs."""
+        main = self.screen_stack[0]
+        assert isinstance(main, Main)
+        return main
+
+    # Following the session --------------------------------------------------------------------
+
+    def _new_feed(self, path: Path) -> Feed:
+        return Feed(lambda: self._open_reader(path))
+
+    def on_mount(self) -> None:
+        self.theme = suitable()
+        self.set_class(self.choice.ascii_only, "-ascii")
+        if self._keys:
+            self.set_keymap(self._keys)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self._signalled, number)
+        self.run_worker(self._follow(), name="follow", exit_on_error=True)
+
+    def _signalled(self, number: int) -> None:
+        self.exit(return_code=128 + number)
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                look = await self._feed.look((self.choice.metric,))
+            except SessionError as error:
+                self._trouble = str(error)
+            else:
+                self._trouble = ""
+                self.latest = look
+                if self._frozen_at is None:
+                    self.show()
+            self._show_status()
+            await asyncio.sleep(POLL_SECONDS)
+
+    def show(self) -> None:
+        """Draw the newest look in the view in sight."""
+        if self.latest is not None and self.main.is_mounted and self.main.view.is_mounted:
+            self.main.view.show(self.latest, self.choice)
+
+    @on(Ready)
+    def _view_ready(self) -> None:
+        self.show()
+
+    def _show_status(self) -> None:
+        frozen = None if self._frozen_at is None else time.monotonic() - self._frozen_at
+        line = self.main.query_one(StatusLine)
+        line.ascii_only = self.choice.ascii_only
+        line.show(self.latest.status if self.latest else None, self._trouble, frozen)
+
+    # Keys ---------------------------------------------------------------------------------------
+
+    def action_view(self, index: int) -> None:
+        self.main.open_view(index)
+        self.call_after_refresh(self.show)
+
+    async def action_in_view(self, action: str) -> None:
+        await self.run_action(action, self.main.view)
+
+    def action_freeze(self) -> None:
+        self._frozen_at = time.monotonic() if self._frozen_at is None else None
+        if self._frozen_at is None:
+            self.show()
+        self._show_status()
+
+    def action_pause(self) -> None:
+        paused = self.latest is not None and self.latest.status.state == "paused"
+        self._tell_trainer(self._controls.resume if paused else self._controls.pause)
+
+    def action_save(self) -> None:
+        self._tell_trainer(self._controls.save)
+
+    def _tell_trainer(self, control: Callable[[Path], None]) -> None:
+        self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A control that could not be obeyed says why; anything else is a fault and not hidden."""
+        if event.state is WorkerState.ERROR and event.worker.name == "control":
+            error = event.worker.error
+            if not isinstance(error, SessionError):
+                raise RuntimeError("a control failed") from error
+            self.notify(str(error), severity="warning", markup=False)
+
+    def action_models(self) -> None:
+        if self.latest is None or len(self.latest.models) < 2:
+            self.notify("this session has one model", markup=False)
+            return
+        order: list[str | None] = [None, *self.latest.models]
+        self.choice.model = order[(order.index(self.choice.model) + 1) % len(order)]
+        self.show()
+
+    def action_maximise(self) -> None:
+        self.main.view.maximise()
+        self.call_after_refresh(self.show)
+
+    def action_copy(self) -> None:
+        text = self.main.view.copied()
+        if text:
+            self.copy_to_clipboard(text)
+            self.notify(f"copied: {text[:60]}", markup=False)
+
+    def action_theme(self) -> None:
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+
+    def action_help(self) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for key, words, _, where in self._commands():
+            groups.setdefault(where, []).append((key, words))
+        self.push_screen(Help(list(groups.items())))
+
+    def _commands(self) -> Iterable[tuple[str, str, Callable[[], Any], str]]:
+        """(key, what it does, how to do it, where it works) of everything that applies now."""
+        seen = set()
+        for active in self.main.active_bindings.values():
+            binding = active.binding
+            if not binding.id or binding.id in seen or not active.enabled or not binding.tooltip:
+                continue
+            seen.add(binding.id)
+            where = "Everywhere" if active.node is self else self.main.view.TITLE
+            node = active.node
+
+            def act(action: str = binding.action, node: Any = node) -> Any:
+                return self.run_action(action, node)
+
+            key = binding.key_display or self.get_key_display(binding)
+            yield key, binding.tooltip, act, where
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for key, words, act, where in self._commands():
+            yield SystemCommand(words[0].upper() + words[1:], f"{where}, key {key}", act)
+        yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
+        yield SystemCommand("Plain ASCII", "Draw without braille and boxes, or with", self.action_ascii)
+        yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.deliver_screenshot)
+
+    def action_ascii(self) -> None:
+        self.choice.ascii_only = not self.choice.ascii_only
+        self.set_class(self.choice.ascii_only, "-ascii")
+        self.show()
+        self._show_status()
+
+    # Leaving --------------------------------------------------------------------------------------
+
+    async def action_leave(self) -> None:
+        if isinstance(self.screen, Ask):
+            self.exit()  # asked twice: leave, and let the trainer go on
+            return
+        running = self.latest is not None and self.latest.status.running
+        if not (self._started_trainer and running):
+            self.exit()
+            return
+        self.push_screen(
+            Ask(
+                "Close the screen",
+                "This screen started the trainer, which goes on by itself if you leave it running.",
+                [
+                    ("leave", "l", "Leave it running"),
+                    ("stop", "s", "Save and stop training"),
+                    ("cancel", "c", "Cancel"),
+                ],
+            ),
+            self._left,
+        )
+
+    def _left(self, answer: str | None) -> None:
+        if answer == "leave":
+            self.exit("leave")
+        elif answer == "stop":
+            self.notify("saving and stopping …", timeout=STOP_PATIENCE)
+            self.run_worker(self._stop(), name="stop", exclusive=True)
+
+    async def _stop(self) -> None:
+        try:
+            await asyncio.to_thread(self._controls.stop, self.path)
+            deadline = time.monotonic() + STOP_PATIENCE
+            while time.monotonic() < deadline:
+                look = await self._feed.look((self.choice.metric,))
+                if not look.status.running:
+                    self.exit("stopped")
+                    return
+                await asyncio.sleep(0.2)
+        except SessionError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.notify("the trainer has not stopped yet; it may be finishing a step", severity="warning")
+
+    def _on_exit_app(self) -> Any:
+        self._feed.close()
+        return super()._on_exit_app()
+
+
+def plain_terminal() -> bool:
+    """Whether the terminal cannot be trusted with more than ASCII."""
+    encoding = (getattr(sys.__stdout__, "encoding", None) or "ascii").lower()
+    return "utf" not in encoding or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}
+
+
+def run(path: Path, *, started_trainer: bool) -> None:
+    """Open the screen on the session at ``path`` until the user closes it.
+
+    ``started_trainer``: this screen's command started the trainer, so that leaving asks what is to
+    become of it. Raises :class:`session.errors.SessionError` where there is no session to show.
+    """
+    SessionReader(path).close()  # say so now, in one line, if it is none
+    controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
+    app = Wikitopics(SessionReader, path, controls, started_trainer=started_trainer, keys=own_keys())
+    app.run()
+
+
+def own_keys() -> dict[str, str]:
+    """The user's key bindings: the table `[keys]` of the config file, binding id to key."""
+    table = config.load().get("keys", {})
+    if not isinstance(table, dict) or not all(isinstance(key, str) for key in table.values()):
+        raise BadUsage(f'{config_file()}: [keys] holds lines like "app.freeze" = "f"')
+    return {str(name): key for name, key in table.items()}

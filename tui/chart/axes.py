@@ -1,0 +1,110 @@
+"""Axes: from values to positions, and the round numbers that label them. Pure."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tui.words import measured, short
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A range in the axis's own space: log10 of the values where ``log``, else the values."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def position(self, values: Floats) -> Floats:
+        """0 at the low end, 1 at the high end; NaN where a value has no place (log of 0)."""
+        return (own_space(values, self.log) - self.low) / (self.high - self.low)
+
+    def value(self, position: float) -> float:
+        """The value at a position: the inverse of :meth:`position`."""
+        own = self.low + position * (self.high - self.low)
+        return 10.0**own if self.log else own
+
+
+def own_space(values: Floats, log: bool) -> Floats:
+    """Values in the axis's own space; values that a log axis cannot hold become NaN."""
+    if not log:
+        return np.asarray(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.log10(np.asarray(values, dtype=np.float64))
+    out[~(np.abs(out) < 290)] = np.nan  # beyond lies nothing that a float could label
+    return out
+
+
+def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
+    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its range."""
+    finite = own[np.isfinite(own)]
+    if not finite.size:
+        return Axis(0.0, 1.0, log)
+    low, high = float(finite.min()), float(finite.max())
+    if high - low < 1e-12 * max(1.0, abs(high)):
+        pad = 0.15 if log else 0.5 * max(abs(high), 1.0)
+        return Axis(low - pad, high + pad, log)
+    pad = margin * (high - low)
+    return Axis(low - pad, high + pad, log)
+
+
+def ticks(axis: Axis, most: int, label: Callable[[float], str]) -> list[tuple[float, str]]:
+    """At most ``most`` round values with their (position, label), low to high."""
+    if most < 1:
+        return []
+    values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
+    placed = [(float(axis.position(np.array([value]))[0]), label(value)) for value in values]
+    return [(position, text) for position, text in placed if -1e-9 <= position <= 1 + 1e-9]
+
+
+def _linear_ticks(axis: Axis, most: int) -> list[float]:
+    step = _round_up((axis.high - axis.low) / most)
+    first = math.ceil(axis.low / step - 1e-9)
+    last = math.floor(axis.high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def _log_ticks(axis: Axis, most: int) -> list[float]:
+    if axis.high - axis.low < 0.5:
+        # Less than half a decade looks linear: round numbers serve it better than powers of ten.
+        low, high = 10.0**axis.low, 10.0**axis.high
+        return [value for value in _linear_ticks(Axis(low, high), most) if value > 0]
+    low, high = math.floor(axis.low), math.ceil(axis.high)
+    for mantissas in ((1, 2, 5), (1, 3), (1,)):
+        values = [m * 10.0**e for e in range(low, high + 1) for m in mantissas]
+        inside = [v for v in values if axis.low - 1e-9 <= math.log10(v) <= axis.high + 1e-9]
+        if len(inside) <= most:
+            return inside
+    stride = -(-len(inside) // most)
+    return inside[::-1][::stride][::-1]
+
+
+def _round_up(raw: float) -> float:
+    """The next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    power: float = 10.0 ** math.floor(math.log10(raw))
+    for mantissa in (1.0, 2.0, 2.5, 5.0):
+        if raw <= mantissa * power * (1 + 1e-9):
+            return mantissa * power
+    return 10.0 * power
+
+
+def duration(seconds: float) -> str:
+    """Axis labels of time: 40 -> "40s", 5400 -> "1.5h"."""
+    for limit, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= limit:
+            return f"{seconds / limit:.1f}".removesuffix(".0") + unit
+    return f"{seconds:.1f}".removesuffix(".0") + "s"
+
+
+def plain(value: float) -> str:
+    """Axis labels of values: whole numbers up to 9,999 in full, else short."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 10_000:
+        return short(value)
+    return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")

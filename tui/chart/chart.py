@@ -1,0 +1,360 @@
+"""The chart as a widget: draws by line, moves a crosshair, zooms. Knows series, not sessions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Offset
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.chart.axes import plain
+from tui.chart.plot import Frame, Plot, Series, plot
+from tui.inks import INKS, SERIES, Part, ink, strip
+
+ZOOM = 0.6
+SMALLEST_WINDOW = 1e-4
+END_LABEL_MOST = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What the chart shows, handed over as a whole."""
+
+    series: tuple[Series, ...] = ()
+    marks: tuple[float, ...] = ()
+    """Values of x with a faint vertical line (the trainer was started again there)."""
+    x_name: str = "articles"
+    label_x: Callable[[float], str] = plain
+    label_y: Callable[[float], str] = plain
+    value: Callable[[float], str] = plain
+    """How a measured value is written in end labels and at the crosshair."""
+    tell_x: Callable[[float], str] = plain
+    """How x is written at the crosshair, e.g. "at 4,096 articles"."""
+    inks: tuple[int, ...] = ()
+    """For each series the number of its colour, so that a model keeps its colour when others hide."""
+    whole_y: bool = False
+    empty: tuple[str, ...] = ("nothing measured yet",)
+    """Lines in the middle of the picture while there is nothing to draw."""
+
+
+class Chart(Widget, can_focus=True):
+    """Lines over a linear or logarithmic axis, with values at their ends."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    class Pointed(Message):
+        """The crosshair moved or went away; ``text`` tells the values there ("" for none)."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawing = Drawing()
+        self.log_x = True
+        self.log_y = False
+        self.ascii_only = False
+        self.window: tuple[float, float] | None = None
+        self.cross: float | None = None
+        self._held = False
+        """The crosshair was set by a key or a click and stays when the mouse leaves."""
+        self._strips: list[Strip] | None = None
+        self._plot: Plot | None = None
+        self._plotted: tuple[Drawing, Frame] | None = None
+        self._left = 0
+
+    # Handing over ---------------------------------------------------------------------------
+
+    def draw(self, drawing: Drawing) -> None:
+        """Show this from now on."""
+        if drawing.x_name != self.drawing.x_name:
+            self.window, self.cross = None, None
+        self.drawing = drawing
+        self._changed()
+
+    def _changed(self) -> None:
+        self._strips = None
+        self.refresh()
+        self.post_message(self.Pointed(self.pointed()))
+
+    def notify_style_update(self) -> None:
+        self._strips = None
+        super().notify_style_update()
+
+    def toggle_log_x(self) -> None:
+        self.window = None
+        self.log_x = not self.log_x
+        self._changed()
+
+    def toggle_log_y(self) -> None:
+        self.log_y = not self.log_y
+        self._changed()
+
+    # Crosshair and zoom -------------------------------------------------------------------------
+
+    def _all_x(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
+        return np.unique(np.concatenate(known)) if known else np.empty(0)
+
+    def step(self, columns: int) -> None:
+        """Move the crosshair to the next measured point at least so many columns away."""
+        x = self._all_x()
+        chart = self._current_plot()
+        if not x.size or chart is None:
+            return
+        width = chart.codes.shape[1]
+        here = float(x[-1]) if self.cross is None else self.cross
+        with np.errstate(divide="ignore", invalid="ignore"):
+            position = chart.x_axis.position(x)
+        inside = np.isfinite(position)
+        x, position = x[inside], position[inside]
+        if not x.size:
+            return
+        if self.cross is None and self.window is None:
+            self.cross = here
+        else:
+            goal = float(chart.x_axis.position(np.array([here]))[0]) + columns / width
+            index = (
+                int(np.searchsorted(position, goal - 1e-9))
+                if columns > 0
+                else int(np.searchsorted(position, goal + 1e-9, side="right")) - 1
+            )
+            self.cross = float(x[min(max(index, 0), x.size - 1)])
+        self._held = True
+        self._follow()
+        self._changed()
+
+    def _follow(self) -> None:
+        """Shift the window so that the crosshair stays in sight."""
+        if self.window is None or self.cross is None:
+            return
+        own = float(np.log10(self.cross)) if self.log_x and self.cross > 0 else self.cross
+        low, high = self.window
+        if own < low:
+            self.window = (own, own + high - low)
+        elif own > high:
+            self.window = (own - (high - low), own)
+
+    def zoom(self, factor: float) -> None:
+        """Show ``factor`` of the present range, around the crosshair or at the right end."""
+        chart = self._current_plot()
+        if chart is None or not self.drawing.series:
+            return
+        axis = chart.x_axis
+        centre = 1.0 if self.cross is None else float(axis.position(np.array([self.cross]))[0])
+        centre = min(max(centre, 0.0), 1.0)
+        span = axis.high - axis.low
+        low = axis.low + span * centre * (1 - factor)
+        high = low + span * factor
+        full = plot(self.drawing.series, replace(self._frame(), window=None), plain, plain).x_axis
+        if high - low >= full.high - full.low:
+            self.window = None
+        elif high - low > SMALLEST_WINDOW * (full.high - full.low):
+            shift = max(full.low - low, 0.0) - max(high - full.high, 0.0)
+            self.window = (low + shift, high + shift)
+        self._changed()
+
+    def reset(self) -> None:
+        """The whole range, no crosshair."""
+        self.window, self.cross, self._held = None, None, False
+        self._changed()
+
+    def pointed(self) -> str:
+        """The values at the crosshair, e.g. "at 4,096 articles: lda 1,402"."""
+        if self.cross is None:
+            return ""
+        told = []
+        for s in self.drawing.series:
+            known = np.flatnonzero(np.isfinite(s.y))
+            if not known.size:
+                continue
+            nearest = known[np.abs(s.x[known] - self.cross).argmin()]
+            value = self.drawing.value(float(s.y[nearest]))
+            told.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
+        return f"{self.drawing.tell_x(self.cross)}: {'  '.join(told)}" if told else ""
+
+    # Mouse ------------------------------------------------------------------------------------
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if not self._held:
+            self._point_at(event.get_content_offset(self))
+
+    def on_click(self, event: events.Click) -> None:
+        self._held = True
+        self._point_at(event.get_content_offset(self))
+
+    def on_leave(self, event: events.Leave) -> None:
+        if not self._held and self.cross is not None:
+            self.cross = None
+            self._changed()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.zoom(ZOOM)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.zoom(1 / ZOOM)
+
+    def _point_at(self, place: Offset | None) -> None:
+        chart, x = self._current_plot(), self._all_x()
+        if place is None or chart is None or not x.size:
+            return
+        width = chart.codes.shape[1]
+        at = chart.x_axis.value((place.x - self._left - 1 + 0.5) / width)
+        if self.log_x:
+            nearest = int(np.abs(np.log(np.maximum(x, 1e-300)) - np.log(max(at, 1e-300))).argmin())
+        else:
+            nearest = int(np.abs(x - at).argmin())
+        if self.cross != float(x[nearest]):
+            self.cross = float(x[nearest])
+            self._changed()
+
+    # Drawing --------------------------------------------------------------------------------------
+
+    def _end_labels(self) -> list[str]:
+        labels = []
+        for s in self.drawing.series:
+            known = s.y[np.isfinite(s.y)]
+            if not known.size:
+                labels.append(s.name)
+                continue
+            way = (
+                ""
+                if known.size < 2 or known[-1] == known[-2]
+                else (("v", "^") if self.ascii_only else ("▼", "▲"))[int(known[-1] > known[-2])]
+            )
+            labels.append(f"{s.name} {self.drawing.value(float(known[-1]))} {way}".strip()[:END_LABEL_MOST])
+        return labels
+
+    def _frame(self) -> Frame:
+        right = max((len(label) for label in self._end_labels()), default=0) + 1
+        right = right if right < self.size.width // 2 else 0
+        return Frame(
+            width=max(self.size.width - self._left - 1 - right, 4),
+            height=max(self.size.height - 2, 1),
+            log_x=self.log_x,
+            log_y=self.log_y,
+            window=self.window,
+            ascii_only=self.ascii_only,
+            whole_y=self.drawing.whole_y,
+        )
+
+    def _current_plot(self) -> Plot | None:
+        if self.size.width < 8 or self.size.height < 3:
+            return None
+        if self._plot is None or self._plotted != (self.drawing, self._frame()):
+            for _ in range(2):  # the labels' width is known only after the first drawing
+                frame = self._frame()
+                self._plot = plot(self.drawing.series, frame, self.drawing.label_x, self.drawing.label_y)
+                left = max((len(text) for _, text in self._plot.y_ticks), default=0)
+                if left == self._left:
+                    break
+                self._left = left
+            self._plotted = (self.drawing, self._frame())
+        return self._plot
+
+    def render_line(self, y: int) -> Strip:
+        if self._strips is None or len(self._strips) != self.size.height:
+            self._strips = self._paint()
+        return self._strips[y] if y < len(self._strips) else strip(self, [], self.size.width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._strips = None
+
+    def _paint(self) -> list[Strip]:
+        size = self.size
+        chart = self._current_plot()
+        measured = any(np.isfinite(s.y).any() for s in self.drawing.series)
+        if chart is None or not measured:
+            return self._blank()
+        height, width = chart.codes.shape
+        ends = self._placed_ends(chart, height)
+        y_ticks = dict(chart.y_ticks)
+        marks = {chart.column(x) for x in self.drawing.marks}
+        cross = chart.column(self.cross) if self.cross is not None else None
+        tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
+        lines = []
+        for row in range(height):
+            label = y_ticks.get(row, "")
+            segments = list(
+                strip(
+                    self,
+                    [(label.rjust(self._left), "muted"), (tick if label else wall, "faint")],
+                    self._left + 1,
+                )
+            )
+            segments += self._cells(chart, row, marks, cross)
+            if row in ends:
+                text, colour = ends[row]
+                segments.append(Segment(" " + text, self.rich_style + ink(self, f"series{colour}")))
+            lines.append(Strip(segments).adjust_cell_length(size.width, self.rich_style))
+        return [*lines, *self._bottom(chart, width, size.width)][: size.height]
+
+    def _blank(self) -> list[Strip]:
+        width, height = self.size
+        top = max((height - len(self.drawing.empty)) // 2, 0)
+        told = dict(enumerate(self.drawing.empty, start=top))
+        return [strip(self, [(told.get(y, "").center(width), "muted")], width) for y in range(height)]
+
+    def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
+        base = self.rich_style
+        styles = [base + ink(self, f"series{self._colour(i)}") for i in range(len(self.drawing.series))]
+        faint, strong = base + ink(self, "faint"), base + ink(self, "accent")
+        bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
+        out: list[Segment] = []
+        text, style = "", base
+        for column, (code, owner) in enumerate(
+            zip(chart.codes[row].tolist(), chart.owners[row].tolist(), strict=True)
+        ):
+            if code:
+                char, mine = chr(code), styles[owner]
+            elif column == cross:
+                char, mine = bar, strong
+            elif column in marks:
+                char, mine = broken, faint
+            else:
+                char, mine = " ", style
+            if mine is not style:
+                if text:
+                    out.append(Segment(text, style))
+                text, style = "", mine
+            text += char
+        return [*out, Segment(text, style)]
+
+    def _colour(self, index: int) -> int:
+        inks = self.drawing.inks
+        return (inks[index] if index < len(inks) else index) % SERIES
+
+    def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, int]]:
+        """Row -> (label, colour): each label where its line ends, moved apart where they collide."""
+        labels = self._end_labels()
+        if self.size.width - self._left - 1 - chart.codes.shape[1] <= 1:
+            return {}
+        wanted = sorted((row, i) for i, row in enumerate(chart.ends) if row is not None)
+        placed: dict[int, tuple[str, int]] = {}
+        for order, (row, i) in enumerate(wanted):
+            lowest = max(placed, default=-1) + 1
+            highest = height - (len(wanted) - order)
+            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i], self._colour(i))
+        return placed
+
+    def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:
+        corner, line, tick = ("+", "-", "+") if self.ascii_only else ("└", "─", "┬")
+        rule = [line] * width
+        text = [" "] * (width + self._left + 1)
+        for column, label in chart.x_ticks:
+            rule[column] = tick
+            start = min(max(self._left + 1 + column - len(label) // 2, 0), len(text) - len(label))
+            text[start : start + len(label)] = label
+        parts: list[Part] = [(" " * self._left + corner + "".join(rule), "faint")]
+        labels = "".join(text).rstrip()
+        name = f"  {self.drawing.x_name}"
+        room = whole - len(labels)
+        names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
+        return [strip(self, parts, whole), strip(self, [(labels, "muted"), *names], whole)]

@@ -1,0 +1,135 @@
+"""A finished picture of several series in a rectangle of cells. Pure: no screen, no colours."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
+from tui.chart.raster import ascii_cells, braille, dots, spans
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line: ``x`` ascends, ``y`` may hold NaN (a gap)."""
+
+    name: str
+    x: Floats
+    y: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is to be drawn how; two equal frames of the same series give the same picture."""
+
+    width: int
+    height: int
+    log_x: bool = True
+    log_y: bool = False
+    window: tuple[float, float] | None = None
+    """Part of the x axis in its own space; None: all of it."""
+    ascii_only: bool = False
+    whole_y: bool = False
+    """y counts things: no labels between whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Cells of the plotting area, row 0 on top, and what stands around it."""
+
+    codes: NDArray[np.uint16]
+    """(H, W) code points; 0: empty."""
+    owners: NDArray[np.int8]
+    """(H, W) index of the series that colours the cell, -1: none."""
+    x_axis: Axis
+    y_axis: Axis
+    x_ticks: tuple[tuple[int, str], ...]
+    """(column, label)"""
+    y_ticks: tuple[tuple[int, str], ...]
+    """(row, label)"""
+    ends: tuple[int | None, ...]
+    """For each series the row where it ends within the window; None: nothing of it is in sight."""
+
+    def column(self, x: float) -> int:
+        """The column of a value on the x axis; may lie outside."""
+        position = float(self.x_axis.position(np.array([x]))[0])
+        if not np.isfinite(position):
+            return -1
+        return min(int(position * self.codes.shape[1]), self.codes.shape[1] - 1) if position <= 1 else 10**6
+
+
+def plot(
+    series: Sequence[Series],
+    frame: Frame,
+    label_x: Callable[[float], str],
+    label_y: Callable[[float], str],
+) -> Plot:
+    """Draw ``series`` into ``frame``. An empty picture where there is nothing to draw."""
+    width, height = max(frame.width, 1), max(frame.height, 1)
+    own = [(own_space(s.x, frame.log_x), own_space(s.y, frame.log_y)) for s in series]
+    x_axis = _x_axis(own, frame)
+    seen = [y[(x >= x_axis.low - 1e-12) & (x <= x_axis.high + 1e-12)] for x, y in own]
+    y_axis = fitted(np.concatenate(seen) if seen else np.empty(0), frame.log_y, margin=0.06)
+    across, down = (1, 3) if frame.ascii_only else (2, 4)
+    codes = np.zeros((height, width), dtype=np.uint16)
+    owners = np.full((height, width), -1, dtype=np.int8)
+    everything = np.zeros((height * down, width * across), dtype=np.bool_)
+    ends: list[int | None] = []
+    for index, (x, y) in enumerate(own):
+        at_x = (x - x_axis.low) / (x_axis.high - x_axis.low)
+        at_y = (y - y_axis.low) / (y_axis.high - y_axis.low)
+        covered = dots(spans(at_x, at_y, width * across), height * down)
+        everything |= covered
+        touched = covered.reshape(height, down, width, across).any(axis=(1, 3))
+        owners[touched] = index
+        ends.append(_end_row(at_x, at_y, height))
+    codes = ascii_cells(everything) if frame.ascii_only else braille(everything)
+    return Plot(
+        codes=codes,
+        owners=owners,
+        x_axis=x_axis,
+        y_axis=y_axis,
+        x_ticks=_x_labels(x_axis, width, label_x),
+        y_ticks=_y_labels(y_axis, height, label_y, frame.whole_y),
+        ends=tuple(ends),
+    )
+
+
+def _x_axis(own: list[tuple[Floats, Floats]], frame: Frame) -> Axis:
+    if frame.window is not None:
+        return Axis(frame.window[0], frame.window[1], frame.log_x)
+    # x ascends, so that its ends say everything; NaN (log of 0) can only stand at the start.
+    ends = [np.array([np.nanmin(x[:2]), x[-1]]) for x, _ in own if x.size and np.isfinite(x[:2]).any()]
+    return fitted(np.concatenate(ends) if ends else np.empty(0), frame.log_x)
+
+
+def _end_row(x: Floats, y: Floats, height: int) -> int | None:
+    inside = np.flatnonzero((x >= -1e-9) & (x <= 1 + 1e-9) & np.isfinite(y))
+    if not inside.size:
+        return None
+    return height - 1 - min(max(int(y[inside[-1]] * height), 0), height - 1)
+
+
+def _x_labels(axis: Axis, width: int, label: Callable[[float], str]) -> tuple[tuple[int, str], ...]:
+    placed: list[tuple[int, str]] = []
+    free = -2
+    for position, text in ticks(axis, max(width // 8, 2), label):
+        column = min(int(position * width), width - 1)
+        if column - len(text) // 2 > free:
+            placed.append((column, text))
+            free = column - len(text) // 2 + len(text) + 1
+    return tuple(placed)
+
+
+def _y_labels(
+    axis: Axis, height: int, label: Callable[[float], str], whole: bool
+) -> tuple[tuple[int, str], ...]:
+    by_row: dict[int, str] = {}
+    for position, text in ticks(axis, max(height // 3, 3), label):
+        value = axis.value(position)
+        if whole and abs(value - round(value)) > 1e-6:
+            continue
+        row = height - 1 - min(int(position * height), height - 1)
+        by_row.setdefault(row, text)
+    return tuple(sorted(by_row.items()))

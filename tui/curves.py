@@ -1,0 +1,106 @@
+"""From a look at the session to what the chart draws."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.reading import Curve, Status
+from tui.chart.axes import duration, plain
+from tui.chart.chart import Drawing
+from tui.chart.plot import Series
+from tui.chart.spark import bar
+from tui.look import Choice, Look
+from tui.words import clock, count, measured, plural, short, visible
+
+X_KINDS = ("articles", "words", "time")
+
+TITLES = {
+    "perplexity": "Perplexity of",
+    "log_likelihood": "Log-likelihood a word of",
+    "bound_perplexity": "Bound perplexity of",
+    "npmi": "Coherence (NPMI) on",
+    "topics_in_use": "Topics in use",
+}
+
+
+def title(look: Look, choice: Choice, x_kind: str, log_x: bool, log_y: bool) -> str:
+    """What the chart shows, over what, and on which axes."""
+    of = TITLES[choice.metric]
+    if choice.metric != "topics_in_use":
+        held = look.status.held_out
+        of = f"{of} {plural(held, 'held-out article')}" if held else f"{of} held-out articles"
+    logs = " ".join(name for name, on in (("log x", log_x), ("log y", log_y)) if on)
+    return f"{of} over {x_kind}" + (f" [{logs}]" if logs else "")
+
+
+def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
+    """The curves of the chosen metric and models over articles, words or running time."""
+    series, inks = [], []
+    reference: Curve | None = None
+    for name in choice.models_of(look):
+        curve = look.curves.get((name, choice.metric))
+        if curve is None or not curve.values.size:
+            continue
+        reference = reference or curve
+        series.append(Series(visible(name), _x(curve, x_kind), curve.values))
+        inks.append(look.models.index(name))
+    return Drawing(
+        series=tuple(series),
+        marks=_marks(look, reference, x_kind),
+        x_name={"articles": "articles", "words": "words", "time": "running time"}[x_kind],
+        label_x=duration if x_kind == "time" else plain,
+        label_y=plain,
+        value=count if choice.metric == "topics_in_use" else measured,
+        tell_x=_tellers[x_kind],
+        inks=tuple(inks),
+        whole_y=choice.metric == "topics_in_use",
+        empty=beginning(look.status, choice.metric, ascii_only=choice.ascii_only),
+    )
+
+
+_tellers: dict[str, Callable[[float], str]] = {
+    "articles": lambda x: f"at {count(x)} articles",
+    "words": lambda x: f"at {short(x)} words",
+    "time": lambda x: f"after {clock(x)}",
+}
+
+
+def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
+    values = {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
+    return np.asarray(values, dtype=np.float64)
+
+
+def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
+    """Where training was started again; runs before the first article say nothing."""
+    restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
+    if curve is None or not restarts:
+        return ()
+    at = np.interp(np.array(restarts, dtype=np.float64), curve.articles, _x(curve, x_kind))
+    return tuple(float(x) for x in at)
+
+
+def beginning(status: Status, metric: str, *, ascii_only: bool) -> tuple[str, ...]:
+    """Why there is no curve yet, with a counter that moves because articles come in."""
+    if metric not in {"perplexity", "log_likelihood"} and status.articles:
+        return (f"no model of this session has measured {metric.replace('_', ' ')}",)
+    if not status.running and status.state != "starting":
+        return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
+    lines = []
+    target = status.held_out_target
+    if status.crawled == 0 and not status.held_out:
+        lines.append("starting: compiling the models, asking for the first articles")
+    elif status.held_out < target:
+        width = 30
+        done = bar(status.held_out / target, width, ascii_only=ascii_only)
+        lines.append("first articles arriving, set aside to measure on")
+        lines.append(
+            f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
+        )
+    elif not status.articles:
+        lines.append(f"first minibatch filling: {plural(status.pending, 'article')} waiting to be trained")
+    else:
+        lines.append(f"{plural(status.articles, 'article')} trained, the first measurement is on its way")
+    if status.waiting_for:
+        lines += ["", f"waiting for {visible(status.waiting_for)}"]
+    return tuple(lines)

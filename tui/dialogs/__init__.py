@@ -1,0 +1,1 @@
+"""Questions and answers over the views."""

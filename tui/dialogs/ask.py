@@ -1,0 +1,50 @@
+"""A question with a few answers."""
+
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+
+class Ask(ModalScreen[str | None]):
+    """Arrow keys and Enter, the letter of an answer, or a click; Escape gives None."""
+
+    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, title: str, text: str, answers: Sequence[tuple[str, str, str]]) -> None:
+        """``answers``: (what is returned, its letter, its words)."""
+        super().__init__()
+        self._title, self._text, self._answers = title, text, answers
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(self._title).markup
+            yield Static(Content(self._text))
+            options = []
+            for name, letter, words in self._answers:
+                options.append(
+                    Option(Content.assemble((f" {letter} ", "bold $accent"), f" {words}"), id=name)
+                )
+            yield OptionList(*options)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+
+    def key_of(self, key: str) -> str | None:
+        return next((name for name, letter, _ in self._answers if letter == key), None)
+
+    async def on_key(self, event: events.Key) -> None:
+        name = self.key_of(event.key)
+        if name is not None:
+            event.stop()
+            self.dismiss(name)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option.id)

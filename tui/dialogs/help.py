@@ -1,0 +1,36 @@
+"""All keys that work now, by what they are for."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+ABOUT = (
+    "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
+    "Training is a process of its own; closing this screen does not end it."
+)
+
+
+class Help(ModalScreen[None]):
+    """Closed by any of the usual keys."""
+
+    BINDINGS = [Binding("escape,q,question_mark,enter,space", "dismiss(None)", "Close")]  # noqa: RUF012
+
+    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+        """``groups``: (heading, [(key, what it does)])."""
+        super().__init__()
+        self._groups = groups
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog") as box:
+            box.border_title = "Help"
+            box.border_subtitle = "Esc closes"
+            yield Static(Content(ABOUT))
+            for heading, keys in self._groups:
+                lines = [Content.assemble((f"\n{heading}", "bold"))]
+                lines += [Content.assemble((f"{key:>12}", "$accent"), f"  {words}") for key, words in keys]
+                yield Static(Content("\n").join(lines))

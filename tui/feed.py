@@ -1,0 +1,83 @@
+"""Reading a session without ever holding up the keys: one thread owns the reader.
+
+SQLite connections belong to the thread that made them, and a read may have to wait for the disk;
+so every call goes through an executor of one thread, and what comes back are plain values.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from tui.look import Look
+
+if TYPE_CHECKING:
+    from session.reader import SessionReader
+
+T = TypeVar("T")
+
+FULL_EVERY = 1.0
+"""Seconds between two readings of everything, however often the trainer commits."""
+
+
+class Feed:
+    """Looks at one session. The methods are for the event loop; the reader lives in the thread."""
+
+    def __init__(self, open_reader: "Callable[[], SessionReader]") -> None:
+        self._open = open_reader
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-reader")
+        self._reader: SessionReader | None = None
+        self._look: Look | None = None
+        self._metrics: tuple[str, ...] = ()
+        self._stale = True
+        self._read_at = 0.0
+
+    async def look(self, metrics: Iterable[str]) -> Look:
+        """The session as it is now; raises a :class:`session.errors.SessionError`."""
+        wanted = tuple(metrics)
+        return await self.ask(lambda reader: self._read(reader, wanted))
+
+    async def ask(self, question: "Callable[[SessionReader], T]") -> T:
+        """Any other question to the reader, in its thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
+
+    def close(self) -> None:
+        """Let go of the file; the thread ends as soon as it is done."""
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=False)
+
+    def _answer(self, question: "Callable[[SessionReader], T]") -> T:
+        if self._reader is None:
+            self._reader = self._open()
+        return question(self._reader)
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:
+        self._stale |= reader.changed() or metrics != self._metrics
+        status = reader.status()
+        now = time.time()
+        due = self._look is None or metrics != self._metrics or now - self._read_at >= FULL_EVERY
+        if self._look is not None and not (self._stale and due):
+            self._look = replace(self._look, status=status, at=now)
+            return self._look
+        models = tuple(reader.models())
+        self._look = Look(
+            status=status,
+            at=now,
+            settings=reader.settings(),
+            models=models,
+            curves={(m, metric): reader.curve(m, metric) for m in models for metric in metrics},
+            topics={m: tuple(reader.topics(m)) for m in models},
+            recent=tuple(reader.recent_articles()),
+            flow=tuple(reader.flow()),
+            events=tuple(reader.events()),
+            runs=tuple(reader.runs()),
+        )
+        self._metrics, self._stale, self._read_at = metrics, False, now
+        return self._look

@@ -1,0 +1,25 @@
+"""What a view asks of the app."""
+
+from pathlib import Path
+
+from textual.message import Message
+
+
+class OpenTopic(Message):
+    """Show everything about this topic of the model in use."""
+
+    def __init__(self, topic: int) -> None:
+        super().__init__()
+        self.topic = topic
+
+
+class OpenSession(Message):
+    """Look at another session."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+
+class Ready(Message):
+    """A view is made and can draw."""

@@ -1,0 +1,118 @@
+"""The main screen: status line, one of the views, key bar."""
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container
+from textual.screen import Screen
+
+from tui.views.dashboard import Dashboard
+from tui.views.view import View
+from tui.widgets.keybar import Hint, KeyBar, shown_key
+from tui.widgets.statusline import StatusLine
+
+VIEWS: tuple[type[View], ...] = (Dashboard,)
+"""In the order of their keys 1, 2, 3 …"""
+
+KEYS = (
+    "app.freeze",
+    "chart.left",
+    "chart.log_x",
+    "chart.axis",
+    "app.maximise",
+    "app.find",
+    "list.detail",
+    "dashboard.detail",
+    "app.help",
+    "app.quit",
+    "app.models",
+    "chart.zoom_in",
+    "chart.reset",
+    "chart.metric",
+    "chart.log_y",
+    "app.pause",
+    "app.export",
+    "app.copy",
+    "app.palette",
+)
+"""What the key bar shows, the most useful first; the rest is in the help and the palette."""
+
+
+class Main(Screen[None]):
+    """Holds the views; a view is made when it is first opened, so that the first frame comes soon."""
+
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("tab", "app.focus_next", "Next panel", show=False),
+        Binding("shift+tab", "app.focus_previous", "Panel before", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine()
+        yield Container(id="views")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.current = 0
+        self._made: dict[int, View] = {}
+        self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
+        self.open_view(0)
+
+    @property
+    def view(self) -> View:
+        """The view in sight."""
+        return self._made[self.current]
+
+    def open_view(self, index: int) -> View:
+        """Bring a view to the front."""
+        for other in self._made.values():
+            other.display = False
+        if index not in self._made:
+            self._made[index] = VIEWS[index]()
+            self.query_one("#views").mount(self._made[index])
+        self.current = index
+        view = self._made[index]
+        view.display = True
+        view.fit(self.size.width, self.size.height)
+        self.call_after_refresh(self._settle)
+        return view
+
+    def made(self, kind: type[View]) -> View:
+        """The view of this kind, opened if need be."""
+        return self.open_view(VIEWS.index(kind))
+
+    def _settle(self) -> None:
+        home = self.view.home()
+        if home is not None and home.display:
+            home.focus()
+        else:
+            self.set_focus(None)
+
+    def on_resize(self) -> None:
+        for view in getattr(self, "_made", {}).values():
+            view.fit(self.size.width, self.size.height)
+
+    def hint(self) -> None:
+        """Write the key bar anew."""
+        if not self.is_mounted:
+            return
+        views = [
+            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)
+            for i, kind in enumerate(VIEWS)
+        ]
+        by_id = {}
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and binding.id in KEYS and binding.id not in by_id:
+                display = shown_key(binding, self.app.get_key_display(binding))
+                by_id[binding.id] = Hint(
+                    display, binding.description, self._action(active.node, binding.action)
+                )
+        keys = [by_id[name] for name in KEYS if name in by_id]
+        self.query_one(KeyBar).show(views if len(views) > 1 else [], keys)
+
+    def _action(self, node: object, action: str) -> str:
+        """An action string that works from anywhere."""
+        return (
+            f"app.{action}"
+            if node is self.app and not action.startswith(("app.", "screen."))
+            else (f"app.in_view({action!r})" if node is self.view else action)
+        )

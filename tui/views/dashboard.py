@@ -1,0 +1,214 @@
+"""The dashboard: the curve, the flow, the topics, what is being read."""
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from session.reading import TopicRow
+from tui.chart.chart import ZOOM, Chart
+from tui.curves import X_KINDS, drawing, title
+from tui.look import METRICS, Choice, Look
+from tui.messages import OpenTopic
+from tui.views.view import View
+from tui.widgets.eventlist import EventList
+from tui.widgets.flow import FlowPanel
+from tui.widgets.numbers import Numbers
+from tui.widgets.reading import NowReading
+from tui.widgets.topiccard import TopicCard
+from tui.widgets.topiclist import TopicList, by_share
+
+WIDE, VAST = 120, 180
+TINY_WIDTH, TINY_HEIGHT = 60, 16
+FAR = 10
+"""Columns of a long step of the crosshair."""
+
+
+class Dashboard(View):
+    """Panels side by side where the terminal is wide, one below the other where not."""
+
+    TITLE = "Dashboard"
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
+        Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
+        Binding("a", "x_kind", "Axis", id="chart.axis", tooltip="x axis: articles, words or time"),
+        Binding("v", "metric", "Metric", id="chart.metric", tooltip="which measurement the chart shows"),
+        Binding(
+            "left",
+            "cross(-1)",
+            "Crosshair",
+            key_display="←→",
+            id="chart.left",
+            tooltip="move the crosshair to the measurement before",
+        ),
+        Binding("right", "cross(1)", "Crosshair", show=False, id="chart.right"),
+        Binding("shift+left", f"cross(-{FAR})", "Crosshair", show=False),
+        Binding("shift+right", f"cross({FAR})", "Crosshair", show=False),
+        Binding(
+            "plus,equals_sign",
+            "zoom(1)",
+            "Zoom",
+            key_display="+-",
+            id="chart.zoom_in",
+            tooltip="look closer, around the crosshair",
+        ),
+        Binding("minus", "zoom(-1)", "Zoom out", show=False, id="chart.zoom_out"),
+        Binding("0", "reset", "Reset", id="chart.reset", tooltip="the whole curve, no crosshair"),
+        Binding("up", "list('move', -1)", show=False),
+        Binding("down", "list('move', 1)", show=False),
+        Binding("pageup", "list('page', -1)", show=False),
+        Binding("pagedown", "list('page', 1)", show=False),
+        Binding("enter", "list('choose')", "Detail", id="dashboard.detail", tooltip="open the topic"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="dashboard")
+        self.x_kind = X_KINDS[0]
+        self._look: Look | None = None
+        self._choice = Choice()
+        self._drawn: tuple[object, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Numbers(id="numbers")
+        with Container(id="panels"):
+            with Vertical(id="left"):
+                yield Chart(id="chart")
+                yield FlowPanel(id="flow-brief")
+                yield TopicList(id="topics")
+            with Vertical(id="right"):
+                yield FlowPanel(id="flow")
+                yield NowReading(id="reading")
+            with Vertical(id="far"):
+                yield TopicCard(id="card")
+                yield EventList(id="log")
+
+    def on_mount(self) -> None:
+        for selector, words in (
+            ("#flow", "Flow"),
+            ("#topics", "Topics by share"),
+            ("#reading", "Now reading"),
+            ("#card", "Topic"),
+            ("#log", "Log"),
+        ):
+            self.query_one(selector, Widget).border_title = words
+
+    def home(self) -> Widget | None:
+        return self.query_one("#topics", TopicList)
+
+    def fit(self, width: int, height: int) -> None:
+        tiny = width < TINY_WIDTH or height < TINY_HEIGHT
+        self.set_class(tiny, "-tiny")
+        self.set_class(width >= WIDE and not tiny, "-wide")
+        self.set_class(width >= VAST and not tiny, "-vast")
+        self.set_class(height >= 40, "-tall")
+
+    def show(self, look: Look, choice: Choice) -> None:
+        self._look, self._choice = look, choice
+        self.query_one(Numbers).show(look, choice)
+        if self.has_class("-tiny"):
+            return
+        chart = self.query_one(Chart)
+        chart.ascii_only = choice.ascii_only
+        # A new look often has the old curves: then the picture stays as it is.
+        shown = (look.curves, choice.model, choice.metric, choice.ascii_only, self.x_kind)
+        if (
+            self._drawn is None
+            or any(a is not b for a, b in zip(shown, self._drawn, strict=True))
+            or (not chart.drawing.series)
+        ):
+            self._drawn = shown
+            chart.draw(drawing(look, choice, self.x_kind))
+        self._entitle()
+        for flow in self.query(FlowPanel):
+            flow.show(look, choice.ascii_only)
+        model = choice.model_of(look)
+        topics = self.query_one(TopicList)
+        topics.ascii_only = choice.ascii_only
+        topics.show(by_share(look.topics.get(model or "", ())))
+        many = len(look.models) > 1
+        topics.border_title = f"Topics by share · {model}" if many and model else "Topics by share"
+        self.query_one(NowReading).show(look, choice)
+        if self.has_class("-vast"):
+            self.query_one(TopicCard).show(topics.current, look, choice)
+            log: EventList = self.query_one(EventList)
+            log.show_events(look.events)
+
+    def _entitle(self) -> None:
+        if self._look is None:
+            return
+        chart = self.query_one(Chart)
+        chart.border_title = title(self._look, self._choice, self.x_kind, chart.log_x, chart.log_y).replace(
+            "[", r"\["
+        )
+
+    @on(Chart.Pointed)
+    def _pointed(self, event: Chart.Pointed) -> None:
+        self.query_one(Chart).border_subtitle = event.text.replace("[", r"\[")
+
+    @on(TopicList.Chosen, "#topics")
+    def _chosen(self, event: TopicList.Chosen) -> None:
+        row: TopicRow = event.row
+        self.post_message(OpenTopic(row.topic))
+
+    @on(TopicList.Moved, "#topics")
+    def _moved(self, event: TopicList.Moved) -> None:
+        if self._look is not None and self.has_class("-vast"):
+            self.query_one(TopicCard).show(event.row, self._look, self._choice)
+
+    # Keys -------------------------------------------------------------------------------------
+
+    def action_log_x(self) -> None:
+        self.query_one(Chart).toggle_log_x()
+        self._entitle()
+
+    def action_log_y(self) -> None:
+        self.query_one(Chart).toggle_log_y()
+        self._entitle()
+
+    def action_x_kind(self) -> None:
+        self.x_kind = X_KINDS[(X_KINDS.index(self.x_kind) + 1) % len(X_KINDS)]
+        self._again()
+
+    def action_metric(self) -> None:
+        self._choice.metric = METRICS[(METRICS.index(self._choice.metric) + 1) % len(METRICS)]
+        self._again()
+
+    def _again(self) -> None:
+        if self._look is not None:
+            self.show(self._look, self._choice)
+
+    def action_cross(self, columns: int) -> None:
+        self.query_one(Chart).step(columns)
+
+    def action_zoom(self, way: int) -> None:
+        self.query_one(Chart).zoom(ZOOM if way > 0 else 1 / ZOOM)
+
+    def action_reset(self) -> None:
+        self.query_one(Chart).reset()
+
+    def action_list(self, what: str, by: int = 0) -> None:
+        topics = self.query_one(TopicList)
+        if what == "choose":
+            topics.action_choose()
+        else:
+            getattr(topics, f"action_{what}")(by)
+
+    def copied(self) -> str:
+        current = self.query_one(TopicList).current
+        return " ".join(word for word, _ in current.words) if current else ""
+
+    def maximise(self) -> None:
+        focused = self.screen.focused
+        panel = focused if focused is not None and focused in self.query("#panels Widget") else None
+        on_now = self.has_class("-max")
+        for widget in self.query(".-maximal"):
+            widget.remove_class("-maximal")
+        self.set_class(not on_now and panel is not None, "-max")
+        if not on_now and panel is not None:
+            panel.add_class("-maximal")
+            if panel.parent is not None and isinstance(panel.parent, Widget):
+                panel.parent.add_class("-maximal")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self.call_after_refresh(self.refresh_bindings)

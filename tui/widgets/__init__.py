@@ -1,0 +1,1 @@
+"""The pieces that the views are made of."""

@@ -1,0 +1,143 @@
+"""How the articles flow: how fast they come in, how fast they are learnt, what holds it up."""
+
+import time
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from session.reading import Status
+from tui.chart.spark import spark
+from tui.inks import INKS, Part, strip
+from tui.look import Look
+from tui.words import age, count, short, size, visible
+
+BOUND = {
+    "network": "the network sets the pace",
+    "parsing": "parsing sets the pace",
+    "training": "training sets the pace",
+}
+
+
+def waiting(status: Status, now: float) -> Part:
+    """What the trainer waits for and until when; or what sets the pace."""
+    if not status.running:
+        text = {
+            "finished": "all articles read: finished",
+            "stopped": "stopped; start it again with `wikitopics`",
+            "dead": "the trainer is gone; `wikitopics` goes on from the last save",
+            "new": "nothing has run yet",
+        }.get(status.state, "no trainer runs")
+        return text, "bad" if status.state == "dead" else "muted"
+    if status.state == "paused":
+        return "paused by you; P goes on", "warn"
+    if status.waiting_for:
+        text = f"waiting for {visible(status.waiting_for)}"
+        if status.waiting_until is not None:
+            left = status.waiting_until - now
+            until = time.strftime("%H:%M:%S", time.localtime(status.waiting_until))
+            text += f" until {until}" + (f" ({age(left)})" if left >= 1 else "")
+        return text, "warn"
+    return (BOUND[status.bound_by], "muted") if status.bound_by else ("", "muted")
+
+
+def allowed(status: Status) -> str:
+    """Requests of the last minute against the budget."""
+    cap = str(status.allowed_per_minute) if status.allowed_per_minute else "no cap"
+    return (
+        f"{status.requests_last_minute}/{cap} a minute"
+        if status.allowed_per_minute
+        else (f"{count(status.requests_last_minute)} a minute, {cap}")
+    )
+
+
+def per_second(rate: float) -> str:
+    """A rate in at most six characters, by the minute where it is slow."""
+    if 0 < rate < 1:
+        return f"{rate * 60:.1f}/min"
+    return f"{short(rate)}/s"
+
+
+class FlowPanel(Widget):
+    """Eight lines where there is room, two where there is not."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._look: Look | None = None
+        self.ascii_only = False
+
+    def show(self, look: Look, ascii_only: bool) -> None:
+        self._look, self.ascii_only = look, ascii_only
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if self._look is None:
+            return strip(self, [], width)
+        lines = self._brief(width) if self.size.height <= 2 else self._full(width)
+        return strip(self, lines[y] if y < len(lines) else [], width)
+
+    def _brief(self, width: int) -> list[list[Part]]:
+        look, s = self._look, self._look.status if self._look else None
+        if look is None or s is None:
+            return []
+        room = max(min((width - 48) // 2, 24), 0)
+        return [
+            [
+                *self._rate(" crawl", s.crawl_rate, [f.crawl_rate for f in look.flow], room),
+                *self._rate("  train", s.train_rate, [f.train_rate for f in look.flow], room),
+                ("  queue ", "muted"),
+                (count(s.pending), "strong"),
+            ],
+            [
+                (" rate ", "muted"),
+                (allowed(s), ""),
+                *([("  429s ", "muted"), (count(s.throttled), "warn")] if s.throttled else []),
+                ("  ", ""),
+                waiting(s, look.at),
+            ],
+        ]
+
+    def _rate(self, name: str, rate: float, history: list[float], room: int) -> list[Part]:
+        bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
+        return [(f"{name} ", "muted"), (f"{per_second(rate):>8}", "strong"), (f" {bars}", "spark")]
+
+    def _full(self, width: int) -> list[list[Part]]:
+        look = self._look
+        if look is None:
+            return []
+        s = look.status
+        room = max(width - 17, 0)
+        text, colour = waiting(s, look.at)
+        lines: list[list[Part]] = [
+            self._rate(" crawl", s.crawl_rate, [f.crawl_rate for f in look.flow], room),
+            self._rate(" train", s.train_rate, [f.train_rate for f in look.flow], room),
+            self._rate(" queue", s.pending, [float(f.queue) for f in look.flow], room),
+            [(" rate  ", "muted"), (allowed(s), "")],
+            [
+                (" told to wait ", "muted"),
+                (f"{count(s.throttled)}x", "warn" if s.throttled else ""),
+                ("  retries ", "muted"),
+                (count(s.retries), ""),
+            ],
+            [(" read  ", "muted"), (f"{count(s.crawled)} articles, {size(s.bytes_read)}", "")],
+            [(" skipped ", "muted"), (count(s.skipped), "")],
+        ]
+        lines[2][1] = (f"{count(s.pending):>8}", "strong")
+        if s.lap is not None:
+            lines[-1] += [("   lap ", "muted"), (f"{100 * s.lap:.2f}% of the wiki", "")]
+        told = [[(" " + piece, colour)] for piece in _folded(text, width - 2)]
+        keep = max(self.size.height - len(told), 0)
+        return [*lines[:keep], *told]
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Words broken into lines of at most ``width``."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines.append(word[: max(width, 1)])
+    return lines

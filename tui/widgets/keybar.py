@@ -1,0 +1,77 @@
+"""The bottom line: the views and the keys that apply now; every word of it can be clicked."""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.binding import Binding
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.inks import INKS, Part, strip
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key, what it does and the action that a click runs."""
+
+    key: str
+    label: str
+    action: str
+    active: bool = False
+
+
+class KeyBar(Widget):
+    """Shows as many hints as fit; the first are the most important."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self) -> None:
+        super().__init__(id="keys")
+        self._hints: list[Hint] = []
+        self._spots: list[tuple[int, int, str]] = []
+
+    def show(self, views: list[Hint], keys: list[Hint]) -> None:
+        """The views first, then the keys."""
+        self._views, self._keys = views, keys
+        self.refresh()
+
+    _views: list[Hint] = []  # noqa: RUF012
+    _keys: list[Hint] = []  # noqa: RUF012
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y:
+            return strip(self, [], width)
+        parts: list[Part] = []
+        self._spots = []
+        at = 0
+        brief = self._length(self._views) + 24 > width
+        for hint in [*self._views, *self._keys]:
+            is_view = hint in self._views
+            label = "" if is_view and brief and not hint.active else hint.label
+            text = f" {hint.key} {label}".rstrip() + (" " if not is_view or not brief else "")
+            if at + len(text) > width:
+                break
+            ink = "cursor" if hint.active else ""
+            parts += [
+                (f" {hint.key}", ink or "accent"),
+                (text[len(hint.key) + 1 :], ink or ("muted" if is_view else "")),
+            ]
+            self._spots.append((at, at + len(text), hint.action))
+            at += len(text)
+        return strip(self, parts, width)
+
+    def _length(self, hints: list[Hint]) -> int:
+        return sum(len(h.key) + len(h.label) + 3 for h in hints)
+
+    async def on_click(self, event: events.Click) -> None:
+        for start, end, action in self._spots:
+            if start <= event.x < end:
+                await self.app.run_action(action)
+                return
+
+
+def shown_key(binding: Binding, display: str) -> str:
+    """How a binding's key is written in hints."""
+    names = {"space": "space", "question_mark": "?", "slash": "/", "circumflex_accent": "^"}
+    return binding.key_display or names.get(binding.key, display)

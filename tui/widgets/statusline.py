@@ -1,0 +1,112 @@
+"""The line on top: is it alive, what is it reading, how far, how safe. It never looks alive by itself:
+what it says comes from the trainer's heartbeat."""
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from session.reading import Status
+from tui.inks import INKS, Part, strip
+from tui.words import age, clock, count, plural, visible
+
+STALE_SECONDS = 15.0
+"""A running trainer's heartbeat comes every few seconds; older than this it is not well."""
+
+
+def condition(status: Status) -> tuple[str, str, str]:
+    """(sign, words, ink) for the state of the trainer."""
+    beat = status.heartbeat_age_seconds
+    if status.running and beat is not None and beat > STALE_SECONDS:
+        return "!", f"NO SIGN OF LIFE for {age(beat)}", "bad"
+    return {
+        "new": ("○", "NEW", "muted"),
+        "starting": ("◌", "STARTING", "warn"),
+        "running": ("●", "LIVE", "good"),
+        "paused": ("‖", "PAUSED", "warn"),
+        "stopping": ("◍", "STOPPING", "warn"),
+        "stopped": ("■", "STOPPED", "muted"),
+        "finished": ("✓", "FINISHED", "good"),
+        "dead": ("✗", "TRAINER DIED", "bad"),
+    }[status.state]
+
+
+def source_words(status: Status) -> str:
+    """Where the articles come from; the embedded sample is never passed off as Wikipedia."""
+    return "embedded sample (demo)" if status.source == "demo" else visible(status.source_name)
+
+
+class StatusLine(Widget):
+    """One line that drops what matters least where the terminal is narrow."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._status: Status | None = None
+        self._trouble = ""
+        self._frozen: float | None = None
+        self.ascii_only = False
+
+    def show(self, status: Status | None, trouble: str = "", frozen: float | None = None) -> None:
+        """``trouble``: why the session cannot be read now; ``frozen``: seconds since the view froze."""
+        self._status, self._trouble, self._frozen = status, trouble, frozen
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        if y:
+            return strip(self, [], self.size.width)
+        return strip(self, fitted(self._pieces(), self.size.width), self.size.width)
+
+    def _pieces(self) -> list[tuple[int, list[Part]]]:
+        """(rank, parts): the higher the rank, the earlier it goes where there is no room."""
+        if self._status is None:
+            return [(0, [("wikitopics", "strong")]), (0, [(self._trouble or "opening …", "muted")])]
+        s = self._status
+        sign, words, colour = condition(s)
+        if self.ascii_only:
+            sign = sign if sign.isascii() else "*"
+        name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
+        pieces: list[tuple[int, list[Part]]] = [
+            (6, [("wikitopics", "strong")]),
+            (0, [(f"{sign} {words}", colour)]),
+        ]
+        if self._trouble:
+            pieces.append((0, [(f"cannot read the session: {visible(self._trouble)}", "bad")]))
+        if self._frozen is not None:
+            pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
+        pieces.append((2, [(source_words(s), "")]))
+        pieces.append((7, [(f"session {visible(name)}", "muted")]))
+        if s.running and s.pid:
+            pieces.append((8, [(f"pid {s.pid}", "muted")]))
+        pieces.append((5, [(clock(s.elapsed_seconds), "muted")]))
+        total = f" of {count(s.article_limit)}" if s.article_limit else ""
+        pieces.append((1, [(count(s.articles), "strong"), (f"{total} articles", "")]))
+        if s.checkpoint_age_seconds is not None:
+            late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
+            saved = f"saved {age(s.checkpoint_age_seconds)} ago"
+            pieces.append((4, [(saved, "warn" if late else "muted")]))
+        elif s.running:
+            pieces.append((4, [("nothing to save yet", "muted")]))
+        return pieces
+
+
+def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
+    """The pieces with two spaces between, the highest ranks dropped until they fit ``width``."""
+    kept = list(pieces)
+    while True:
+        length = 2 + sum(len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)
+        worst = max((rank for rank, _ in kept), default=0)
+        if length <= width or worst == 0:
+            break
+        kept.remove(next(piece for piece in reversed(kept) if piece[0] == worst))
+    line: list[Part] = [(" ", "")]
+    for i, (_, parts) in enumerate(kept):
+        line += [("  ", "")] if i else []
+        line += parts
+    return line
+
+
+def summary(status: Status) -> str:
+    """For one line elsewhere: state, articles, waiting."""
+    _, words, _ = condition(status)
+    waiting = f", waiting for {visible(status.waiting_for)}" if status.waiting_for else ""
+    return f"{words.lower()}, {plural(status.articles, 'article')}{waiting}"

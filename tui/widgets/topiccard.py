@@ -1,0 +1,53 @@
+"""One topic in short: its words with bars and its share over time."""
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from session.reading import TopicRow
+from tui.chart.spark import bar, spark
+from tui.inks import INKS, Part, strip
+from tui.look import Choice, Look
+from tui.words import share
+
+
+class TopicCard(Widget):
+    """As many words as fit, the most probable first."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._row: TopicRow | None = None
+        self._ascii = False
+
+    def show(self, row: TopicRow | None, look: Look, choice: Choice) -> None:
+        self._row, self._ascii = row, choice.ascii_only
+        model = choice.model_of(look)
+        self.border_title = f"Topic {row.topic} · {model}" if row is not None and model else "Topic"
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width, row = self.size.width, self._row
+        if row is None:
+            return strip(self, [(" no topic chosen", "muted")] if y == 0 else [], width)
+        if y == 0:
+            trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii)
+            return strip(
+                self, [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")], width
+            )
+        return strip(self, word_line(row, y - 1, width, self._ascii), width)
+
+
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool) -> list[Part]:
+    """The index-th word with its probability and a bar that compares it to the first."""
+    if index >= len(row.words):
+        return []
+    word, probability = row.words[index]
+    new = word in row.newcomers
+    most = row.words[0][1] or 1.0
+    room = max(width - 30, 4)
+    return [
+        (f" {'+' if new else ' '}{word:<18.18}", "new" if new else ("strong" if index < 3 else "")),
+        (f"{100 * probability:5.1f}% ", "muted"),
+        (bar(probability / most, room, ascii_only=ascii_only), "spark"),
+    ]

@@ -1,0 +1,71 @@
+"""Topics by share: how large, which way they go, what they are about."""
+
+from session.reading import TopicRow
+from tui.chart.spark import spark
+from tui.inks import Part
+from tui.rows import Rows
+from tui.words import share
+
+TREND = 8
+CHANGE_SHOWN = 0.0005
+"""A change of share below this (0.05 points) is noise and shown as none."""
+
+
+class TopicList(Rows[TopicRow]):
+    """One line a topic; its number stays the same for ever, only the order follows the shares."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.ascii_only = False
+        self.empty = " no topics yet: they come with the first minibatch"
+
+    def key(self, row: TopicRow) -> object:
+        return row.topic
+
+    def header(self, width: int) -> list[Part]:
+        trend = "trend".ljust(TREND + 2) if width >= 60 else ""
+        return [
+            (
+                f"   #  share   Δ     {trend}top words"
+                if not self.ascii_only
+                else f"   #  share   +/-   {trend}top words",
+                "header",
+            )
+        ]
+
+    def parts(self, row: TopicRow, width: int) -> list[Part]:
+        out: list[Part] = [
+            (f"{row.topic:>4}", "muted"),
+            (f" {share(row.share):>6}  ", "strong"),
+            self._change(row),
+        ]
+        if width >= 60:
+            bars = spark(row.trend[-TREND:], TREND, ascii_only=self.ascii_only)
+            out.append((f"{bars:<{TREND}}  ", "spark"))
+        return out + words_of(row)
+
+    def _change(self, row: TopicRow) -> Part:
+        if row.share_before is None:
+            return "      ", "muted"
+        change = row.share - row.share_before
+        if abs(change) < CHANGE_SHOWN:
+            return ("   ·  " if not self.ascii_only else "   .  "), "faint"
+        up = change > 0
+        sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
+        points = f"{abs(100 * change):.1f}"
+        points = points.removeprefix("0") if points.startswith("0.") else points
+        return f"{sign}{points:<4} ", "good" if up else "bad"
+
+
+def words_of(row: TopicRow) -> list[Part]:
+    """The top words; a newcomer is marked with + (and in colour)."""
+    out: list[Part] = []
+    for i, (word, _) in enumerate(row.words):
+        new = word in row.newcomers
+        out.append((("+" if new else "") + word + " ", "new" if new else ("" if i < 3 else "muted")))
+    return out
+
+
+def by_share(rows: tuple[TopicRow, ...]) -> list[TopicRow]:
+    """Most prevalent first; equal shares keep their order."""
+    return sorted(rows, key=lambda row: (-row.share, row.topic))

@@ -1,0 +1,94 @@
+"""Numbers and foreign text as people read them; pure functions."""
+
+import unicodedata
+
+_KEEP = frozenset("\u200c\u200d")
+"""Joiners: Persian and Indic titles are misspelt without them, and they can do no harm."""
+
+
+def visible(text: str) -> str:
+    """``text`` with everything that a terminal could obey written out, e.g. ``\\x1b`` or ``\\u202e``.
+
+    Titles come from strangers: control characters, bidirectional overrides, line separators and
+    lone surrogates print as themselves, never act.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(ch) for ch in text)
+
+
+def _shown(ch: str) -> str:
+    if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
+        return ch
+    code = ord(ch)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def count(number: float) -> str:
+    """12480 -> "12,480"."""
+    return f"{number:,.0f}"
+
+
+def short(number: float) -> str:
+    """Four characters or so: 9210 -> "9.2k", 1500000 -> "1.5M"."""
+    size = abs(number)
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= limit:
+            scaled = number / limit
+            return f"{scaled:.0f}{unit}" if abs(scaled) >= 99.5 else f"{scaled:.1f}".removesuffix(".0") + unit
+    if size >= 10 or number == int(number):
+        return f"{number:.0f}"
+    return f"{number:.1f}"
+
+
+def measured(value: float) -> str:
+    """A metric's value with the digits that matter: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
+
+
+def share(fraction: float) -> str:
+    """0.0613 -> "6.1%"."""
+    percent = 100 * fraction
+    return f"{percent:.1f}%" if percent < 99.95 else "100%"
+
+
+def clock(seconds: float) -> str:
+    """6130 -> "01:42:10"; from a day on "2d 03:10"."""
+    whole = max(0, int(seconds))
+    days, rest = divmod(whole, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, left = divmod(rest, 60)
+    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{left:02d}"
+
+
+def age(seconds: float) -> str:
+    """A span of time in one unit: "38 s", "4 min", "2.5 h", "3 d"."""
+    if seconds < 1:
+        return "<1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7_200:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 172_800:
+        return f"{seconds / 3_600:.1f} h"
+    return f"{seconds / 86_400:.0f} d"
+
+
+def size(n_bytes: float) -> str:
+    """1234567 -> "1.2 MB" (powers of ten)."""
+    if n_bytes < 1_000:
+        return f"{n_bytes:.0f} B"
+    for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= limit:
+            return f"{n_bytes / limit:.1f} {unit}"
+    return ""
+
+
+def plural(number: int, noun: str) -> str:
+    """1 -> "1 article", 2 -> "2 articles"."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
