@@ -87,6 +87,8 @@ def e_step(
     drop: float,
     tolerance: float,
     max_iterations: int,
+    wide: int,
+    resume: bool,
     gamma: Floats,
     x_out: Floats,
     ratio: Floats,
@@ -96,6 +98,7 @@ def e_step(
 
     Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
     times the document's words. A topic leaves a document once it has fewer than `drop` expected words there.
+    With `resume` it goes on from the gamma given instead.
     Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess (K,).
     """
     K = alpha.size
@@ -106,6 +109,8 @@ def e_step(
     mixture = np.empty(block.shape[1], rows.dtype)
     r = np.empty(block.shape[1], rows.dtype)
     expected = np.empty(rows.shape[1], rows.dtype)  # words of each topic: gamma - alpha
+    again = np.empty(rows.shape[1], rows.dtype)
+    wide_x = np.zeros(rows.shape[1], rows.dtype)
     g = np.empty(K, rows.dtype)
     x = np.empty(K, rows.dtype)
     topic = np.empty(K, np.int32)
@@ -115,20 +120,53 @@ def e_step(
         first = indptr[d]
         n = indptr[d + 1] - first
         padded = (n + LANES - 1) // LANES * LANES
-        gamma[d, :] = alpha
         x_out[d, :] = 0
-        if n == 0:
-            continue
-        # First iteration: x is the same for all topics, so phi_w is the word's row.
         expected[:] = 0
         words = 0
         for j in range(n):
-            u = local[first + j]
             words += counts[first + j]
-            c = rows.dtype.type(counts[first + j])
-            for k in range(rows.shape[1]):
-                expected[k] += c * rows[u, k]
+        if resume:
+            for k in range(K):
+                expected[k] = gamma[d, k] - alpha[k]
+        else:
+            # First iteration: x is the same for all topics, so phi_w is the word's row.
+            for j in range(n):
+                u = local[first + j]
+                c = rows.dtype.type(counts[first + j])
+                for k in range(rows.shape[1]):
+                    expected[k] += c * rows[u, k]
+        gamma[d, :] = alpha
+        if n == 0:
+            continue
         least = min(drop, 0.1 * words / K)
+        # While most topics are active: word by word over the rows as they lie, dropped topics with x = 0.
+        done = 0
+        converged = False
+        active = K
+        while done < max_iterations and done < wide and not converged and active > K // 4:
+            done += 1
+            for k in range(K):
+                g[k] = alpha[k] + expected[k]
+            exp_digamma_first(K, g, wide_x)
+            if done > 1:
+                for k in range(K):
+                    if expected[k] <= least:
+                        wide_x[k] = 0
+            again[:] = 0
+            for j in range(n):
+                u = local[first + j]
+                share = rows.dtype.type(counts[first + j]) / line_dot(rows.shape[1], rows, u, wide_x)
+                for k in range(rows.shape[1]):
+                    again[k] += share * rows[u, k]
+            change = 0.0
+            active = 0
+            for k in range(K):
+                value = wide_x[k] * again[k]
+                change += abs(value - expected[k])
+                expected[k] = value
+                if value > least:
+                    active += 1
+            converged = change <= tolerance * words
         active = 0
         for k in range(K):
             if expected[k] > least:
@@ -146,17 +184,19 @@ def e_step(
             r[j] = 0
             for a in range(active):
                 block[a, j] = 0
-        for _ in range(max_iterations):
-            iterations += 1
+        while True:
             exp_digamma_first(active, g, x)
             mix(active, padded, x, line, block, mixture)
             for j in range(n):
-                r[j] = counts[first + j] / mixture[j]
+                r[j] = rows.dtype.type(counts[first + j]) / mixture[j]
+            if converged or done >= max_iterations:
+                break
+            done += 1
             change = 0.0
             kept = 0
             for a in range(active):
                 # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
-                value = x[a] * dot(padded, block[line[a]], r)
+                value = x[a] * line_dot(padded, block, line[a], r)
                 change += abs(value - expected[a])
                 if value > least:
                     topic[kept] = topic[a]
@@ -165,12 +205,9 @@ def e_step(
                     g[kept] = alpha[topic[a]] + value
                     kept += 1
             active = kept
-            if change <= tolerance * words:
-                break
-        exp_digamma_first(active, g, x)
-        mix(active, padded, x, line, block, mixture)
-        for j in range(n):
-            ratio[first + j] = counts[first + j] / mixture[j]
+            converged = change <= tolerance * words
+        iterations += done
+        ratio[first : first + n] = r[:n]
         for a in range(active):
             k = topic[a]
             gamma[d, k] = g[a]
@@ -187,23 +224,23 @@ def mix(active: int, n: int, x: Floats, line: NDArray[np.int32], block: Floats, 
     a = 0
     while a + 4 <= active:
         x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
-        b0, b1, b2, b3 = block[line[a]], block[line[a + 1]], block[line[a + 2]], block[line[a + 3]]
+        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
         for j in range(n):
-            mixture[j] += (x0 * b0[j] + x1 * b1[j]) + (x2 * b2[j] + x3 * b3[j])
+            mixture[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
         a += 4
     while a < active:
-        x0 = x[a]
-        b0 = block[line[a]]
+        x0, l0 = x[a], line[a]
         for j in range(n):
-            mixture[j] += x0 * b0[j]
+            mixture[j] += x0 * block[l0, j]
         a += 1
 
 
 @kernel
-def dot(n: int, a: Floats, b: Floats) -> Any:
-    total = a.dtype.type(0)
+def line_dot(n: int, block: Floats, line: int, r: Floats) -> Any:
+    """sum_j block[line, j] r_j for j < n."""
+    total = block.dtype.type(0)
     for j in range(n):
-        total += a[j] * b[j]
+        total += block[line, j] * r[j]
     return total
 
 
@@ -250,4 +287,4 @@ def mixtures(
     """out[i] = sum_k weights[d, k] rows[local[i], k] for each entry i of each document d."""
     for d in range(indptr.size - 1):
         for i in range(indptr[d], indptr[d + 1]):
-            out[i] = dot(rows.shape[1], rows[local[i]], weights[d])
+            out[i] = line_dot(rows.shape[1], rows, local[i], weights[d])

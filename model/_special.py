@@ -80,3 +80,13 @@ def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]
 def exp_digamma(x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
     """out = exp(psi(x)) for a vector x > 0: see `exp_digamma_first`."""
     exp_digamma_first(x.size, x, out)
+
+
+@kernel
+def sum_digamma(hat: NDArray[np.floating], scale: float, eta: float) -> float:
+    """sum of psi(eta + scale hat) over a matrix, in float64."""
+    total = 0.0
+    for i in range(hat.shape[0]):
+        for j in range(hat.shape[1]):
+            total += digamma(eta + scale * hat[i, j])
+    return total

@@ -6,7 +6,15 @@ from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step, e_step
 
 
 def make(**options):
-    settings = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "tau0": 1.0, "kappa": 0.7, "seed": 1}
+    settings = {
+        "n_topics": 5,
+        "n_words": 30,
+        "n_documents": 1000,
+        "tau0": 1.0,
+        "kappa": 0.7,
+        "seed": 1,
+        "warm_start": False,
+    }
     return OnlineLDA(**{**settings, **options})
 
 

@@ -1,0 +1,164 @@
+"""The local step of variational LDA on a minibatch: gamma of its documents, and what topics learn from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi
+
+from model._blocks import Workers
+from model._lda_kernels import LANES, add_statistics, e_step, mixtures, topic_rows
+from model._topics import Topics
+from model._words import Words, by_word
+from model.minibatch import Minibatch
+
+DOCUMENT_BLOCK = 64
+WORD_BLOCK = 512
+DROP = 0.01  # expected words below which a topic leaves a document, in float32
+WIDE = 3  # iterations over all topics before the active ones are gathered, at most
+
+
+class LocalStep:
+    """Coordinate ascent in gamma and phi of every document of a minibatch, the topics held fixed.
+
+    alpha: (K,) float64
+    tolerance, max_iterations: a document ends when sum_k |change of gamma_k| is at most tolerance times
+    its words
+    balance: (K,) factors on exp(E[log beta_k]), or None (the papers' step)
+    start: (D, K) gamma to go on from, or None for gamma = 1
+    """
+
+    words: Words
+    gamma: NDArray[Any]  # (D, K)
+    excess: NDArray[np.float64]  # (K,) sum_d psi(gamma_dk) - psi(alpha_k)
+
+    def __init__(
+        self,
+        topics: Topics,
+        batch: Minibatch,
+        alpha: NDArray[np.float64],
+        workers: Workers,
+        tolerance: float,
+        max_iterations: int,
+        balance: NDArray[np.float64] | None = None,
+        start: NDArray[Any] | None = None,
+    ) -> None:
+        batch.check_words(topics.n_words)
+        self._topics, self._batch, self._alpha, self._workers = topics, batch, alpha, workers
+        dtype, K = topics.dtype, topics.n_topics
+        padded = -(-K // LANES) * LANES
+        self.words = words = by_word(batch, topics.n_words)
+        psi_total = psi(topics.totals())
+        weight = np.exp(psi_total.min() - psi_total)
+        if balance is not None:
+            weight *= balance
+        weight = weight.astype(dtype)
+        self._rows = np.empty((len(words.ids), padded), dtype)
+        workers.map(
+            lambda first, stop: topic_rows(
+                first,
+                stop,
+                words.ids,
+                topics.hat,
+                dtype.type(topics.scale),
+                dtype.type(topics.eta),
+                psi_total,
+                weight,
+                self._rows,
+            ),
+            len(words.ids),
+            WORD_BLOCK,
+        )
+        self.gamma = np.empty((batch.D, K), dtype) if start is None else start.astype(dtype)
+        self._x = np.empty((batch.D, padded), dtype)
+        self._ratio = np.empty(len(batch.word_ids), dtype)
+        psi_alpha = psi(alpha)
+        narrow_alpha = alpha.astype(dtype)
+        drop = DROP if dtype == np.float32 else 0.0
+
+        def block(first: int, stop: int) -> NDArray[np.float64]:
+            excess = np.zeros(K)
+            e_step(
+                first,
+                stop,
+                batch.indptr,
+                words.local,
+                batch.counts,
+                self._rows,
+                narrow_alpha,
+                psi_alpha,
+                drop,
+                tolerance,
+                max_iterations,
+                WIDE,
+                start is not None,
+                self.gamma,
+                self._x,
+                self._ratio,
+                excess,
+            )
+            return excess
+
+        self.excess = sum(workers.map(block, batch.D, DOCUMENT_BLOCK), np.zeros(K))
+
+    def proportions(self, alpha: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(D, K) E[theta] = gamma / sum gamma, where alpha takes the place of the alpha of this step."""
+        gamma = self.gamma if alpha is self._alpha else self.gamma + (alpha - self._alpha)
+        theta: NDArray[np.float32] = (gamma / gamma.sum(axis=1, keepdims=True)).astype(np.float32)
+        return theta
+
+    def sum_Elog_theta(self) -> NDArray[np.float64]:
+        """(K,) sum over the documents of E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk)."""
+        normalisers = psi(self._alpha.sum() + self._batch.lengths())  # gamma sums to alpha and the words
+        total: NDArray[np.float64] = self.excess + self._batch.D * psi(self._alpha) - normalisers.sum()
+        return total
+
+    def elbo(self) -> NDArray[np.float64]:
+        """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma."""
+        topics, words, batch = self._topics, self.words, self._batch
+        gamma = self.gamma.astype(np.float64)
+        Elog_theta = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+        Elog_beta = psi(topics.rows(words.ids, np.float64)) - psi(topics.totals())
+        largest = Elog_beta.max(axis=1)
+        normalisers = np.empty(len(batch.word_ids))
+        mixtures(
+            batch.indptr, words.local, np.exp(Elog_beta - largest[:, None]), np.exp(Elog_theta), normalisers
+        )
+        # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw])
+        per_entry = batch.counts * (np.log(normalisers) + largest[words.local])
+        running = np.concatenate([[0.0], np.cumsum(per_entry)])
+        elbo: NDArray[np.float64] = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
+        # E[log p(theta | alpha)] - E[log q(theta)]
+        alpha = self._alpha
+        elbo += ((alpha - gamma) * Elog_theta + gammaln(gamma) - gammaln(alpha)).sum(axis=1)
+        elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
+        return elbo
+
+    def m_step(self, rho: float, eta: float, repeats: float) -> None:
+        """lambda <- (1 - rho) lambda + rho (eta + repeats sum_d n_d phi_d); repeats = D/S, [H10] alg. 2."""
+        topics, words = self._topics, self.words
+        factor = topics.decay(rho, eta, repeats)
+        documents = self._batch.documents()
+
+        def block(first: int, stop: int) -> NDArray[np.float64]:
+            mass = np.zeros(topics.n_topics)
+            add_statistics(
+                first,
+                stop,
+                words.indptr,
+                words.entries,
+                documents,
+                self._ratio,
+                self._x,
+                self._rows,
+                words.ids,
+                topics.dtype.type(factor),
+                topics.hat,
+                mass,
+            )
+            return mass
+
+        masses = self._workers.map(block, len(words.ids), WORD_BLOCK)
+        topics.total_hat += factor * sum(masses, np.zeros(topics.n_topics))

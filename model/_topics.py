@@ -1,0 +1,109 @@
+"""lambda, the variational Dirichlet of the topics, kept so that a step costs only the words it touches.
+
+lambda_kw = eta + scale hat[w, k]: the (1 - rho) of a step multiplies `scale` and moves `eta`, both numbers,
+and only the rows of the minibatch's words are written. Word-major, so that a word's topics lie side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi
+
+from model._special import sum_digamma
+
+SMALLEST_SCALE = 1e-6
+
+
+@dataclass
+class Topics:
+    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along."""
+
+    hat: NDArray[Any]
+    total_hat: NDArray[np.float64]
+    scale: float
+    eta: float
+
+    @classmethod
+    def of(cls, lambda_hat: NDArray[Any], eta: float) -> Self:
+        """lambda = eta + lambda_hat, (W, K)."""
+        return cls(lambda_hat, lambda_hat.sum(axis=0, dtype=np.float64), 1.0, eta)
+
+    @property
+    def n_words(self) -> int:
+        return int(self.hat.shape[0])
+
+    @property
+    def n_topics(self) -> int:
+        return int(self.hat.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.hat.dtype
+
+    def rows(self, word_ids: NDArray[np.integer[Any]], dtype: Any) -> NDArray[Any]:
+        """(U, K) lambda of some words, one row a word."""
+        rows: NDArray[Any] = self.eta + self.scale * self.hat[word_ids].astype(dtype)
+        return rows
+
+    def lambda_(self) -> NDArray[Any]:
+        """(K, W) lambda, a copy."""
+        lambda_: NDArray[Any] = (self.eta + self.scale * self.hat).T
+        return lambda_
+
+    def totals(self) -> NDArray[np.float64]:
+        """(K,) sum_w lambda_kw."""
+        return self.n_words * self.eta + self.scale * self.total_hat
+
+    def shares(self) -> NDArray[np.float64]:
+        """(K,) each topic's share of the words assigned, sums to 1."""
+        shares: NDArray[np.float64] = self.total_hat / self.total_hat.sum()
+        return shares
+
+    def decay(self, rho: float, eta: float, repeats: float) -> float:
+        """lambda <- (1 - rho) lambda + rho eta; returns the factor of the statistics in hat."""
+        self.eta += rho * (eta - self.eta)
+        if self.scale * (1 - rho) < SMALLEST_SCALE:
+            self.hat *= self.dtype.type(self.scale * (1 - rho))
+            self.total_hat = self.hat.sum(axis=0, dtype=np.float64)
+            self.scale = 1.0
+        else:
+            self.scale *= 1 - rho
+        return rho * repeats / self.scale
+
+    def rescale(self, mass: float) -> None:
+        """Multiply lambda so that it sums to `mass` besides eta."""
+        self.scale *= mass / (self.scale * self.total_hat.sum())
+
+    def sum_Elog_beta(self) -> float:
+        """sum_kw E[log beta_kw]; costs K W."""
+        total = sum_digamma(self.hat, self.scale, self.eta)
+        return float(total - self.n_words * psi(self.totals()).sum())
+
+    def elbo(self, eta: float) -> float:
+        """E[log p(beta | eta)] - E[log q(beta | lambda)], the last term of [H10] eq. 4; costs K W."""
+        K, W = self.n_topics, self.n_words
+        lambda_ = self.lambda_().astype(np.float64)
+        totals = lambda_.sum(axis=1)
+        Elog_beta = psi(lambda_) - psi(totals)[:, None]
+        elbo = K * (gammaln(W * eta) - W * gammaln(eta))
+        return float(elbo + np.sum((eta - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
+
+
+def random_topics(
+    random: np.random.Generator,
+    initialization: Literal["gamma", "exponential"],
+    K: int,
+    W: int,
+    D: float,
+    eta: float,
+    dtype: str,
+) -> Topics:
+    """lambda at random: "gamma" is Gamma(100, 0.01), mean 1; "exponential" [SVI13] footnote 6."""
+    if initialization == "gamma":
+        return Topics.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
+    # lambda - eta ~ Exponential(D 100 / (K W))
+    return Topics.of(random.exponential(D * 100 / (K * W), (W, K)).astype(dtype), eta)
