@@ -245,6 +245,15 @@ def line_dot(n: int, block: Floats, line: int, r: Floats) -> Any:
 
 
 @kernel
+def dot(n: int, a: Floats, b: Floats) -> Any:
+    """sum_j a_j b_j for j < n."""
+    total = a.dtype.type(0)
+    for j in range(n):
+        total += a[j] * b[j]
+    return total
+
+
+@kernel
 def add_statistics(
     start: int,
     stop: int,
