@@ -3,6 +3,7 @@
 import random
 from collections import deque
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import aiohttp
@@ -12,7 +13,7 @@ from crawler.clock import Clock
 from crawler.contact import check_contact, user_agent
 from crawler.errors import CrawlerError, WikiUnreachable
 from crawler.limits import Manners
-from crawler.pace import OwnPace, Pace
+from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
 from crawler.replies import judge_status, one_line, read_api
 from crawler.retry import parse_retry_after, wait_before_retry
@@ -28,8 +29,9 @@ _ERRORS_KEPT = 20
 
 
 class Client:
-    """Talks to one wiki.
+    """Talks to one wiki, with at most ``at_once`` requests under way (one on Wikimedia).
 
+    On Wikimedia the budget is shared with all who name the same ``budget_folder``.
     Raises :class:`~crawler.errors.ContactMissing` where ``manners`` are Wikimedia's and there is
     no usable contact. The contact goes into the User-Agent and nowhere else.
     """
@@ -43,8 +45,9 @@ class Client:
         contact: str | None = None,
         clock: Clock | None = None,
         pace: Pace | None = None,
+        budget_folder: Path | None = None,
+        at_once: int = 1,
         limits: WireLimits | None = None,
-        seed: int | None = None,
     ) -> None:
         if manners.wikimedia or contact:
             contact = check_contact(contact or "")
@@ -54,8 +57,10 @@ class Client:
         self._contact = contact
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
-        self._pace = pace or OwnPace(manners, self.clock)
-        self._rng = random.Random(seed)  # only jitters waits
+        if pace is None and manners.wikimedia and budget_folder is not None:
+            pace = SharedPace(manners, self.clock, budget_folder)
+        self._pace = pace or OwnPace(manners, self.clock, at_once)
+        self._rng = random.Random()  # only jitters waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
         self._first_request: float | None = None
@@ -72,46 +77,44 @@ class Client:
         """
         return await self.fetch(url.with_query(dict(params)), read_api)
 
-    async def fetch(self, url: URL, read: Callable[[Reply], T]) -> T:
+    async def fetch(
+        self,
+        url: URL | Callable[[], URL],
+        read: Callable[[Reply], T],
+        on_trouble: Callable[[Trouble], None] | None = None,
+    ) -> T:
         """GET until ``read`` makes something of the reply.
 
         ``read`` raises :class:`~crawler.wire.Trouble` for what can pass and a
-        :class:`~crawler.errors.CrawlerError` for what cannot.
+        :class:`~crawler.errors.CrawlerError` for what cannot. ``on_trouble`` is told of what passes,
+        and ``url``, where it is a function, is asked anew for every try.
         """
         tries = 0
         while True:
             try:
-                value = await self.once(url, read)
+                value = await self.once(url() if callable(url) else url, read)
             except Trouble as trouble:
                 tries += 1
+                if on_trouble is not None:
+                    on_trouble(trouble)
                 await self.endure(trouble, tries)
             else:
                 self.activity.waiting_for = None
                 return value
 
     async def once(self, url: URL, read: Callable[[Reply], T]) -> T:
-        """GET a single time, in its turn."""
+        """GET a single time, in its turn. Raises :class:`~crawler.wire.Trouble` too."""
         try:
             async with self._pace.turn(self.wait_until) as turn:
-                began = self._begin()
+                reply = await self._get(url, turn)
                 try:
-                    reply = await get(
-                        self._open_session(),
-                        url,
-                        self._limits,
-                        total_seconds=self._time_left(),
-                        count_bytes=self._count_bytes,
-                    )
-                finally:
-                    turn.latency = self.clock.monotonic() - began
-                self.activity.latency_seconds = turn.latency
-            try:
-                judge_status(reply)
-                value = read(reply)
-            except Trouble as trouble:
-                if trouble.throttled:
-                    trouble.retry_after = self._retry_after(reply)
-                raise
+                    judge_status(reply)
+                    value = read(reply)
+                except Trouble as trouble:
+                    if trouble.throttled:
+                        trouble.retry_after = self._retry_after(reply)
+                        turn.told_to_wait = trouble.retry_after or 0.0
+                    raise
         except Trouble as trouble:
             if trouble.answered:
                 self._answered()
@@ -120,6 +123,21 @@ class Client:
             raise type(error)(self._clean(str(error))) from None
         self._answered()
         return value
+
+    async def _get(self, url: URL, turn: Turn) -> Reply:
+        began = self._begin()
+        try:
+            reply = await get(
+                self._open_session(),
+                url,
+                self._limits,
+                total_seconds=self._time_left(),
+                count_bytes=self._count_bytes,
+            )
+        finally:
+            turn.latency = self.clock.monotonic() - began
+        self.activity.latency_seconds = turn.latency
+        return reply
 
     async def close(self) -> None:
         """Let go of the connections."""

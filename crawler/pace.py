@@ -1,17 +1,26 @@
-"""The requests a minute: no request goes out before its turn."""
+"""The requests a minute: no request goes out before its turn, in this process or among several."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import fcntl
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from crawler.clock import Clock
+from crawler.errors import CrawlerError
 from crawler.limits import Manners
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock and says meanwhile what for."""
 _MARGIN = 1.01
 """Requests leave here evenly but arrive with the line's jitter: keep the budget there as well."""
+_POLL_SECONDS = 0.02
+_LONGEST_WAIT = 2 * 3600.0
+"""A shared moment further away than any wait can be was written before the machine restarted."""
+_LOCK_FILE = "wikimedia.lock"
 
 
 def interval(manners: Manners) -> float:
@@ -20,16 +29,19 @@ def interval(manners: Manners) -> float:
     return max(even, manners.shortest_gap)
 
 
-def rest_after(manners: Manners, latency: float) -> float:
-    """Seconds to leave the wiki alone after a reply that took ``latency`` seconds."""
-    slow = manners.slow_reply is not None and latency > manners.slow_reply
-    return manners.slow_wait if slow else 0.0
-
-
+@dataclass(slots=True)
 class Turn:
-    """What one turn learnt; the request's latency decides on the rest after it."""
+    """One request's turn, and what it learnt for those after it."""
 
     latency: float = 0.0
+    """Seconds from the request to the end of its reply."""
+    told_to_wait: float = 0.0
+    """Seconds that the wiki asked for."""
+
+    def rest(self, manners: Manners) -> float:
+        """Seconds to leave the wiki alone after this turn."""
+        slow = manners.slow_reply is not None and self.latency > manners.slow_reply
+        return max(self.told_to_wait, manners.slow_wait if slow else 0.0)
 
 
 class Pace(Protocol):
@@ -40,7 +52,7 @@ class Pace(Protocol):
 
 
 class OwnPace:
-    """A budget of this process alone, for hosts outside Wikimedia."""
+    """A budget of this process alone, for hosts outside Wikimedia; ``at_once`` turns at a time."""
 
     def __init__(self, manners: Manners, clock: Clock, at_once: int = 1) -> None:
         self._manners = manners
@@ -49,20 +61,82 @@ class OwnPace:
         self._slots = asyncio.Semaphore(at_once)
 
     @asynccontextmanager
-    async def turn(self, wait_until: WaitUntil) -> AsyncIterator[Turn]:
+    async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
         async with self._slots:
+            # Before the wait comes the claim: another task's turn is behind this one's.
             start = max(self._clock.monotonic(), self._next)
             self._next = start + interval(self._manners)
-            await wait_until(start, pace_reason(self._manners))
+            await wait_until(start, _reason(self._manners))
             turn = Turn()
             try:
                 yield turn
             finally:
-                rest = rest_after(self._manners, turn.latency)
-                if rest:
-                    self._next = max(self._next, self._clock.monotonic() + rest)
+                self._next = max(self._next, self._clock.monotonic() + turn.rest(self._manners))
 
 
-def pace_reason(manners: Manners) -> str:
-    """What a wait for the next turn is called on the screen."""
+class SharedPace:
+    """One budget, and one request at a time, for all of this user's trainers on this machine.
+
+    Whoever has a turn holds the kernel's lock on a file in ``folder``, which a killed process lets
+    go of; the file keeps the moment (monotonic, the same clock for all) before which nobody sends
+    the next request. Raises :class:`~crawler.errors.CrawlerError` where the file cannot be kept.
+    """
+
+    def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
+        self._manners = manners
+        self._clock = clock
+        self._path = folder / _LOCK_FILE
+
+    @asynccontextmanager
+    async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
+        try:
+            await self._acquire(file, wait_until)
+            start = self._clock.monotonic()
+            turn = Turn()
+            try:
+                # Written ahead too: a process killed in its turn must not free the budget.
+                _write_moment(file, start + interval(self._manners))
+                yield turn
+            finally:
+                rested = self._clock.monotonic() + turn.rest(self._manners)
+                _write_moment(file, max(start + interval(self._manners), rested))
+        finally:
+            os.close(file)  # frees the lock
+
+    async def _acquire(self, file: int, wait_until: WaitUntil) -> None:
+        """Hold the lock at a moment when a request may go out."""
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                now = self._clock.monotonic()
+                await wait_until(now + _POLL_SECONDS, "another trainer's request")
+                continue
+            except OSError as error:
+                raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
+            now, moment = self._clock.monotonic(), _read_moment(file)
+            if moment <= now or moment > now + _LONGEST_WAIT:
+                return
+            fcntl.flock(file, fcntl.LOCK_UN)
+            await wait_until(moment, _reason(self._manners))
+
+
+def _read_moment(file: int) -> float:
+    try:
+        moment = float(os.pread(file, 64, 0).decode("ascii").strip() or "-inf")
+    except ValueError:
+        return float("-inf")
+    return moment if moment == moment else float("-inf")
+
+
+def _write_moment(file: int, moment: float) -> None:
+    os.pwrite(file, f"{moment:<40.6f}\n".encode("ascii"), 0)
+
+
+def _reason(manners: Manners) -> str:
     return f"the next request ({manners.rpm} a minute)" if manners.rpm else "the next request"

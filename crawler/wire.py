@@ -21,7 +21,8 @@ class Trouble(Exception):
     """Something that can pass: the request is worth repeating.
 
     ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
-    ``answered``: this came from a working wiki, so the wiki counts as reached.
+    ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
+    did not come in time.
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class Trouble(Exception):
         throttled: bool = False,
         retry_after: float | None = None,
         answered: bool = False,
+        slow: bool = False,
     ) -> None:
         super().__init__(text)
         self.text = text
         self.throttled = throttled
         self.retry_after = retry_after
         self.answered = answered
+        self.slow = slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ async def get(
                 return Reply(response.status, url, response.headers, body)
         raise Trouble(f"{host} redirects in a circle")
     except TimeoutError:
-        raise Trouble(f"{host} does not reply in time") from None
+        raise Trouble(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, zlib.error) as error:
         raise Trouble(describe(error, host)) from None
 

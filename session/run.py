@@ -28,6 +28,11 @@ COMMIT_SECONDS = 1.0
 BEAT_SECONDS = 0.5
 FLOW_EVERY = 4
 """Every so many beats the rates are kept for the screen's graphs."""
+MANY_ARTICLES = 500_000
+DUMP_ADVICE = (
+    f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
+    "with --source dump --dump FILE"
+)
 TRIM_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
@@ -67,13 +72,16 @@ class Run:
         feed: Feed,
         limits: Limits,
         report: Callable[[Report], None],
+        tell: Callable[[str], None],
     ) -> None:
+        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that."""
         self._path = path
         self._store = store
         self._trainer = trainer
         self._feed = feed
         self._limits = limits
         self._report = report
+        self._tell = tell
         self._stop = asyncio.Event()
         self._reason = "stopped"
         self._paused = False
@@ -86,6 +94,7 @@ class Run:
         self._told_perplexities: dict[str, float] = trainer.perplexities()
         self._told_errors: set[str] = set()
         self._told_blocked: str | None = None
+        self._told_dumps = trainer.progress.crawled >= MANY_ARTICLES
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
@@ -243,7 +252,13 @@ class Run:
         if self._blocked and self._blocked != self._told_blocked:
             news.append(("error", self._blocked))
         self._told_blocked = self._blocked
+        if self._store.settings.source == "api" and not self._told_dumps:
+            self._told_dumps = self._trainer.progress.crawled >= MANY_ARTICLES
+            if self._told_dumps:
+                news.append(("warning", DUMP_ADVICE))
         for level, message in news:
+            if level != "info":
+                self._tell(message)
             await self._log(pulse, level, message)
 
     async def _log(self, pulse: Pulse, level: str, message: str) -> None:

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from crawler.addresses import language_api
+from crawler.addresses import api_candidates, language_api
 from crawler.embedded.source import DemoSource
+from crawler.limits import is_wikimedia
 from crawler.page import Source
 from crawler.sources.api import ApiSource
 from session.errors import BadUsage
@@ -26,6 +27,13 @@ def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, 
     if kind == "demo":
         return {"wiki_size": request.wiki_size}
     return {"api_url": request.api_url or language_api(request.lang or ENGLISH)}
+
+
+def needs_contact(kind: str, options: dict[str, Any]) -> bool:
+    """Whether the source is one of Wikimedia's hosts."""
+    return kind in ("api", "html", "recent") and any(
+        is_wikimedia(url.host or "") for url in api_candidates(options["api_url"])
+    )
 
 
 def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> Source:

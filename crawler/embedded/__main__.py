@@ -15,8 +15,9 @@ from aiohttp import web
 
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.app import make_app
-from crawler.embedded.corpus import Articles, synthetic_corpus
+from crawler.embedded.corpus import Articles, Corpus
 from crawler.embedded.faults import Faults
+from crawler.embedded.sample import load_sample
 from crawler.embedded.writing import words_for_bytes
 
 
@@ -32,7 +33,8 @@ def main() -> None:
     parser.add_argument("--first-id", type=int, default=1, help="page id of the first article")
     parser.add_argument("--max-result", type=int, default=8 << 20, help="bytes at which replies are cut")
     options = parser.parse_args()
-    corpus = synthetic_corpus()
+    sample = load_sample()
+    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
     words_each = None
     if options.article_bytes:
         words_each = words_for_bytes(corpus, options.article_bytes)

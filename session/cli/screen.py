@@ -38,8 +38,50 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     need_terminal()
     if owner_pid(path) is not None:
         return show(path, started_trainer=False)
-    as_request(ctx, options).specs()  # a wrong option is told here, not in the trainer's log
+    request = as_request(ctx, options)
+    request.specs()  # a wrong option is told here, not in the trainer's log
+    if contact_missing(path, request):
+        answer = ask_contact()
+        if answer == "quit":
+            return 0
+        if answer == "demo":
+            return open_demo("demo", None, None)
     return start_and_show(path, ["train", *sys.argv[1:]])
+
+
+def contact_missing(path: Path, request: Any) -> bool:
+    """Whether the crawl about to start needs a contact and none is known."""
+    from session.reader import SessionReader
+    from session.sources import needs_contact, source_options
+
+    if request.contact:
+        return False
+    if path.exists():
+        with SessionReader(path) as reader:
+            settings = reader.settings()
+        return needs_contact(settings["source"], settings["source_options"])
+    return needs_contact(request.source_kind(), source_options(request, None))
+
+
+def ask_contact() -> str:
+    """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
+    from tui.contact import ask
+
+    from crawler.contact import check_contact
+    from crawler.errors import CrawlerError
+    from session.config import save_contact
+
+    def wrong(text: str) -> str | None:
+        try:
+            check_contact(text)
+        except CrawlerError as error:
+            return str(error)
+        return None
+
+    def save(text: str) -> None:
+        save_contact(check_contact(text))
+
+    return ask(wrong, save)
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:

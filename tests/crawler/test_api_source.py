@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from crawler.cursor import lap_share
 from crawler.errors import ContactMissing, CrawlerError, WikiRefused, WikiUnreachable
 from crawler.limits import Manners, wikimedia_manners
 from crawler.page import PageBatch, Position
-from crawler.sources.api import ApiSource, lap_share
+from crawler.sources.api import ApiSource
 from crawler.wire import WireLimits
 
 EMPTY = {"batchcomplete": True}
@@ -207,7 +208,7 @@ async def test_a_wiki_that_starts_late_is_found(wiki: Any, clock: Any, acts: Any
     s = ApiSource(wiki.url.removesuffix("w/api.php"), version="0", clock=clock)
     await s.open()
     await s.close()
-    assert str(s.url) == wiki.url
+    assert str(s.wiki.api) == wiki.url
 
 
 async def test_gone_for_an_hour_and_back(wiki: Any, clock: Any, acts: Any) -> None:

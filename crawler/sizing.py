@@ -1,0 +1,81 @@
+"""How many pages to ask for in one request."""
+
+import math
+
+from crawler.limits import Manners
+from crawler.pace import interval
+
+_FORGET = 0.9
+"""Weight of an observation after each newer one: about ten replies count."""
+_PRIOR_WEIGHT = 0.3
+_PRIOR_LATENCY = 0.15
+"""A reply without pages: what to believe until replies of several sizes were seen."""
+_PRIOR_SPREAD = 0.08
+_PROBE_EVERY = 60
+
+
+class BatchSizer:
+    """Chooses the batch size that brings most pages a second under ``manners``.
+
+    Where no reply is too slow, that is ``most``. Wikimedia asks for a rest of 5 s after each reply
+    slower than 1 s: there a line ``latency = a + b * pages`` is fitted to the replies seen, older ones
+    counting less, and the size is the one for which pages over expected seconds is largest, the
+    rest included as often as the spread about the line makes it likely.
+    """
+
+    def __init__(self, manners: Manners, most: int) -> None:
+        self._manners = manners
+        self._most = most
+        self._ceiling = most
+        # Weighted sums over (pages n, latency y): 1, n, y, n², ny, y².
+        self._sums = [
+            _PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)
+        ]
+        self._replies = 0
+        self._pages = most
+
+    @property
+    def pages(self) -> int:
+        """What to ask for now."""
+        return self._pages
+
+    def seen(self, pages: int, latency: float) -> None:
+        """A reply with ``pages`` pages took ``latency`` seconds."""
+        values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
+        prior = [_PRIOR_WEIGHT * v for v in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)]
+        self._sums = [
+            keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, prior, values, strict=True)
+        ]
+        self._replies += 1
+        if self._ceiling < self._most:
+            self._ceiling = min(self._most, self._ceiling + max(1, self._ceiling // 10))
+        self._pages = self._best()
+        if self._replies % _PROBE_EVERY == 0 and self._pages < self._ceiling:
+            self._pages = min(self._ceiling, self._pages + max(1, self._pages // 5))
+
+    def timed_out(self) -> None:
+        """The wiki did not manage a reply in time: ask for half, and grow again slowly."""
+        self._ceiling = max(1, min(self._pages, self._ceiling) // 2)
+        self._pages = min(self._pages, self._ceiling)
+
+    def _best(self) -> int:
+        if self._manners.slow_reply is None:
+            return self._ceiling
+        a, b, spread = self._line()
+        return max(range(1, self._ceiling + 1), key=lambda n: (n / self._seconds(a + b * n, spread), n))
+
+    def _line(self) -> tuple[float, float, float]:
+        """Intercept, slope (both never negative) and spread of the latency over the pages."""
+        w, n, y, nn, ny, yy = self._sums
+        variance = nn - n * n / w
+        slope = max(0.0, (ny - n * y / w) / variance) if variance > 1e-9 else 0.0
+        intercept = max(0.0, (y - slope * n) / w)
+        squares = yy - 2 * (slope * ny + intercept * y) + slope**2 * nn + 2 * slope * intercept * n
+        left = max(0.0, (squares + intercept**2 * w) / w)
+        return intercept, slope, math.sqrt(left + _PRIOR_SPREAD**2 / (1 + self._replies))
+
+    def _seconds(self, latency: float, spread: float) -> float:
+        """Expected seconds from one request to the next."""
+        slow = self._manners.slow_reply or math.inf
+        too_slow = 0.5 * math.erfc((slow - latency) / (spread * math.sqrt(2)))
+        return max(latency, interval(self._manners)) + self._manners.slow_wait * too_slow

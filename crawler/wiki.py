@@ -1,0 +1,143 @@
+"""Asking one MediaWiki: finding its api.php, queries with their continuations, texts of known pages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from yarl import URL
+
+from crawler.addresses import api_candidates
+from crawler.client import Client
+from crawler.errors import WikiUnreachable
+from crawler.pages import Gathering, read_continue
+from crawler.replies import read_api
+from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
+from crawler.wire import Reply, Trouble
+
+MOST_PAGES = 50
+"""The API gives no more pages with content in one reply to clients without an account."""
+QUERY: Mapping[str, str] = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
+TEXTS: Mapping[str, str] = {
+    "prop": "revisions|pageprops",
+    "ppprop": "disambiguation",
+    "rvprop": "ids|timestamp|content",
+    "rvslots": "main",
+}
+_MOST_REPLIES = 4 * MOST_PAGES
+"""For one batch: more means that the wiki leads us round in circles."""
+Query = Mapping[str, str]
+Answer = tuple[dict[str, Any], dict[str, str] | None]
+"""A reply and the parameters that continue it, None at the end."""
+
+
+class Wiki:
+    """A MediaWiki at ``address`` (its api.php, or any address from which to find it).
+
+    Raises :class:`~crawler.errors.BadSource` at once for what is no address.
+    """
+
+    def __init__(self, client: Client, address: str) -> None:
+        self.client = client
+        self._places = api_candidates(address)
+        self.api: URL | None = None
+        """The api.php, once found."""
+
+    async def find(self) -> SiteInfo:
+        """Which of the possible addresses is the api.php, and what the wiki says of itself.
+
+        Raises :class:`~crawler.errors.WikiUnreachable` where there is none within 30 s.
+        """
+        tries = 0
+        while True:
+            for url in self._places.copy():
+                try:
+                    site = await self.client.once(url.with_query(dict(SITEINFO)), _siteinfo_reader(url))
+                except WikiUnreachable:
+                    self._places.remove(url)
+                    if not self._places:
+                        raise
+                except Trouble as error:
+                    trouble = error
+                else:
+                    self.api = url
+                    return site
+            tries += 1
+            await self.client.endure(trouble, tries)
+
+    async def ask(
+        self, query: Query | Callable[[], Query], on_trouble: Callable[[Trouble], None] | None = None
+    ) -> Answer:
+        """One valid reply to ``query``; a function is asked for it anew at every try."""
+        assert self.api is not None
+        api = self.api
+        sent: Query = {}
+
+        def url() -> URL:
+            nonlocal sent
+            sent = query() if callable(query) else query
+            return api.with_query({**QUERY, **sent})
+
+        def read(reply: Reply) -> Answer:
+            value = read_api(reply)
+            going_on = read_continue(value)
+            complete = "batchcomplete" in value
+            if going_on is None and not complete:
+                raise Trouble("the wiki's reply is neither complete nor continued")
+            moved = going_on is None or going_on.get("grncontinue") not in (None, sent.get("grncontinue"))
+            if complete and "generator" in sent and not moved:
+                raise Trouble("the wiki's cursor does not move")
+            return value, going_on
+
+        return await self.client.fetch(url, read, on_trouble)
+
+    async def ask_on(self, gathering: Gathering, query: Query, answer: Answer) -> tuple[Query, Answer | None]:
+        """Follow the continuations of ``answer`` to ``query`` until the batch is complete.
+
+        Returns the last parameters of the continuation and the complete answer; None for it where the
+        wiki makes no progress, because one text is larger than a whole reply may be.
+        """
+        seen: list[Query] = []
+        while "batchcomplete" not in answer[0]:
+            going_on = answer[1]
+            assert going_on is not None  # ask saw to it
+            if len(seen) > _MOST_REPLIES:
+                return going_on, None
+            seen.append(going_on)
+            answer = await self.ask({**query, **going_on})
+            if not gathering.add(answer[0]) and answer[1] in seen:
+                return going_on, None
+        return (seen[-1] if seen else {}), answer
+
+    async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:
+        """Texts of the listed pages by their ids, giving up ``stuck`` and whatever else never comes."""
+        while left := gathering.without_text():
+            gathering.give_up(stuck if stuck in left else left[0])
+            stuck = None
+            while ids := gathering.without_text():
+                reply, going_on = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
+                if not gathering.add(reply):
+                    stuck = stuck_page(going_on or {})
+                    break
+
+    async def by_title(self, titles: Sequence[str]) -> Gathering:
+        """The pages with these titles, at most 50; missing ones are left out."""
+        gathering = Gathering()
+        query = {"titles": "|".join(titles), **TEXTS}
+        answer = await self.ask(query)
+        gathering.add(answer[0])
+        going_on, complete = await self.ask_on(gathering, query, answer)
+        if complete is None:
+            await self.fill_in(gathering, stuck_page(going_on))
+        return gathering
+
+
+def stuck_page(cursor: Query) -> int | None:
+    """The page id at which ``rvcontinue`` ("page|revision") stands."""
+    first = cursor.get("rvcontinue", "").partition("|")[0]
+    return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None
+
+
+def _siteinfo_reader(url: URL) -> Callable[[Reply], SiteInfo]:
+    def read(reply: Reply) -> SiteInfo:
+        return read_siteinfo(read_api(reply), url)
+
+    return read

@@ -1,0 +1,142 @@
+import asyncio
+import os
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.errors import CrawlerError
+from crawler.limits import Manners, wikimedia_manners
+from crawler.pace import OwnPace, SharedPace, interval
+from crawler.sizing import BatchSizer
+
+
+async def wait_until(clock: Any, moment: float) -> None:
+    while clock.monotonic() < moment:
+        await clock.sleep(moment - clock.monotonic())
+
+
+class Log:
+    """Requests through one or several paces, each taking ``latency``."""
+
+    def __init__(self, clock: Any) -> None:
+        self.clock = clock
+        self.starts: list[float] = []
+        self.running = 0
+        self.most_running = 0
+
+    async def request(self, pace: Any, latency: float, told: float = 0.0) -> None:
+        async with pace.turn(lambda moment, _: wait_until(self.clock, moment)) as turn:
+            self.starts.append(self.clock.monotonic())
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+            await self.clock.sleep(latency)
+            turn.latency, turn.told_to_wait = latency, told
+            self.running -= 1
+
+    def most_in_a_minute(self) -> int:
+        starts = sorted(self.starts)
+        return max(sum(begin <= s < begin + 60 for s in starts) for begin in starts)
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_the_shared_budget_holds(trainers: int, clock: Any, tmp_path: Path) -> None:
+    log, rng = Log(clock), random.Random(0)
+
+    async def trainer() -> None:
+        pace = SharedPace(wikimedia_manners(), clock, tmp_path)
+        while clock.now < 1130:
+            await log.request(pace, rng.uniform(0.05, 0.4))
+
+    await asyncio.gather(*(trainer() for _ in range(trainers)))
+    assert log.most_running == 1
+    assert log.most_in_a_minute() <= 200
+    assert log.most_in_a_minute() > 130
+    assert all(b - a >= interval(wikimedia_manners()) - 1e-4 for a, b in pairwise(log.starts))
+
+
+async def test_what_one_is_told_holds_for_all(clock: Any, tmp_path: Path) -> None:
+    log = Log(clock)
+    one, two = (SharedPace(wikimedia_manners(), clock, tmp_path) for _ in range(2))
+    await log.request(one, 0.1, told=40.0)
+    await log.request(two, 1.2)
+    await log.request(one, 0.1)
+    assert log.starts[1] - log.starts[0] == pytest.approx(40.1, abs=0.01)
+    assert log.starts[2] - log.starts[1] == pytest.approx(6.2, abs=0.01)
+
+
+@pytest.mark.parametrize("left", ["", "garbage", "nan", "inf", "1e300", "-5", "\xff\xfe"])
+async def test_an_odd_file_harms_nobody(left: str, clock: Any, tmp_path: Path) -> None:
+    (tmp_path / "wikimedia.lock").write_text(left, encoding="latin-1")
+    log = Log(clock)
+    await log.request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    assert log.starts == [1000.0]
+
+
+async def test_the_budget_file_is_private(clock: Any, tmp_path: Path) -> None:
+    await Log(clock).request(SharedPace(wikimedia_manners(), clock, tmp_path / "new"), 0.1)
+    assert (tmp_path / "new" / "wikimedia.lock").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+async def test_a_folder_that_cannot_be_written(clock: Any, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(CrawlerError, match="budget"):
+        await Log(clock).request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+
+
+async def test_several_at_once_keep_the_rate(clock: Any) -> None:
+    log, pace = Log(clock), OwnPace(Manners(rpm=60), clock, at_once=4)
+    await asyncio.gather(*(log.request(pace, 10.0) for _ in range(12)))
+    assert log.most_running <= 4
+    assert all(b - a >= 1.0 for a, b in pairwise(sorted(log.starts)))
+
+
+def articles_a_second(a: float, b: float, spread: float) -> tuple[float, float]:
+    """What the sizer gets out of replies of a + b * pages seconds, and what the best size would."""
+    manners, rng = wikimedia_manners(), random.Random(1)
+    sizer = BatchSizer(manners, 50)
+
+    def seconds(pages: int) -> tuple[float, float]:
+        latency = max(0.01, a + b * pages + rng.gauss(0, spread))
+        return latency, max(latency, interval(manners)) + (5.0 if latency > 1 else 0.0)
+
+    best = max(n * 500 / sum(seconds(n)[1] for _ in range(500)) for n in range(1, 51))
+    pages, time = 0, 0.0
+    for _ in range(400):
+        n = sizer.pages
+        latency, passed = seconds(n)
+        sizer.seen(n, latency)
+        pages, time = pages + n, time + passed
+    return pages / time, best
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "spread", "share"),
+    [
+        (0.25, 0.0, 0.0, 0.99),
+        (0.6, 0.0, 0.05, 0.99),
+        (1.5, 0.0, 0.05, 0.9),
+        (0.2, 0.026, 0.0, 0.85),
+        (0.2, 0.026, 0.05, 0.85),
+        (0.05, 0.018, 0.05, 0.85),
+        (0.9, 0.02, 0.05, 0.85),
+        (0.1, 0.1, 0.02, 0.8),
+        (0.3, 0.012, 0.15, 0.75),
+    ],
+)
+def test_the_batch_size_follows_the_latency(a: float, b: float, spread: float, share: float) -> None:
+    got, best = articles_a_second(a, b, spread)
+    assert got >= share * best
+
+
+def test_a_wiki_too_slow_for_large_batches() -> None:
+    sizer = BatchSizer(Manners(rpm=None), 50)
+    for _ in range(10):
+        sizer.timed_out()
+    assert sizer.pages == 1
+    for _ in range(100):
+        sizer.seen(sizer.pages, 0.1)
+    assert sizer.pages == 50
