@@ -86,9 +86,15 @@ class SharedPace:
         self._manners = manners
         self._clock = clock
         self._path = folder / _LOCK_FILE
+        self._ours = asyncio.Lock()
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
+        async with self._ours, self._turn_among_processes(wait_until) as turn:
+            yield turn
+
+    @asynccontextmanager
+    async def _turn_among_processes(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

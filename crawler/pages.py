@@ -58,6 +58,10 @@ class Gathering:
         """This page's text will never come."""
         self._listed[page_id].no_article = True
 
+    def titles(self) -> list[tuple[int, str]]:
+        """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
+        return [(page_id, p.title) for page_id, p in self._listed.items() if not p.no_article]
+
     def __len__(self) -> int:
         return len(self._listed)
 

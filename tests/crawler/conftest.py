@@ -10,6 +10,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from crawler.clock import Clock
+from crawler.embedded.api import EmbeddedApi
+from crawler.embedded.app import make_app
 
 Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -151,3 +153,36 @@ def acts() -> Any:
         revision = staticmethod(revision)
 
     return Acts
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Callable[..., Any]]:
+    """Serves an EmbeddedApi; ``override`` may answer first, ``on_change`` hears +1 and -1."""
+    servers: list[TestServer] = []
+
+    async def start(
+        api: EmbeddedApi,
+        latency: float = 0.0,
+        override: Callable[[web.Request], Awaitable[web.StreamResponse | None]] | None = None,
+        on_change: Callable[[int], None] = lambda by: None,
+    ) -> str:
+        @web.middleware
+        async def watch(request: web.Request, handler: Any) -> web.StreamResponse:
+            on_change(1)
+            try:
+                answer = await override(request) if override is not None else None
+                return answer if answer is not None else await handler(request)
+            finally:
+                on_change(-1)
+
+        app = make_app(api, latency=latency)
+        app.middlewares.append(watch)
+        server = TestServer(app)
+        server.skip_url_asserts = True
+        await server.start_server(shutdown_timeout=0.1)
+        servers.append(server)
+        return str(server.make_url("/w/api.php"))
+
+    yield start
+    for server in servers:
+        await server.close()

@@ -5,16 +5,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import TestServer
 
 from crawler.embedded.api import ApiError, EmbeddedApi
-from crawler.embedded.app import make_app
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.embedded.launch import EmbeddedWiki
@@ -127,22 +125,6 @@ def test_faults_are_read() -> None:
     for bad in ("429", "x=1", "429=2", "429=-1", "429=x", "429=0.6,500=0.6"):
         with pytest.raises(ValueError, match=r"."):
             Faults.parse(bad)
-
-
-@pytest.fixture
-async def serve() -> AsyncIterator[Callable[..., Any]]:
-    servers: list[TestServer] = []
-
-    async def start(api: EmbeddedApi, **options: Any) -> str:
-        server = TestServer(make_app(api, **options))
-        server.skip_url_asserts = True
-        await server.start_server(shutdown_timeout=0.1)
-        servers.append(server)
-        return str(server.make_url("/w/api.php"))
-
-    yield start
-    for server in servers:
-        await server.close()
 
 
 async def crawl(url: str, clock: Any, batches_each: int = 3) -> tuple[list[int], int, ApiSource]:

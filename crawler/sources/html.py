@@ -1,0 +1,225 @@
+"""Articles as rendered pages, `/wiki/Title`: what a reader sees, templates worked out.
+
+Titles come from the Action API, ids only, by the same lap in random order as in `api`. The position
+holds the cursor behind the list in hand and what is left of that list.
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from yarl import URL
+
+from crawler.addresses import api_candidates
+from crawler.client import Client
+from crawler.clock import Clock
+from crawler.cursor import cursor_of, generator, lap_share, position_of
+from crawler.errors import BadSource, CrawlerError, WikiRefused
+from crawler.limits import Manners, manners_for
+from crawler.pace import Pace
+from crawler.page import Activity, Page, PageBatch, Position, SourceInfo
+from crawler.pages import Gathering, is_id
+from crawler.robots import Robots
+from crawler.siteinfo import SITEINFO, SiteInfo
+from crawler.wiki import Wiki
+from crawler.wire import Reply, Trouble, WireLimits
+
+_LISTED = 100
+"""Titles a listing: one request in a hundred goes to the list."""
+_BATCH = 10
+_TRIES = 5
+"""Failures after which a single page, not the wiki, is to blame."""
+_REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
+_HEAD_BYTES = 200_000
+_AGENT = "wikitopics"
+_SAFE = "/:(),!*;@$~.-_'"
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    page_id: int
+    title: str
+
+
+class HtmlSource:
+    """The rendered articles of the wiki at ``api_url``; the parameters are those of ``ApiSource``.
+
+    Raises :class:`~crawler.errors.WikiRefused` where robots.txt keeps us out of its articles.
+    """
+
+    def __init__(
+        self,
+        api_url: str,
+        *,
+        version: str,
+        contact: str | None = None,
+        rpm: int | None = None,
+        budget_folder: Path | None = None,
+        manners: Manners | None = None,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        limits: WireLimits | None = None,
+    ) -> None:
+        manners = manners or manners_for(api_candidates(api_url)[0].host or "", rpm)
+        self._at_once = manners.page_connections
+        self.activity = Activity(batch_pages=1)
+        self.client = Client(
+            manners,
+            self.activity,
+            version=version,
+            contact=contact,
+            clock=clock,
+            pace=pace,
+            budget_folder=budget_folder,
+            at_once=self._at_once,
+            limits=limits,
+        )
+        self.wiki = Wiki(self.client, api_url)
+        self.site: SiteInfo | None = None
+        self._robots: Robots | None = None
+        self._read = self._missed = 0
+
+    async def open(self) -> SourceInfo:
+        """Find the wiki, ask it who it is, and read its robots.txt."""
+        if self.site is None:
+            self.site = await self.wiki.find()
+        if self._robots is None:
+            assert self.wiki.api is not None
+            self._robots = await self.client.fetch(self.wiki.api.with_path("/robots.txt"), _read_robots)
+            if not self._robots.allows(self._url("A").raw_path_qs):
+                raise WikiRefused(f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles")
+        return SourceInfo(self.site.name, self.site.articles)
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
+        """The lap from ``position`` on, a few pages a batch."""
+        cursor, left, share = _parts_of(position)
+        if left or cursor is not None:
+            await self.open()
+        while left or cursor is not None:
+            skipped = 0
+            if not left:
+                assert cursor is not None
+                left, skipped, cursor = await self._list(cursor)
+            begin, end, total = share, lap_share(cursor), len(left)
+            if not left:
+                share = end
+                yield PageBatch((), _position(cursor, left, share), skipped, share)
+            async for pages, missed in self._fetch_all(left):
+                left = left[len(pages) + missed :]
+                share = None if begin is None or end is None else end - (end - begin) * len(left) / total
+                yield PageBatch(pages, _position(cursor, left, share), skipped + missed, share)
+                skipped = 0
+            share = end
+
+    async def _list(self, cursor: Mapping[str, str]) -> tuple[list[_Title], int, dict[str, str] | None]:
+        """The next titles, how many of the listed are no articles, and the cursor behind them."""
+        query = {**generator(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
+        gathering = Gathering()
+        answer = await self.wiki.ask({**query, **cursor})
+        gathering.add(answer[0])
+        _, complete = await self.wiki.ask_on(gathering, query, answer)
+        if complete is None:
+            raise CrawlerError("the wiki's list of titles leads round in circles")
+        titles = [_Title(page_id, title) for page_id, title in gathering.titles()]
+        return titles, len(gathering) - len(titles), complete[1]
+
+    async def _fetch_all(self, titles: Sequence[_Title]) -> AsyncGenerator[tuple[tuple[Page, ...], int]]:
+        """The pages in order, a few at a time, each time with how many there were that are no articles.
+
+        While the caller digests them, the next ones are on their way, a bounded number.
+        """
+        waiting = deque(titles)
+        running: deque[asyncio.Task[Page | None]] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._at_once + _BATCH:
+                    running.append(asyncio.create_task(self._fetch(waiting.popleft())))
+                fetched = [await running.popleft()]
+                while running and running[0].done() and len(fetched) < _BATCH:
+                    fetched.append(await running.popleft())
+                pages = tuple(page for page in fetched if page is not None)
+                self._count(len(pages), len(fetched) - len(pages))
+                yield pages, len(fetched) - len(pages)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _count(self, read: int, missed: int) -> None:
+        self._read += read
+        self._missed += missed
+        if self._read == 0 and self._missed >= _LISTED:
+            raise CrawlerError(f"none of {self._missed} pages is to be had at {self._url('Title')}")
+
+    async def _fetch(self, title: _Title) -> Page | None:
+        """One page; None where there is none (any more), or none to be had although the wiki works."""
+        url = self._url(title.title)
+        assert self._robots is not None
+        if not self._robots.allows(url.raw_path_qs):
+            return None
+        tries, wiki_works = 0, False
+        while True:
+            try:
+                return await self.client.once(url, _page_reader(title))
+            except Trouble as trouble:
+                tries += 1
+                if tries >= _TRIES and not trouble.throttled:
+                    if wiki_works:
+                        self.client.note(f"given up: {trouble.text}")
+                        return None
+                    await self.wiki.ask(SITEINFO)
+                    wiki_works = True
+                else:
+                    await self.client.endure(trouble, tries)
+
+    def _url(self, title: str) -> URL:
+        """Where the page of ``title`` is, on the very host of the api.php."""
+        assert self.wiki.api is not None
+        assert self.site is not None
+        path = self.site.article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
+        return self.wiki.api.origin().join(URL(path, encoded=True))
+
+
+def _read_robots(reply: Reply) -> Robots:
+    """Without a robots.txt everything is allowed; an error of the server is no such answer."""
+    if 400 <= reply.status < 500:
+        return Robots("", _AGENT)
+    if reply.status != 200:
+        raise Trouble(f"{reply.url.host} answers {reply.status} for robots.txt")
+    return Robots(reply.body, _AGENT)
+
+
+def _page_reader(title: _Title) -> Callable[[Reply], Page | None]:
+    def read(reply: Reply) -> Page | None:
+        if reply.status in (404, 410):
+            return None
+        if reply.status != 200 or b"mw-parser-output" not in reply.body:
+            raise Trouble(f"{reply.url.host} sends something else than the article ({reply.status})")
+        revision = _REVISION.search(reply.body, 0, _HEAD_BYTES)
+        text = reply.body.decode("utf-8", errors="replace")
+        return Page(title.page_id, title.title, int(revision[1]) if revision else 0, text, "html")
+
+    return read
+
+
+def _position(cursor: Mapping[str, str] | None, left: Sequence[_Title], share: float | None) -> Position:
+    return {**position_of(cursor), "left": [[t.page_id, t.title] for t in left], "share": share}
+
+
+def _parts_of(position: Position | None) -> tuple[dict[str, str] | None, list[_Title], float | None]:
+    """Cursor, titles left and share of the lap. Raises :class:`~crawler.errors.BadSource`."""
+    if position is None:
+        return {}, [], 0.0
+    left, share = position.get("left"), position.get("share")
+    if not isinstance(left, list) or not all(
+        isinstance(t, list) and len(t) == 2 and is_id(t[0]) and isinstance(t[1], str) for t in left
+    ):
+        raise BadSource("the saved crawl position belongs to another kind of source")
+    return cursor_of(position), [_Title(*t) for t in left], share if isinstance(share, float) else None

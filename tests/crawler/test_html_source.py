@@ -1,0 +1,164 @@
+"""HtmlSource against the embedded wiki."""
+
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from crawler.embedded.api import EmbeddedApi
+from crawler.embedded.corpus import Articles, synthetic_corpus
+from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
+from crawler.errors import BadSource, CrawlerError, WikiRefused
+from crawler.limits import Manners
+from crawler.page import Page, Position
+from crawler.sources.html import HtmlSource
+from crawler.wire import WireLimits
+
+CORPUS = synthetic_corpus(60)
+LIMITS = WireLimits(most_bytes=4 << 20, stall_seconds=0.15, total_seconds=5)
+
+
+def embedded(size: int, **options: Any) -> EmbeddedApi:
+    return EmbeddedApi(Articles(CORPUS, size), **options)
+
+
+async def crawl(
+    url: str, clock: Any, batches_each: int, manners: Manners | None = None
+) -> tuple[list[Page], int]:
+    """Every page, with a new source from the saved position every few batches."""
+    pages: list[Page] = []
+    skipped, share = 0, 0.0
+    position: Position | None = None
+    while True:
+        source = HtmlSource(url, version="0", clock=clock, limits=LIMITS, manners=manners)
+        taken = 0
+        try:
+            async with aclosing(source.batches(position)) as batches:
+                async for batch in batches:
+                    pages += batch.pages
+                    skipped += batch.skipped
+                    position = json.loads(json.dumps(batch.position))
+                    assert batch.lap is not None
+                    assert share <= batch.lap <= 1
+                    share = batch.lap
+                    taken += 1
+                    if taken == batches_each:
+                        break
+        finally:
+            await source.close()
+        if taken < batches_each:
+            assert share == pytest.approx(1.0)
+            return pages, skipped
+
+
+@pytest.mark.parametrize("batches_each", [3, 10_000])
+async def test_every_article_once(batches_each: int, serve: Callable[..., Any], clock: Any) -> None:
+    api = embedded(230, faults=Faults({"deleted": 0.1, "disambiguation": 0.1}, seed=4))
+    pages, skipped = await crawl(await serve(api), clock, batches_each)
+    lost = {i for i in range(230) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
+    assert [p.page_id - 1 for p in pages] == sorted(set(range(230)) - lost)
+    assert skipped == len(lost)
+    assert all(p.markup == "html" and p.revision_id == api.ids(p.page_id - 1)[1] for p in pages)
+    assert all(api.writer.html(api.articles.article(p.page_id - 1)) in p.text for p in pages[:20])
+
+
+async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: Any) -> None:
+    under_way = most = 0
+
+    def changed(by: int) -> None:
+        nonlocal under_way, most
+        under_way += by
+        most = max(most, under_way)
+
+    url = await serve(embedded(60), latency=0.005, on_change=changed)
+    await crawl(url, clock, 10_000)
+    assert most == 10
+    most = 0
+    await crawl(url, clock, 10_000, Manners(rpm=None, page_connections=1))
+    assert most == 1
+
+
+@pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])
+async def test_faults_cost_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
+    api = embedded(60, faults=Faults({kind: 0.15}, seed=2))
+    pages, skipped = await crawl(await serve(api), clock, 3)
+    assert [p.page_id for p in pages] == list(range(1, 61))
+    assert skipped == 0
+
+
+async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
+    with pytest.raises(WikiRefused):
+        await crawl(await serve(embedded(300, faults=Faults({"403": 0.1}))), clock, 3)
+
+
+async def test_an_empty_wiki(serve: Callable[..., Any], clock: Any) -> None:
+    assert await crawl(await serve(embedded(0)), clock, 10) == ([], 0)
+
+
+async def answering(serve: Callable[..., Any], overrides: dict[str, Callable[[web.Request], Any]]) -> str:
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        return overrides[request.path](request) if request.path in overrides else None
+
+    url: str = await serve(embedded(30), override=override)
+    return url
+
+
+async def test_robots_keep_us_out(serve: Callable[..., Any], clock: Any) -> None:
+    closed = {"/robots.txt": lambda _: web.Response(text="User-agent: *\nDisallow: /wiki/\n")}
+    with pytest.raises(WikiRefused, match=r"robots\.txt"):
+        await crawl(await answering(serve, closed), clock, 10)
+
+
+@pytest.mark.parametrize("robots", ["some", "none"])
+async def test_robots_are_obeyed(robots: str, serve: Callable[..., Any], clock: Any) -> None:
+    title = Articles(CORPUS, 30).title(7).replace(" ", "_")
+    text = f"User-agent: wikitopics\nDisallow: /wiki/{title}\n"
+    reply = web.Response(status=404) if robots == "none" else web.Response(text=text)
+    pages, skipped = await crawl(await answering(serve, {"/robots.txt": lambda _: reply}), clock, 100)
+    assert len(pages) == (30 if robots == "none" else 29)
+    assert skipped == 30 - len(pages)
+
+
+@pytest.mark.parametrize("fault", ["elsewhere", "500", "no article", "circle"])
+async def test_a_page_that_never_comes_is_skipped(fault: str, serve: Callable[..., Any], clock: Any) -> None:
+    path = "/wiki/" + Articles(CORPUS, 30).title(3).replace(" ", "_")
+
+    def answer(request: web.Request) -> web.Response:
+        if fault == "500":
+            return web.Response(status=500)
+        if fault == "no article":
+            return web.Response(text="<html>Wikimedia Error</html>", content_type="text/html")
+        target = "http://elsewhere.invalid/wiki/X" if fault == "elsewhere" else path
+        return web.Response(status=302, headers={"Location": target})
+
+    pages, skipped = await crawl(await answering(serve, {path: answer}), clock, 100)
+    assert [p.page_id for p in pages] == [i for i in range(1, 31) if i != 4]
+    assert skipped == 1
+
+
+async def test_redirects_within_the_host_are_followed(serve: Callable[..., Any], clock: Any) -> None:
+    titles = [Articles(CORPUS, 30).title(i).replace(" ", "_") for i in range(2)]
+    moved = {
+        f"/wiki/{titles[0]}": lambda _: web.Response(status=301, headers={"Location": f"/wiki/{titles[1]}"})
+    }
+    pages, _ = await crawl(await answering(serve, moved), clock, 100)
+    assert [p.page_id for p in pages] == list(range(1, 31))
+
+
+async def test_pages_that_are_elsewhere_altogether(serve: Callable[..., Any], clock: Any) -> None:
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        return web.Response(status=404) if request.path.startswith("/wiki/") else None
+
+    with pytest.raises(CrawlerError, match="none of"):
+        await crawl(await serve(embedded(300), override=override), clock, 1000)
+
+
+@pytest.mark.parametrize("left", [None, [[1]], [["1", "A"]], [[1, 2]], "text"])
+async def test_a_foreign_position(left: Any, clock: Any) -> None:
+    source = HtmlSource("http://127.0.0.1:9/w/api.php", version="0", clock=clock)
+    with pytest.raises(BadSource):
+        await anext(source.batches({"cursor": {}, "left": left}))
+    await source.close()

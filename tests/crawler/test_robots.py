@@ -1,0 +1,86 @@
+import time
+
+import pytest
+
+from crawler.robots import Robots
+
+WIKIPEDIA_LIKE = """
+# comment
+User-agent: BadBot
+User-agent: Worse
+Disallow: /
+
+User-agent: *
+Allow: /w/api.php?action=mobileview&
+Allow: /w/load.php?
+Disallow: /w/
+Disallow: /api/
+Disallow: /trap/
+Disallow: /wiki/Special:
+Disallow: /wiki/Spezial:
+Disallow: /wiki/Wikipedia%3AArticles_for_deletion/
+Disallow: /wiki/Ä$
+Disallow: /*?*oldid=
+Disallow:
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/wiki/Topic_model", True),
+        ("/wiki/Special:Random", False),
+        ("/wiki/Special", True),
+        ("/w/index.php", False),
+        ("/w/load.php?x", True),
+        ("/wiki/Wikipedia:Articles_for_deletion/X", False),
+        ("/wiki/Wikipedia%3aArticles_for_deletion/X", False),
+        ("/wiki/%C3%84", False),
+        ("/wiki/%C3%84rger", True),
+        ("/wiki/A?b=1&oldid=3", False),
+        ("/wiki/A?b=1", True),
+        ("/", True),
+    ],
+)
+def test_rules_for_everyone(path: str, allowed: bool) -> None:
+    assert Robots(WIKIPEDIA_LIKE, "wikitopics").allows(path) is allowed
+
+
+def test_the_group_for_us_alone_counts() -> None:
+    text = (
+        "User-agent: *\nDisallow: /\n\nUser-Agent: WikiTopics/1.0\nDisallow: /x\n"
+        "user-agent: other\nAllow: /\n"
+    )
+    assert Robots(text, "wikitopics").allows("/wiki/A")
+    assert not Robots(text, "wikitopics").allows("/x")
+    assert Robots(text, "other").allows("/x")
+    assert not Robots(text, "third").allows("/wiki/A")
+
+
+def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
+    robots = Robots("User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /c\nAllow: /c\n", "x")
+    assert not robots.allows("/a/c")
+    assert robots.allows("/a/b/c")
+    assert robots.allows("/c")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\ufeff", "garbage\x00\xff", "Disallow: /\n", "User-agent\nDisallow: /"]
+)
+def test_no_rules_allow_everything(text: str) -> None:
+    assert Robots(text, "x").allows("/wiki/A")
+
+
+def test_anchors_and_stars() -> None:
+    robots = Robots("User-agent: *\nDisallow: /*.pdf$\nDisallow: /x*y*z\n", "x")
+    assert not robots.allows("/a.pdf")
+    assert robots.allows("/a.pdf?b")
+    assert not robots.allows("/x1y2z3")
+    assert robots.allows("/x1z2y3")
+
+
+def test_rules_made_to_explode() -> None:
+    robots = Robots("User-agent: *\n" + "Disallow: /" + "*a" * 5000 + "b\n" * 3, "x")
+    began = time.process_time()
+    assert robots.allows("/" + "a" * 20_000)
+    assert time.process_time() - began < 5
