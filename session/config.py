@@ -40,7 +40,8 @@ def save_contact(text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [old for old in lines if not re.match(r"\s*contact\s*=", old)]
+        tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
+        kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
         draft = path.with_name(f".{path.name}.{os.getpid()}.new")
         descriptor = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:

@@ -15,8 +15,9 @@ from session.errors import SessionError, SessionInUse
 
 
 def lock_path(path: Path) -> Path:
-    """The lock file of the session at ``path``."""
-    return path.with_name(path.name + ".lock")
+    """The lock file of the session at ``path``; one and the same through whatever links it is reached."""
+    real = Path(os.path.realpath(path))
+    return real.with_name(real.name + ".lock")
 
 
 @contextlib.contextmanager

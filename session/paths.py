@@ -35,7 +35,10 @@ def session_path(name: str) -> Path:
     if "\0" in name:
         raise BadUsage("a session name holds no NUL character")
     if "/" in name or name.endswith(".db"):
-        return Path(name).expanduser().absolute()
+        try:
+            return Path(name).expanduser().absolute()
+        except RuntimeError:
+            raise BadUsage(f"{name}: there is no such user") from None
     if not _NAME.fullmatch(name):
         raise BadUsage(
             f"{name!r} is no session name: letters, digits, '.', '_' and '-', not starting with a dot "

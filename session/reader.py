@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from session.blobs import unpack_state
-from session.errors import NoSession, NotASession
+from session.errors import NoSession
 from session.lock import owner_pid
 from session.reading import (
     ArticleRow,
@@ -27,7 +28,7 @@ from session.reading import (
     TopicRow,
 )
 from session.schema import ROLES
-from session.store import SQLITE_HEADER, as_session_error, check_version
+from session.store import as_session_error, check_header, check_version
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this is no sign of life."""
@@ -44,13 +45,11 @@ class SessionReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.is_file():
+        if not os.path.exists(path):
             raise NoSession(
                 f"there is no session at {path}: `wikitopics train` or `wikitopics demo` makes one"
             )
-        with path.open("rb") as file:
-            if file.read(16) != SQLITE_HEADER:
-                raise NotASession(f"{path} is no session: not an SQLite file")
+        check_header(path)
         self._db = self._connect()
         self._data_version = -1
         self._words: tuple[str, ...] | None = None
@@ -355,7 +354,8 @@ class SessionReader:
 
 
 def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
+    real = Path(os.path.realpath(path))  # SQLite follows links too
+    return real.with_name(real.name + suffix)
 
 
 def _matrix(data: bytes, dtype: Any, shares: bytes) -> Any:

@@ -220,7 +220,8 @@ class Run:
 
     def _commit_now(self) -> None:
         self._trainer.commit(self._elapsed(), self._bytes_before + self._feed.activity.bytes_read)
-        log = self._path.with_name(self._path.name + "-wal")
+        real = Path(os.path.realpath(self._path))  # SQLite follows links too
+        log = real.with_name(real.name + "-wal")
         if log.exists() and log.stat().st_size > TRIM_BYTES:
             self._store.trim_log()
 

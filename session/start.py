@@ -1,6 +1,7 @@
 """From a request to a running trainer: open or create the session, make contact, run."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def _names_source(request: TrainRequest) -> bool:
 
 
 def _stored_settings(path: Path) -> Settings | None:
-    if not path.exists():
+    if not os.path.exists(path):
         return None
     with SessionReader(path) as reader:
         return Settings.from_json(reader.settings())

@@ -98,7 +98,7 @@ class Changes:
 
 def connect(path: Path, *, timeout: float = 30.0) -> Database:
     """A connection that writes to an existing session; refuses what is none. Applies migrations."""
-    _check_header(path)
+    check_header(path)
     connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         db = Database(connection)
@@ -142,7 +142,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _check_header(path: Path) -> None:
+def check_header(path: Path) -> None:
+    """Raises :class:`NotASession` for what is no SQLite file, a folder included."""
     try:
         with path.open("rb") as file:
             header = file.read(16)

@@ -1,0 +1,158 @@
+"""Small synthetic corpora, sessions made of them, and the command line run in this process."""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def letters(n: int) -> list[str]:
+    """``n`` distinct words of three letters."""
+    return ["".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A vocabulary file and a counts file over it."""
+
+    vocabulary: Path
+    counts: Path
+    words: tuple[str, ...]
+    indptr: Any
+    word_ids: Any
+    numbers: Any
+
+    def options(self) -> list[str]:
+        return ["--source", "counts", "--counts", str(self.counts), "--vocab", str(self.vocabulary)]
+
+
+def write_corpus(
+    folder: Path, documents: int, words: int = 60, seed: int = 0, empty: Sequence[int] = ()
+) -> Corpus:
+    """Documents from five planted topics; those in ``empty`` hold no word."""
+    random = np.random.default_rng(seed)
+    beta = np.full((5, words), 0.2 / words)
+    for k in range(5):
+        beta[k, k * words // 5 : (k + 1) * words // 5] += 4.0 / words
+    beta /= beta.sum(axis=1, keepdims=True)
+    rows = [
+        random.multinomial(random.poisson(25) + 2, random.dirichlet(np.full(5, 0.2)) @ beta)
+        for _ in range(documents)
+    ]
+    ids = [
+        np.flatnonzero(row) if d not in set(empty) else np.empty(0, np.int64) for d, row in enumerate(rows)
+    ]
+    indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
+    word_ids = np.concatenate(ids).astype(np.int32)
+    numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = tuple(letters(words))
+    vocabulary, counts = folder / "words.txt", folder / "counts.npz"
+    vocabulary.write_text("\n".join(names) + "\n")
+    np.savez(counts, indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
+    return Corpus(vocabulary, counts, names, indptr, word_ids, numbers)
+
+
+@pytest.fixture
+def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
+    """Makes a corpus: ``corpus_of(documents, …)``."""
+    number = itertools.count()
+    return lambda documents, **more: write_corpus(tmp_path / f"corpus{next(number)}", documents, **more)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """700 documents over 60 words, three of them empty."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), 700, empty=(3, 200, 699))
+
+
+@dataclass
+class Outcome:
+    """What a command gave back."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs the command line in this process: ``cli("status", "--json")``."""
+    from session.cli import run
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def spawn() -> Callable[..., subprocess.Popen[str]]:
+    """Starts the command line in a process of its own."""
+
+    def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "session.cli", *map(str, arguments)],
+            **{
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                "text": True,
+                "env": environment,
+                **more,
+            },
+        )
+
+    return start
+
+
+@pytest.fixture
+def trained(corpus: Corpus, cli: Callable[..., Outcome], home: Path) -> Path:
+    """A finished session `default` over the corpus."""
+    outcome = cli(
+        "train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3
+    )
+    assert outcome.code == 0, outcome.err
+    return home / "default.db"
+
+
+@pytest.fixture
+def states() -> Callable[[Path], list[dict[str, Any]]]:
+    """Every model's whole state in the session at this path."""
+    from session.reader import SessionReader
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        with SessionReader(path) as reader:
+            return [reader.model_state(name) for name in reader.models()]
+
+    return read
+
+
+@pytest.fixture
+def assert_same_states() -> Callable[[list[dict[str, Any]], list[dict[str, Any]]], None]:
+    """Asserts that two lists of model states are equal bit for bit."""
+
+    def check(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
+        assert len(left) == len(right)
+        for one, other in zip(left, right, strict=True):
+            assert one.keys() == other.keys()
+            for key, value in one.items():
+                if isinstance(value, np.ndarray):
+                    assert value.dtype == other[key].dtype, key
+                    assert value.tobytes() == other[key].tobytes(), key
+                else:
+                    assert value == other[key], key
+
+    return check

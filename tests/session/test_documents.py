@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from session.blobs import pack_state, unpack_state
+from session.documents import Documents
+
+
+def documents(lengths, first_page=0, titles=None):
+    """Documents with so many distinct words each."""
+    total = sum(lengths)
+    return Documents(
+        np.arange(first_page, first_page + len(lengths), dtype=np.int64),
+        np.arange(len(lengths), dtype=np.int64) + 7,
+        titles or tuple(f"t{i}" for i in range(len(lengths))),
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        np.arange(total, dtype=np.int32),
+        np.arange(1, total + 1, dtype=np.int32),
+    )
+
+
+def same(one, other):
+    return one.titles == other.titles and all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("page_ids", "revision_ids", "indptr", "word_ids", "counts")
+    )
+
+
+def test_a_slice_holds_its_articles_and_their_words():
+    part = documents([2, 0, 3, 1])[1:3]
+    assert part.titles == ("t1", "t2")
+    assert part.indptr.tolist() == [0, 0, 3]
+    assert part.counts.tolist() == [3, 4, 5]
+    assert part.words.tolist() == [0, 12]
+
+
+def test_slices_put_together_again_are_the_whole():
+    whole = documents([2, 0, 3, 1, 5])
+    assert same(Documents.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
+    assert len(Documents.concatenate([])) == 0
+
+
+def test_empty_articles_are_told_apart():
+    full, empty = documents([0, 2, 0, 3, 0]).split_empty()
+    assert full.titles == ("t1", "t3")
+    assert empty.titles == ("t0", "t2", "t4")
+    assert full.indptr.tolist() == [0, 2, 5]
+    assert full.counts.tolist() == [1, 2, 3, 4, 5]
+    assert empty.words.tolist() == [0, 0, 0]
+
+
+def test_nothing_but_empty_articles():
+    full, empty = documents([0, 0]).split_empty()
+    assert len(full) == 0
+    assert len(empty) == 2
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "",
+        "plain",
+        "\x1b[2J\x07",
+        "line\nbreak\ttab\0nul",
+        "[/x][bold]",
+        "\u202eRTL",
+        "雪だるま☃😀",
+        "'; DROP TABLE articles;--",
+    ],
+)
+def test_bytes_and_back(title):
+    whole = documents([2, 0, 3], titles=("a", title, "b"))
+    assert same(Documents.from_bytes(whole.to_bytes()), whole)
+
+
+def test_no_pickle_in_the_bytes():
+    data = documents([1]).to_bytes()
+    assert b"pickle" not in data
+    assert data[:2] == b"PK"
+
+
+def test_a_models_state_is_arrays_and_json():
+    state = {
+        "kind": "lda",
+        "lambda": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "none": None,
+        "count": np.int64(2**40),
+        "rng": {"state": {"state": 2**127 + 1, "inc": 3}},
+        "scale": 0.1 + 0.2,
+        "empty": np.empty((0, 4), np.float64),
+    }
+    back = unpack_state(*pack_state(state))
+    assert back["lambda"].dtype == np.float32
+    assert np.array_equal(back["lambda"], state["lambda"])
+    assert back["empty"].shape == (0, 4)
+    assert {k: v for k, v in back.items() if not isinstance(v, np.ndarray)} == {
+        k: v for k, v in state.items() if not isinstance(v, np.ndarray)
+    }
+
+
+def test_a_state_with_objects_is_refused():
+    with pytest.raises(TypeError, match="neither array nor plain"):
+        pack_state({"x": object()})
+    with pytest.raises(ValueError, match=r"[Oo]bject"):
+        pack_state({"x": np.array([object()])})

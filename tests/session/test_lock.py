@@ -1,0 +1,71 @@
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from session.errors import SessionError, SessionInUse
+from session.lock import lock_path, owner_pid, trainer_lock
+
+HOLD = (
+    "import sys, time\nfrom pathlib import Path\nfrom session.lock import trainer_lock\n"
+    "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
+)
+
+
+def test_who_holds_it(tmp_path):
+    path = tmp_path / "s.db"
+    assert owner_pid(path) is None
+    with trainer_lock(path):
+        assert owner_pid(path) == os.getpid()
+        assert stat.S_IMODE(lock_path(path).stat().st_mode) == 0o600
+    assert owner_pid(path) is None
+
+
+def test_a_second_trainer_is_told_the_firsts_pid(tmp_path):
+    path = tmp_path / "s.db"
+    with (
+        trainer_lock(path),
+        pytest.raises(SessionInUse, match=f"pid {os.getpid()}") as caught,
+        trainer_lock(path),
+    ):
+        pass
+    assert caught.value.exit_code == 4
+
+
+def test_asking_does_not_make_a_lock_file(tmp_path):
+    owner_pid(tmp_path / "s.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_kernel_frees_the_lock_of_a_killed_trainer(tmp_path):
+    path = tmp_path / "s.db"
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
+    assert owner_pid(path) == process.pid
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert lock_path(path).read_text() != ""
+    assert owner_pid(path) is None
+    with trainer_lock(path):
+        assert owner_pid(path) == os.getpid()
+
+
+def test_the_same_session_by_another_name_is_the_same(tmp_path):
+    path, link = tmp_path / "s.db", tmp_path / "link.db"
+    path.write_bytes(b"")
+    link.symlink_to(path)
+    with trainer_lock(path):
+        assert owner_pid(link) == os.getpid()
+        with pytest.raises(SessionInUse), trainer_lock(link):
+            pass
+
+
+def test_no_folder_is_one_line(tmp_path):
+    with (
+        pytest.raises(SessionError, match=r"cannot write .*No such file"),
+        trainer_lock(tmp_path / "no" / "s.db"),
+    ):
+        pass

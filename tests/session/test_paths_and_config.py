@@ -1,0 +1,80 @@
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from session import config
+from session.errors import BadUsage
+from session.paths import config_file, session_folder, session_name, session_path
+
+
+def test_names_live_in_the_session_folder(home):
+    assert session_folder() == home
+    assert session_path("night.2-b_c") == home / "night.2-b_c.db"
+    assert session_name(session_path("night")) == "night"
+
+
+def test_paths_are_paths(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert session_path("x.db") == tmp_path / "x.db"
+    assert session_path("./x") == tmp_path / "x"
+    assert session_path(str(tmp_path / "a b" / "c")) == tmp_path / "a b" / "c"
+    assert session_path("~/x.db") == Path.home() / "x.db"
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".hidden", "a b", "a\nb", "ä", "a\0b", "x" * 129, "$(x)", "a;b", "[bold]"]
+)
+def test_no_name_leaves_the_folder(name):
+    with pytest.raises(BadUsage, match="session name"):
+        session_path(name)
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/x.db", "/" + "x" * 300 + ".db", "x" * 300 + ".db"])
+def test_paths_that_cannot_be_are_one_line(name, cli):
+    for command in ("status", "train"):
+        outcome = cli(command, "--session", name)
+        assert outcome.code in (1, 2)
+        assert outcome.err.count("\n") == 1
+        assert "Traceback" not in outcome.err
+
+
+def test_without_the_variable_the_platforms_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("WIKITOPICS_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert session_folder().is_relative_to(tmp_path)
+    assert session_folder().name == "wikitopics"
+
+
+def test_the_contact_is_kept_and_the_rest_of_the_file_too(home):
+    assert config.contact() is None
+    home.mkdir()
+    config_file().write_text('# mine\ntheme = "dark"\ncontact = "old"\n\n[keys]\nquit = "q"\n')
+    config.save_contact('User:"Quoted" \\ ü\u2603')
+    assert config.contact() == 'User:"Quoted" \\ ü\u2603'
+    assert config.load() == {"contact": 'User:"Quoted" \\ ü\u2603', "theme": "dark", "keys": {"quit": "q"}}
+    assert "# mine" in config_file().read_text()
+    assert stat.S_IMODE(config_file().stat().st_mode) == 0o600
+    assert os.listdir(home) == ["config.toml"]
+
+
+def test_a_contact_inside_a_table_is_not_the_contact(home):
+    home.mkdir()
+    config_file().write_text('[other]\ncontact = "not this"\n')
+    config.save_contact("me@host.org")
+    assert config.load() == {"contact": "me@host.org", "other": {"contact": "not this"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(b"contact = ", "no TOML"), (b"\xff\xfe", "no TOML"), (b"contact = 3", "text in quotes")],
+)
+def test_a_broken_config_is_one_line(home, cli, text, says):
+    home.mkdir()
+    config_file().write_bytes(text)
+    outcome = cli("train")
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert outcome.err.count("\n") == 1

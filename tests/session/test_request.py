@@ -1,0 +1,121 @@
+"""Resuming a session with something else than it was made with: refused, naming the option."""
+
+from dataclasses import replace
+
+import pytest
+
+from session.errors import BadUsage
+from session.request import TrainRequest, check_resumable
+from session.settings import Settings
+from session.spec import parse_specs
+
+PRINT = "f" * 64
+
+
+def stored(**more):
+    specs = parse_specs(
+        ["lda:topics=5,alpha=0.1", "hdp:batch_size=32"], {"kappa": 0.7, "tau0": 8, "batch_size": 64}
+    )
+    settings = Settings(
+        "api", "w", {"api_url": "http://w/api.php"}, "english", PRINT, 7, 10, 99, specs, (64, 32), "all"
+    )
+    return replace(settings, **more)
+
+
+def check(request, source_options=None, fingerprint=None, **more):
+    check_resumable(request, stored(**more), source_options=source_options, fingerprint=fingerprint)
+
+
+def test_nothing_said_resumes():
+    check(TrainRequest())
+
+
+def test_the_same_said_again_resumes():
+    check(
+        TrainRequest(source="api", seed=7, held_out=10, documents=99, keep_articles="all"),
+        {"api_url": "http://w/api.php"},
+        PRINT,
+    )
+    check(
+        TrainRequest(
+            model=(
+                "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
+                "hdp:batch_size=32,kappa=0.7,tau0=8.0",
+            )
+        )
+    )
+
+
+def test_limits_threads_rpm_and_contact_may_change():
+    check(TrainRequest(contact="x", rpm=3, articles=5, hours=1.0, max_mb=3.0, threads=4))
+
+
+@pytest.mark.parametrize(
+    ("request_", "option"),
+    [
+        (TrainRequest(source="html"), "--source"),
+        (TrainRequest(source="counts", counts="x"), "--source"),
+        (TrainRequest(counts="x"), "--source"),
+        (TrainRequest(dump=("x",)), "--source"),
+        (TrainRequest(seed=8), "--seed"),
+        (TrainRequest(seed=0), "--seed"),
+        (TrainRequest(held_out=11), "--held-out"),
+        (TrainRequest(held_out=0), "--held-out"),
+        (TrainRequest(documents=100), "--documents"),
+        (TrainRequest(keep_articles="none"), "--keep-articles"),
+        (TrainRequest(model=("lda:topics=5,alpha=0.1",)), "--model"),
+        (TrainRequest(model=("hdp", "lda")), "--model"),
+    ],
+)
+def test_another_is_refused_by_its_name(request_, option):
+    with pytest.raises(BadUsage, match=f"^{option} ") as caught:
+        check(request_)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("topics", "6"),
+        ("batch_size", "32"),
+        ("kappa", "0.8"),
+        ("tau0", "9.0"),
+        ("alpha", "0.2"),
+        ("alpha", "learn"),
+        ("eta", "0.2"),
+    ],
+)
+def test_another_shared_option_is_refused_by_its_name(key, value):
+    with pytest.raises(BadUsage, match=f"^--{key.replace('_', '-')} {value}: "):
+        check(TrainRequest(model_defaults={key: value}))
+
+
+def test_another_wiki_or_vocabulary_is_refused():
+    with pytest.raises(BadUsage, match=r"^--api-url "):
+        check(TrainRequest(api_url="http://other"), {"api_url": "http://other"})
+    with pytest.raises(BadUsage, match=r"^--vocab "):
+        check(TrainRequest(vocab="other.txt"), None, "e" * 64)
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        (TrainRequest(source="dump"), "needs --dump"),
+        (TrainRequest(source="counts"), "needs --counts"),
+        (TrainRequest(source="api", counts="x"), "needs --source counts"),
+        (TrainRequest(dump=("x",), counts="y"), "give one"),
+        (TrainRequest(counts="x", api_url="y"), "leave --api-url"),
+        (TrainRequest(lang="de", api_url="y"), "give one"),
+    ],
+)
+def test_sources_that_disagree(request_, says):
+    with pytest.raises(BadUsage, match=says):
+        request_.source_kind()
+
+
+def test_another_language_needs_a_vocabulary():
+    with pytest.raises(BadUsage, match=r"--vocab de.txt"):
+        TrainRequest(lang="de").vocabulary_name()
+    assert TrainRequest(lang="de", vocab="x.txt").vocabulary_name() == "x.txt"
+    assert TrainRequest(lang="en").vocabulary_name() == "english"

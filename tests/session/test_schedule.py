@@ -1,0 +1,57 @@
+import itertools
+
+from session.schedule import evaluation_due, minibatch_size, thinned
+
+
+def stream(batch_size, end):
+    """Article counts after each minibatch."""
+    articles, counts = 0, []
+    while articles < end:
+        articles += minibatch_size(articles, batch_size)
+        counts.append(articles)
+    return counts
+
+
+def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
+    sizes = [minibatch_size(articles, 1024) for articles in stream(1024, 20_000)]
+    assert minibatch_size(0, 1024) == 64
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 1024
+    assert all(size % 64 == 0 for size in sizes)
+
+
+def test_a_minibatch_is_never_larger_than_the_batch_size():
+    assert [minibatch_size(articles, 10) for articles in (0, 64, 10_000)] == [10, 10, 10]
+    assert minibatch_size(10**9, 16_384) == 16_384
+
+
+def test_the_first_minibatches_are_measured_at_powers_of_two():
+    due = [n for n in range(1, 40) if evaluation_due(n, 0, 0, 1000)]
+    assert due == [1, 2, 4, 8, 16, 32]
+
+
+def test_later_measurements_come_after_every_20_times_the_held_out_articles():
+    counts = [0, *stream(1024, 200_000)]
+    due = [
+        after
+        for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
+        if evaluation_due(n, before, after, 1000)
+    ]
+    late = [after for after in due if after > 60_000]
+    assert len({after // 20_000 for after in late}) == len(range(60_000 // 20_000, late[-1] // 20_000 + 1))
+
+
+def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling():
+    points = list(range(64, 64 * 1200, 64))
+    gone = thinned(points, 1000)
+    kept = [point for point in points if point not in gone]
+    assert points[0] in kept
+    assert points[-1] in kept
+    assert not gone & set(points[len(points) // 2 :])
+    assert len(kept) < len(points)
+    for bits in {point.bit_length() for point in points}:
+        assert next(p for p in points if p.bit_length() == bits) in kept
+
+
+def test_a_short_curve_loses_nothing():
+    assert thinned(list(range(1000)), 1000) == set()

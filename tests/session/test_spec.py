@@ -1,0 +1,96 @@
+import pytest
+
+from session.errors import BadUsage
+from session.settings import Settings, check_batch_sizes
+from session.spec import ModelSpec, parse_specs
+
+
+def test_no_model_named_means_lda():
+    assert parse_specs([], {}) == (ModelSpec("lda", "lda", 100),)
+
+
+def test_every_key_is_read():
+    (spec,) = parse_specs(["lda:name=a.b-c,topics=7,alpha=learn,eta=0.5,batch_size=32,kappa=0.9,tau0=3"], {})
+    assert spec == ModelSpec("lda", "a.b-c", 7, "learn", 0.5, None, 32, 0.9, 3.0)
+    (spec,) = parse_specs(["hdp:alpha=2,omega=3,eta=0.1"], {})
+    assert spec == ModelSpec("hdp", "hdp", 300, 2.0, 0.1, 3.0)
+
+
+def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
+    defaults = {
+        "topics": "9",
+        "alpha": "0.3",
+        "eta": "learn",
+        "kappa": "0.7",
+        "tau0": None,
+        "batch_size": "64",
+    }
+    lda, hdp = parse_specs(["lda:topics=3", "hdp"], defaults)
+    assert (lda.topics, lda.alpha, lda.eta, lda.kappa) == (3, 0.3, "learn", 0.7)
+    assert (hdp.topics, hdp.alpha, hdp.eta, hdp.kappa, hdp.batch_size) == (9, None, None, 0.7, 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("ldaa", "no kind of model"),
+        ("", "no kind of model"),
+        ("LDA", "no kind of model"),
+        ("lda:topics", "KEY=VALUE"),
+        ("lda:topic=3", "KEY=VALUE"),
+        ("lda:batch-size=3", "KEY=VALUE"),
+        ("lda:topics=3,topics=4", "twice"),
+        ("lda:topics=0", "from 1 to"),
+        ("lda:topics=-5", "from 1 to"),
+        ("lda:topics=1e9", "whole number"),
+        ("lda:topics=99999999999999999999", "from 1 to"),
+        ("lda:topics=", "whole number"),
+        ("lda:alpha=0", "over 0"),
+        ("lda:alpha=-1", "over 0"),
+        ("lda:alpha=nan", "over 0"),
+        ("lda:alpha=inf", "over 0"),
+        ("lda:alpha=lern", "over 0"),
+        ("lda:eta=0", "over 0"),
+        ("lda:kappa=3", "from 0.5 to 1"),
+        ("lda:kappa=0.4", "from 0.5 to 1"),
+        ("lda:kappa=nan", "from 0.5 to 1"),
+        ("lda:tau0=-1", "from 0"),
+        ("lda:tau0=inf", "from 0"),
+        ("lda:batch_size=-1", "from 1 to"),
+        ("lda:omega=1", "belongs to hdp"),
+        ("hdp:alpha=learn", "of an hdp is a number"),
+        ("hdp:eta=learn", "of an hdp is a number"),
+        ("hdp:omega=0", "over 0"),
+        ("lda:name=../x", "a model's name"),
+        ("lda:name=", "a model's name"),
+        ("lda:name=-x", "a model's name"),
+        ("lda:name=" + "x" * 65, "a model's name"),
+    ],
+)
+def test_what_is_wrong_is_said(text, says):
+    with pytest.raises(BadUsage, match=says) as caught:
+        parse_specs([text], {})
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_two_models_need_two_names():
+    with pytest.raises(BadUsage, match="two models are named 'lda'"):
+        parse_specs(["lda", "lda:topics=3"], {})
+    assert [s.name for s in parse_specs(["lda", "lda:name=other"], {})] == ["lda", "other"]
+
+
+def test_batch_sizes_must_divide_the_largest():
+    specs = parse_specs(["lda", "hdp", "scvb0"], {})
+    check_batch_sizes(specs, (256, 64, 256))
+    with pytest.raises(BadUsage, match="'hdp' has batch size 100, which does not divide the largest, 256"):
+        check_batch_sizes(specs, (256, 100, 64))
+
+
+def test_settings_survive_the_file():
+    specs = parse_specs(["lda:alpha=learn,topics=3", "hdp:omega=2"], {})
+    settings = Settings(
+        "api", "en.wikipedia.org", {"api_url": "x"}, "english", "f" * 64, 7, 10, 99, specs, (64, 32), "all"
+    )
+    assert Settings.from_json(settings.as_json()) == settings
+    assert settings.batch_size == 64

@@ -1,0 +1,319 @@
+import contextlib
+import json
+import os
+import sqlite3
+import stat
+
+import numpy as np
+import pytest
+
+from session import store as stores
+from session.documents import Documents
+from session.errors import DiskFull, NotASession, SessionError
+from session.lock import lock_path
+from session.reader import SessionReader
+from session.schema import VERSION
+from session.settings import Settings
+from session.spec import ModelSpec
+from session.store import ArticleRows, Changes, ModelRow, Progress, Pulse, Snapshot, Store
+
+WORDS = ("aa", "bb", "cc")
+
+
+def settings():
+    return Settings(
+        "api",
+        "a wiki",
+        {"api_url": "http://x"},
+        "english",
+        "f" * 64,
+        0,
+        2,
+        10,
+        (ModelSpec("lda", "lda", 2),),
+        (64,),
+        "all",
+    )
+
+
+def row(value=0.0, score=None):
+    return ModelRow({"kind": "lda", "a": np.full((2, 3), value)}, 2, 1, 3, 0.5, score)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "home" / "s.db"
+    stores.create(path, settings(), WORDS, [row()])
+    return path
+
+
+def documents(*page_ids):
+    n = len(page_ids)
+    return Documents(
+        np.array(page_ids, np.int64),
+        np.zeros(n, np.int64),
+        tuple(f"p{i}" for i in page_ids),
+        np.arange(n + 1, dtype=np.int64),
+        np.zeros(n, np.int32),
+        np.ones(n, np.int32),
+    )
+
+
+def changes(*page_ids, number=1):
+    found = documents(*page_ids)
+    topics = (np.zeros(len(found), np.intp), np.full(len(found), 0.75))
+    return Changes(
+        pending=[(number, found)],
+        held_out=[found],
+        articles=[ArticleRows(found, "trained", [topics])],
+        metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
+        snapshots=[
+            Snapshot(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
+        ],
+        models={0: row(1.0, -7.0)},
+    )
+
+
+def dump(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return {
+            table: connection.execute(f"SELECT * FROM {table}").fetchall()
+            for table in (
+                "pending",
+                "held_out",
+                "articles",
+                "article_topics",
+                "metrics",
+                "snapshots",
+                "models",
+                "progress",
+            )
+        }
+
+
+def test_a_new_session_is_whole_and_its_owners_alone(path):
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(path.parent) == ["s.db"]
+    with contextlib.closing(Store(path)) as store:
+        assert store.settings == settings()
+        assert store.vocabulary() == WORDS
+        assert store.progress() == Progress()
+        assert store.model_scores() == [None]
+        assert np.array_equal(store.model_states()[0]["a"], np.zeros((2, 3)))
+        assert store.pending() == []
+        assert len(store.held_out()) == 0
+        for suffix in ("-wal", "-shm"):
+            assert stat.S_IMODE(path.with_name(path.name + suffix).stat().st_mode) == 0o600
+
+
+def test_a_later_chmod_is_kept(path):
+    path.chmod(0o644)
+    with contextlib.closing(Store(path)) as store:
+        store.commit(Progress(), changes(1), 1)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_an_existing_session_is_never_overwritten(path):
+    before = path.read_bytes()
+    with pytest.raises(SessionError, match="exists"):
+        stores.create(path, settings(), WORDS, [row(5.0)])
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == ["s.db"]
+
+
+def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
+    with pytest.raises(TypeError):
+        stores.create(tmp_path / "s.db", settings(), WORDS, [ModelRow({"x": object()}, 2, 1, 3, 0.5, None)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionError, match=r"cannot create .*: (Not a directory|File exists)"):
+        stores.create(tmp_path / "file" / "s.db", settings(), WORDS, [row()])
+
+
+def test_what_is_committed_is_there_for_the_next_trainer(path):
+    progress = Progress(
+        articles=3,
+        tokens=4,
+        held_out=2,
+        crawled=9,
+        pending=1,
+        skipped=3,
+        minibatches=1,
+        pending_offset=1,
+        position={"cursor": {"a": "b"}},
+        lap=0.5,
+        elapsed_seconds=2.5,
+        bytes_read=2**40,
+    )
+    with contextlib.closing(Store(path)) as store:
+        store.commit(progress, changes(5, 6), 1)
+    with contextlib.closing(Store(path)) as store:
+        assert store.progress() == progress
+        assert store.model_scores() == [-7.0]
+        assert np.array_equal(store.model_states()[0]["a"], np.ones((2, 3)))
+        ((number, pending),) = store.pending()
+        assert number == 1
+        assert pending.page_ids.tolist() == [5, 6]
+        assert store.held_out().page_ids.tolist() == [5, 6]
+        assert store.curve_points() == [64]
+    with SessionReader(path) as reader:
+        assert [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()] == [
+            (2, 6, (("lda", 0, 0.75),)),
+            (1, 5, (("lda", 0, 0.75),)),
+        ]
+
+
+def test_trained_stretches_leave_the_pending_table(path):
+    with contextlib.closing(Store(path)) as store:
+        progress = store.progress()
+        store.commit(progress, changes(1, number=1), 1)
+        store.commit(progress, changes(2, number=2), 2)
+        assert [number for number, _ in store.pending()] == [2]
+        store.commit(progress, changes(3, number=3), 4)
+        assert store.pending() == []
+
+
+TABLES = ("articles", "article_topics", "pending", "held_out", "metrics", "snapshots")
+
+
+@pytest.mark.parametrize("table", [*TABLES, "models", "progress"])
+def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path, table):
+    with contextlib.closing(Store(path)) as store:
+        progress = Progress(articles=1)
+        store.commit(progress, changes(1), 1)
+        before = dump(path)
+        progress.articles = 2
+        event = "UPDATE" if table in ("models", "progress") else "INSERT"
+        with contextlib.closing(sqlite3.connect(path)) as saboteur:
+            saboteur.execute(
+                f"CREATE TRIGGER no BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
+        with pytest.raises(SessionError, match="no"):
+            store.commit(progress, changes(2, number=2), 2)
+        assert dump(path) == before
+        with contextlib.closing(sqlite3.connect(path)) as saboteur:
+            saboteur.execute("DROP TRIGGER no")
+        store.commit(progress, changes(2, number=2), 2)
+        assert store.progress() == progress
+        assert [r[1] for r in dump(path)["articles"]] == [1, 2]
+        assert [r[0] for r in dump(path)["articles"]] == [1, 2]
+
+
+def test_a_full_disk_has_its_own_error_and_loses_nothing(path):
+    with contextlib.closing(Store(path)) as store:
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        many = changes(*range(5000))
+        with pytest.raises(DiskFull, match="no space left on the disk"):
+            store.commit(Progress(articles=2), many, 1)
+        assert store.progress() == Progress()
+        store._db.execute("PRAGMA max_page_count = 100000").fetchall()
+        store.commit(Progress(articles=2), many, 1)
+        assert store.progress().articles == 2
+
+
+@pytest.mark.parametrize("opener", [Store, Pulse, SessionReader])
+class TestNoSession:
+    def test_another_programs_database(self, opener, tmp_path):
+        path = tmp_path / "places.db"
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE t (x)")
+        before = path.read_bytes()
+        with pytest.raises(NotASession, match="no wikitopics session"):
+            opener(path)
+        assert path.read_bytes() == before
+
+    @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3", os.urandom(4096)])
+    def test_no_database_at_all(self, opener, tmp_path, content):
+        path = tmp_path / "x.db"
+        path.write_bytes(content)
+        with pytest.raises(NotASession, match="not an SQLite file"):
+            opener(path)
+        assert path.read_bytes() == content
+
+    def test_a_header_and_then_rubbish(self, opener, tmp_path):
+        path = tmp_path / "x.db"
+        path.write_bytes(b"SQLite format 3\0" + b"\x55" * 5000)
+        with pytest.raises(NotASession, match="damaged or no session"):
+            opener(path)
+
+    def test_a_folder(self, opener, tmp_path):
+        with pytest.raises(NotASession, match="folder"):
+            opener(tmp_path)
+
+    def test_a_newer_version(self, opener, path):
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        with pytest.raises(NotASession, match=r"newer wikitopics.*upgrade") as caught:
+            opener(path)
+        assert caught.value.exit_code == 5
+
+    def test_none(self, opener, tmp_path):
+        with pytest.raises(SessionError) as caught:
+            opener(tmp_path / "none.db")
+        assert caught.value.exit_code == 1
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_every_migration_is_counted(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        applied = connection.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
+        assert applied == VERSION
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_the_pulse_answers_with_what_others_ask(path):
+    with contextlib.closing(Pulse(path)) as pulse:
+        run = pulse.begin(0)
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.execute("UPDATE control SET save = 1, paused = 1")
+            other.commit()
+        wishes = pulse.beat("running", {"x": 1}, (1.0, 2.0, 3))
+        assert (wishes["save"], wishes["paused"]) == (1, 1)
+        assert pulse.beat("running", {}, None)["save"] == 0
+        pulse.event("warning", "\x1b[31mred\x1b[0m")
+        pulse.end(run, "finished")
+    with SessionReader(path) as reader:
+        ((started, ended, first, reason),) = [
+            (r.started_at, r.ended_at, r.first_article, r.reason) for r in reader.runs()
+        ]
+        assert started <= ended
+        assert (first, reason) == (0, "finished")
+        assert len(reader.flow()) == 1
+        assert reader.events()[0].message == "\x1b[31mred\x1b[0m"
+
+
+def test_a_run_that_never_said_it_ended_was_killed(path):
+    with contextlib.closing(Pulse(path)) as pulse:
+        pulse.begin(0)
+        pulse.begin(64)
+    with SessionReader(path) as reader:
+        assert [run.reason for run in reader.runs()] == ["killed", None]
+
+
+def test_flow_and_events_are_bounded(path):
+    with contextlib.closing(Pulse(path)) as pulse:
+        for number in range(stores.FLOW_ROWS + 20):
+            pulse.beat("running", {}, (float(number), 0.0, 0))
+    with SessionReader(path) as reader:
+        rates = [flow.crawl_rate for flow in reader.flow()]
+        assert rates == [float(n) for n in range(20, stores.FLOW_ROWS + 20)]
+
+
+def test_settings_hold_no_contact(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        keys = {
+            key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM settings")
+        }
+    assert not any("contact" in key for key in keys)
+
+
+def test_nothing_lies_beside_a_closed_session(path):
+    with contextlib.closing(Store(path)) as store:
+        store.commit(Progress(), changes(1), 1)
+    assert os.listdir(path.parent) == ["s.db"]
+    assert not lock_path(path).exists()
