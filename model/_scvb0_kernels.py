@@ -93,8 +93,15 @@ def documents(
                     gamma[k] = value
                     total += value
                 stay = keep[t]
-                if m > one:
-                    stay = stay**m
+                copies = counts[i]
+                if copies > 1:  # the power by squaring: most words come but a few times
+                    square = stay
+                    stay = one
+                    while copies > 0:
+                        if copies & 1:
+                            stay *= square
+                        square *= square
+                        copies >>= 1
                 t += 1
                 move = (one - stay) * length / total
                 back = one - stay

@@ -26,7 +26,7 @@ theta_tau0=10, theta_kappa=0.9 with minibatches of 100 documents.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ from scipy.special import psi
 from model._blocks import Workers
 from model._newton import alpha_step, descend, eta_step
 from model._scvb0_kernels import LANES, add_statistics, documents, word_rows
-from model._words import Words, by_word
 from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
@@ -233,7 +232,7 @@ class SCVB0:
         self._tokens_seen += tokens
         if first and self._n_tokens is None:
             self._set_mass(self._corpus_tokens())
-        words = by_word(batch, self.n_words)
+        words = _Words.of(batch, self.n_words)
         size = max(DOCUMENT_BLOCK, -(-batch.D // MAX_BLOCKS))
         statistics = np.empty((-(-batch.D // size), len(words.ids), _padded(self.n_topics)), self._dtype)
         theta = self._pass_over(batch, words, alpha, weight, self.burn_in + 1, size, statistics)
@@ -252,7 +251,7 @@ class SCVB0:
         A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
         batch.check_words(self.n_words)
-        words = by_word(batch, self.n_words)
+        words = _Words.of(batch, self.n_words)
         nothing = np.empty((1, 0, _padded(self.n_topics)), self._dtype)
         return _proportions(
             self._pass_over(
@@ -293,7 +292,7 @@ class SCVB0:
     def _pass_over(
         self,
         batch: Minibatch,
-        words: Words,
+        words: _Words,
         alpha: NDArray[np.float64],
         factors: NDArray[np.float64],
         passes: int,
@@ -338,7 +337,7 @@ class SCVB0:
         self._workers.map(documents_block, batch.D, size)
         return theta[:, :K]
 
-    def _add(self, words: Words, statistics: NDArray[Any], C_over_C_M: float) -> None:
+    def _add(self, words: _Words, statistics: NDArray[Any], C_over_C_M: float) -> None:
         """[F13] eq. 7 and 8: N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise."""
         rho = self._rho
         if rho == 1.0 or self._scale * (1 - rho) < SMALLEST_SCALE:
@@ -439,6 +438,22 @@ _PLAIN = (
     "_tokens_seen",
     "_scale",
 )
+
+
+class _Words(NamedTuple):
+    """The distinct words of a minibatch: their ids, (U,), and each entry's place among them, (N,)."""
+
+    ids: NDArray[np.int32]
+    local: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, batch: Minibatch, n_words: int) -> _Words:
+        occurs = np.zeros(n_words, dtype=np.bool_)
+        occurs[batch.word_ids] = True
+        ids = np.flatnonzero(occurs).astype(np.int32)
+        place = np.empty(n_words, dtype=np.int32)
+        place[ids] = np.arange(len(ids), dtype=np.int32)
+        return cls(ids, place[batch.word_ids])
 
 
 def _padded(K: int) -> int:
