@@ -1,15 +1,13 @@
 """The screen's entrance: `run` opens it on a session and returns when it is closed."""
 
 import asyncio
-import os
-import signal
-import sys
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -19,16 +17,25 @@ from textual.worker import Worker, WorkerState
 
 from session import config, control
 from session.errors import BadUsage, SessionError
+from session.launch import start_trainer
 from session.paths import config_file
 from session.reader import SessionReader
 from tui.dialogs.ask import Ask
+from tui.dialogs.export import Export
 from tui.dialogs.help import Help
+from tui.dialogs.newsession import NewSession
 from tui.feed import Feed
 from tui.look import Choice, Look
-from tui.messages import Ready
+from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
+from tui.messages import NewSession as AskNewSession
 from tui.screens import VIEWS, Main
+from tui.terminal import obey_signals, open_app, plain_terminal
 from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
+from tui.views.articles import Articles
+from tui.views.topics import Topics
 from tui.widgets.statusline import StatusLine
+
+T = TypeVar("T")
 
 POLL_SECONDS = 0.5
 STOP_PATIENCE = 30.0
@@ -73,6 +80,8 @@ class Wikitopics(App[str]):
         ),
         Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
         Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
+        Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
+        Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
         Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
         Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
         Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
@@ -100,6 +109,7 @@ class Wikitopics(App[str]):
         self.latest: Look | None = None
         self._frozen_at: float | None = None
         self._trouble = ""
+        self._wake = asyncio.Event()
         self._feed = self._new_feed(path)
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -108,7 +118,7 @@ class Wikitopics(App[str]):
         return ANSI_INKS
 
     def get_default_screen(self) -> Main:
-        return Main(id="main")
+        return Main()
 
     @property
     def main(self) -> Main:
@@ -127,27 +137,35 @@ class Wikitopics(App[str]):
         self.set_class(self.choice.ascii_only, "-ascii")
         if self._keys:
             self.set_keymap(self._keys)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            loop.add_signal_handler(number, self._signalled, number)
+        obey_signals(self)
         self.run_worker(self._follow(), name="follow", exit_on_error=True)
 
-    def _signalled(self, number: int) -> None:
-        self.exit(return_code=128 + number)
+    async def ask(self, question: Callable[[SessionReader], T]) -> T:
+        """Put a question to the session's reader; it answers in its own thread."""
+        return await self._feed.ask(question)
 
     async def _follow(self) -> None:
         while True:
+            feed = self._feed
             try:
-                look = await self._feed.look((self.choice.metric,))
+                look = await feed.look((self.choice.metric,))
             except SessionError as error:
-                self._trouble = str(error)
+                if feed is self._feed:
+                    self._trouble = str(error)
             else:
+                if feed is not self._feed:
+                    continue
                 self._trouble = ""
+                changed = _applies(self.latest) != _applies(look)
                 self.latest = look
+                if changed:
+                    self.refresh_bindings()
                 if self._frozen_at is None:
                     self.show()
             self._show_status()
-            await asyncio.sleep(POLL_SECONDS)
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
 
     def show(self) -> None:
         """Draw the newest look in the view in sight."""
@@ -158,11 +176,68 @@ class Wikitopics(App[str]):
     def _view_ready(self) -> None:
         self.show()
 
+    @on(LookAgain)
+    def _look_again(self) -> None:
+        self._wake.set()
+
+    # What views ask for ---------------------------------------------------------------------------
+
+    @on(OpenTopic)
+    def _open_topic(self, event: OpenTopic) -> None:
+        view = self.main.open_view(VIEWS.index(Topics))
+        self.call_after_refresh(self.show)
+        if isinstance(view, Topics):
+            self.call_after_refresh(view.open, event.topic)
+
+    @on(OpenArticle)
+    def _open_article(self, event: OpenArticle) -> None:
+        view = self.main.open_view(VIEWS.index(Articles))
+        self.call_after_refresh(view.find, event.title)
+        self.call_after_refresh(self.show)
+
+    @on(OpenSession)
+    def _open_session(self, event: OpenSession) -> None:
+        self.follow(event.path, started_trainer=False)
+
+    @on(AskNewSession)
+    def _new_session(self) -> None:
+        def made(path: Path | None) -> None:
+            if path is not None:
+                self.follow(path, started_trainer=True)
+
+        self.push_screen(NewSession(start_trainer), made)
+
+    def follow(self, path: Path, *, started_trainer: bool) -> None:
+        """Look at another session from now on."""
+        if path != self.path:
+            self._feed.close()
+            self.path, self._started_trainer = path, started_trainer
+            self._feed, self.latest = self._new_feed(path), None
+            self.choice.model, self._frozen_at = None, None
+        self.action_view(0)
+        self._wake.set()
+
     def _show_status(self) -> None:
         frozen = None if self._frozen_at is None else time.monotonic() - self._frozen_at
         line = self.main.query_one(StatusLine)
         line.ascii_only = self.choice.ascii_only
         line.show(self.latest.status if self.latest else None, self._trouble, frozen)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that mean nothing here and now are neither shown nor obeyed."""
+        if action in {"find", "maximise", "models", "pause", "save"} and isinstance(
+            self.screen_stack[0], Main
+        ):
+            view = self.main.view
+            status = self.latest.status if self.latest is not None else None
+            return {
+                "find": bool(view.finds()),
+                "maximise": view.PANELS > 1,
+                "models": self.latest is not None and len(self.latest.models) > 1,
+                "pause": status is not None and status.running,
+                "save": status is not None and status.running,
+            }[action]
+        return True
 
     # Keys ---------------------------------------------------------------------------------------
 
@@ -198,8 +273,7 @@ class Wikitopics(App[str]):
             self.notify(str(error), severity="warning", markup=False)
 
     def action_models(self) -> None:
-        if self.latest is None or len(self.latest.models) < 2:
-            self.notify("this session has one model", markup=False)
+        if self.latest is None:
             return
         order: list[str | None] = [None, *self.latest.models]
         self.choice.model = order[(order.index(self.choice.model) + 1) % len(order)]
@@ -208,6 +282,13 @@ class Wikitopics(App[str]):
     def action_maximise(self) -> None:
         self.main.view.maximise()
         self.call_after_refresh(self.show)
+
+    def action_find(self) -> None:
+        self.main.open_find()
+
+    def action_export(self) -> None:
+        models = self.latest.models if self.latest is not None else ()
+        self.push_screen(Export(self._open_reader, self.path, models, Path.cwd()))
 
     def action_copy(self) -> None:
         text = self.main.view.copied()
@@ -304,10 +385,9 @@ class Wikitopics(App[str]):
         return super()._on_exit_app()
 
 
-def plain_terminal() -> bool:
-    """Whether the terminal cannot be trusted with more than ASCII."""
-    encoding = (getattr(sys.__stdout__, "encoding", None) or "ascii").lower()
-    return "utf" not in encoding or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}
+def _applies(look: Look | None) -> tuple[object, ...]:
+    """What decides which keys mean something."""
+    return (None,) if look is None else (look.status.running, len(look.models) > 1)
 
 
 def run(path: Path, *, started_trainer: bool) -> None:
@@ -319,7 +399,7 @@ def run(path: Path, *, started_trainer: bool) -> None:
     SessionReader(path).close()  # say so now, in one line, if it is none
     controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
     app = Wikitopics(SessionReader, path, controls, started_trainer=started_trainer, keys=own_keys())
-    app.run()
+    open_app(app)
 
 
 def own_keys() -> dict[str, str]:

@@ -5,12 +5,17 @@ so every call goes through an executor of one thread, and what comes back are pl
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from session.errors import SessionError
+from session.paths import log_file
+from session.reading import Status
 from tui.look import Look
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ class Feed:
         self._look: Look | None = None
         self._metrics: tuple[str, ...] = ()
         self._stale = True
+        self._closed = False
         self._read_at = 0.0
 
     async def look(self, metrics: Iterable[str]) -> Look:
@@ -40,11 +46,14 @@ class Feed:
         return await self.ask(lambda reader: self._read(reader, wanted))
 
     async def ask(self, question: "Callable[[SessionReader], T]") -> T:
-        """Any other question to the reader, in its thread."""
+        """Any other question to the reader, in its thread. SessionError once the feed is closed."""
+        if self._closed:
+            raise SessionError("this session is not looked at any more")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
 
     def close(self) -> None:
         """Let go of the file; the thread ends as soon as it is done."""
+        self._closed = True
         self._thread.submit(self._close)
         self._thread.shutdown(wait=False)
 
@@ -64,7 +73,7 @@ class Feed:
         now = time.time()
         due = self._look is None or metrics != self._metrics or now - self._read_at >= FULL_EVERY
         if self._look is not None and not (self._stale and due):
-            self._look = replace(self._look, status=status, at=now)
+            self._look = replace(self._look, status=status, at=now, last_words=_last_words(reader, status))
             return self._look
         models = tuple(reader.models())
         self._look = Look(
@@ -78,6 +87,24 @@ class Feed:
             flow=tuple(reader.flow()),
             events=tuple(reader.events()),
             runs=tuple(reader.runs()),
+            last_words=_last_words(reader, status),
         )
         self._metrics, self._stale, self._read_at = metrics, False, now
         return self._look
+
+
+def _last_words(reader: "SessionReader", status: Status) -> str:
+    """The end of the log beside a session whose trainer is gone: why it could not go on."""
+    return "" if status.running else last_line(log_file(reader.path))
+
+
+def last_line(log: Path) -> str:
+    """The last line of a file that says anything; "" where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(file.tell() - 4096, 0))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")

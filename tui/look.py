@@ -25,6 +25,8 @@ class Look:
     flow: tuple[Flow, ...] = ()
     events: tuple[Event, ...] = ()
     runs: tuple[Run, ...] = ()
+    last_words: str = ""
+    """What a trainer that runs no more said last, if a screen started it."""
 
     def topic_words(self, model: str, topic: int, many: int = 3) -> str:
         """The first words of a topic, "" where the topic is not known yet."""

@@ -23,3 +23,19 @@ class OpenSession(Message):
 
 class Ready(Message):
     """A view is made and can draw."""
+
+
+class OpenArticle(Message):
+    """Look this title up among the articles."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title = title
+
+
+class NewSession(Message):
+    """Ask for a new session's settings."""
+
+
+class LookAgain(Message):
+    """Something else is wanted of the session: look now, not at the next turn."""

@@ -120,7 +120,8 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         chosen = self.selectable and index == self.cursor and self.has_focus
         return strip(self, self.parts(self.rows[index], width), width, "cursor" if chosen else "")
 
-    def _reveal(self) -> None:
+    def reveal(self) -> None:
+        """Scroll so that the cursor is in sight."""
         top = 1 if self.header(self.size.width) else 0
         self.scroll_to_region(
             Region(0, self.cursor, self.size.width, 1 + top), animate=False, force=True, x_axis=False
@@ -142,7 +143,7 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
             self.scroll_relative(y=by, animate=False)
         elif self.rows:
             self.cursor = min(max(self.cursor + by, 0), len(self.rows) - 1)
-            self._reveal()
+            self.reveal()
 
     def action_page(self, by: int) -> None:
         self.action_move(by * max(1, self.size.height - 2))
@@ -152,7 +153,7 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
             self.scroll_to(y=self.max_scroll_y if row < 0 else 0, animate=False)
         elif self.rows:
             self.cursor = row % len(self.rows)
-            self._reveal()
+            self.reveal()
 
     def action_choose(self) -> None:
         current = self.current

@@ -1,38 +1,52 @@
 """The main screen: status line, one of the views, key bar."""
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.screen import Screen
 
+from tui.views.articles import Articles
+from tui.views.crawl import Crawl
 from tui.views.dashboard import Dashboard
+from tui.views.log import Log
+from tui.views.sessions import Sessions
+from tui.views.topics import Topics
 from tui.views.view import View
+from tui.widgets.findbar import FindBar
 from tui.widgets.keybar import Hint, KeyBar, shown_key
 from tui.widgets.statusline import StatusLine
 
-VIEWS: tuple[type[View], ...] = (Dashboard,)
+VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions)
 """In the order of their keys 1, 2, 3 …"""
 
 KEYS = (
     "app.freeze",
-    "chart.left",
-    "chart.log_x",
-    "chart.axis",
-    "app.maximise",
+    "sessions.new",
+    "topics.back",
+    "articles.all",
+    "topics.before",
     "app.find",
-    "list.detail",
-    "dashboard.detail",
     "app.help",
     "app.quit",
+    "chart.left",
+    "crawl.left",
+    "chart.log_x",
+    "app.maximise",
+    "chart.axis",
     "app.models",
     "chart.zoom_in",
+    "crawl.zoom_in",
     "chart.reset",
+    "crawl.reset",
     "chart.metric",
     "chart.log_y",
+    "crawl.log_y",
+    "topics.detail",
+    "dashboard.detail",
     "app.pause",
     "app.export",
     "app.copy",
-    "app.palette",
 )
 """What the key bar shows, the most useful first; the rest is in the help and the palette."""
 
@@ -48,11 +62,15 @@ class Main(Screen[None]):
     def compose(self) -> ComposeResult:
         yield StatusLine()
         yield Container(id="views")
+        yield FindBar()
         yield KeyBar()
 
-    def on_mount(self) -> None:
+    def __init__(self) -> None:
+        super().__init__(id="main")
         self.current = 0
         self._made: dict[int, View] = {}
+
+    def on_mount(self) -> None:
         self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
         self.open_view(0)
 
@@ -65,6 +83,7 @@ class Main(Screen[None]):
         """Bring a view to the front."""
         for other in self._made.values():
             other.display = False
+        self.query_one(FindBar).shut()
         if index not in self._made:
             self._made[index] = VIEWS[index]()
             self.query_one("#views").mount(self._made[index])
@@ -75,10 +94,6 @@ class Main(Screen[None]):
         self.call_after_refresh(self._settle)
         return view
 
-    def made(self, kind: type[View]) -> View:
-        """The view of this kind, opened if need be."""
-        return self.open_view(VIEWS.index(kind))
-
     def _settle(self) -> None:
         home = self.view.home()
         if home is not None and home.display:
@@ -86,8 +101,20 @@ class Main(Screen[None]):
         else:
             self.set_focus(None)
 
+    def open_find(self) -> None:
+        """Let the user say what to find in the view in sight."""
+        sought = self.view.finds()
+        if sought:
+            self.query_one(FindBar).open(sought)
+
+    @on(FindBar.Sought)
+    def _sought(self, event: FindBar.Sought) -> None:
+        self.view.find(event.text)
+        if event.done:
+            self._settle()
+
     def on_resize(self) -> None:
-        for view in getattr(self, "_made", {}).values():
+        for view in self._made.values():
             view.fit(self.size.width, self.size.height)
 
     def hint(self) -> None:

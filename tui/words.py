@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from rich.cells import cell_len, set_cell_size
+
 _KEEP = frozenset("\u200c\u200d")
 """Joiners: Persian and Indic titles are misspelt without them, and they can do no harm."""
 
@@ -92,3 +94,11 @@ def size(n_bytes: float) -> str:
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles"."""
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
+    """``text`` in at most ``cells`` terminal cells (a wide character takes two), "…" where it was longer."""
+    if cell_len(text) <= cells:
+        return text
+    mark = "~" if ascii_only else "…"
+    return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark[:cells]

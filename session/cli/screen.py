@@ -65,11 +65,10 @@ def contact_missing(path: Path, request: Any) -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
-    from tui.contact import ask
-
     from crawler.contact import check_contact
     from crawler.errors import CrawlerError
     from session.config import save_contact
+    from tui.contact import ask
 
     def wrong(text: str) -> str | None:
         try:

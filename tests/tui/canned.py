@@ -160,6 +160,14 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         ]
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        now = time.time()
+        rows = (
+            []
+            if recipe.state in {"new", "starting"}
+            else [(now - 2 * i, *rates(i)) for i in range(120, 0, -1)]
+        )
+        db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
     pulse = Pulse(path)
     for first in () if recipe.state == "new" else (0, *recipe.restarts):
         run = pulse.begin(first)
@@ -176,14 +184,6 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             "stopped" if recipe.state == "finished" else recipe.state.replace("dead", "running"),
         )
     pulse.close()
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        now = time.time()
-        rows = (
-            []
-            if recipe.state in {"new", "starting"}
-            else [(now - 2 * i, *rates(i)) for i in range(120, 0, -1)]
-        )
-        db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
     return path
 
 
@@ -246,9 +246,8 @@ def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> Snapsh
         ids[k] = [all_words.index(w) for w in words]
         probabilities[k] = 0.06 * 0.8 ** np.arange(20)
     base = np.random.default_rng(model).dirichlet(np.full(N_TOPICS, 1.2))
-    drift = np.exp(np.cumsum(np.random.default_rng(7).normal(0, 0.12, (40, N_TOPICS)), axis=0))[
-        min(n // 1024, 39)
-    ]
+    steps = np.random.default_rng(7).normal(0, 0.12, (60, N_TOPICS))
+    drift = np.exp(np.cumsum(steps, axis=0))[min(n // 512, 59)]
     shares = base * drift * settled + (1 - settled) / N_TOPICS
     return Snapshot(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
 
@@ -317,7 +316,8 @@ def grow(path: Path, recipe: Recipe, by: int) -> None:
     """One commit more, as a trainer makes them."""
     store = Store(path)
     rng = np.random.default_rng(by)
-    articles = store.progress().articles + by
+    before = store.progress()
+    articles = before.articles + by
     score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
     changes = Changes(
         metrics=[
@@ -331,7 +331,9 @@ def grow(path: Path, recipe: Recipe, by: int) -> None:
             )
         ],
     )
-    store.commit(progress(recipe, articles), changes, 0)
+    after = progress(recipe, articles)
+    after.next_seq = before.next_seq
+    store.commit(after, changes, 0)
     store.close()
 
 

@@ -1,6 +1,6 @@
 """The dashboard: the curve, the flow, the topics, what is being read."""
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container, Vertical
@@ -10,17 +10,16 @@ from session.reading import TopicRow
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
 from tui.look import METRICS, Choice, Look
-from tui.messages import OpenTopic
-from tui.views.view import View
+from tui.messages import LookAgain, OpenTopic
+from tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
 from tui.widgets.eventlist import EventList
 from tui.widgets.flow import FlowPanel
 from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
 from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList, by_share
+from tui.widgets.topiclist import TopicList, by_share, holds
 
 WIDE, VAST = 120, 180
-TINY_WIDTH, TINY_HEIGHT = 60, 16
 FAR = 10
 """Columns of a long step of the crosshair."""
 
@@ -29,6 +28,7 @@ class Dashboard(View):
     """Panels side by side where the terminal is wide, one below the other where not."""
 
     TITLE = "Dashboard"
+    PANELS = 6
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
         Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
@@ -68,6 +68,7 @@ class Dashboard(View):
         self._look: Look | None = None
         self._choice = Choice()
         self._drawn: tuple[object, ...] | None = None
+        self._sought = ""
 
     def compose(self) -> ComposeResult:
         yield Numbers(id="numbers")
@@ -91,7 +92,7 @@ class Dashboard(View):
             ("#card", "Topic"),
             ("#log", "Log"),
         ):
-            self.query_one(selector, Widget).border_title = words
+            name(self.query_one(selector, Widget), words)
 
     def home(self) -> Widget | None:
         return self.query_one("#topics", TopicList)
@@ -112,11 +113,9 @@ class Dashboard(View):
         chart.ascii_only = choice.ascii_only
         # A new look often has the old curves: then the picture stays as it is.
         shown = (look.curves, choice.model, choice.metric, choice.ascii_only, self.x_kind)
-        if (
-            self._drawn is None
-            or any(a is not b for a, b in zip(shown, self._drawn, strict=True))
-            or (not chart.drawing.series)
-        ):
+        same = self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True))
+        loaded = not look.models or (look.models[0], choice.metric) in look.curves
+        if loaded and not (same and chart.drawing.series):
             self._drawn = shown
             chart.draw(drawing(look, choice, self.x_kind))
         self._entitle()
@@ -125,9 +124,11 @@ class Dashboard(View):
         model = choice.model_of(look)
         topics = self.query_one(TopicList)
         topics.ascii_only = choice.ascii_only
-        topics.show(by_share(look.topics.get(model or "", ())))
-        many = len(look.models) > 1
-        topics.border_title = f"Topics by share · {model}" if many and model else "Topics by share"
+        rows = by_share(look.topics.get(model or "", ()))
+        topics.show([row for row in rows if holds(row, self._sought)])
+        of_model = f" · {model}" if len(look.models) > 1 and model else ""
+        finding = f" · with “{self._sought}”" if self._sought else ""
+        name(topics, f"Topics by share{of_model}{finding}")
         self.query_one(NowReading).show(look, choice)
         if self.has_class("-vast"):
             self.query_one(TopicCard).show(topics.current, look, choice)
@@ -138,13 +139,12 @@ class Dashboard(View):
         if self._look is None:
             return
         chart = self.query_one(Chart)
-        chart.border_title = title(self._look, self._choice, self.x_kind, chart.log_x, chart.log_y).replace(
-            "[", r"\["
-        )
+        words = title(self._look, self._choice, self.x_kind, chart.log_x, chart.log_y)
+        name(chart, words, chart.pointed())
 
     @on(Chart.Pointed)
-    def _pointed(self, event: Chart.Pointed) -> None:
-        self.query_one(Chart).border_subtitle = event.text.replace("[", r"\[")
+    def _pointed(self) -> None:
+        self._entitle()
 
     @on(TopicList.Chosen, "#topics")
     def _chosen(self, event: TopicList.Chosen) -> None:
@@ -172,7 +172,7 @@ class Dashboard(View):
 
     def action_metric(self) -> None:
         self._choice.metric = METRICS[(METRICS.index(self._choice.metric) + 1) % len(METRICS)]
-        self._again()
+        self.post_message(LookAgain())
 
     def _again(self) -> None:
         if self._look is not None:
@@ -187,28 +187,22 @@ class Dashboard(View):
     def action_reset(self) -> None:
         self.query_one(Chart).reset()
 
+    def finds(self) -> str:
+        return "a word of the topics"
+
+    def find(self, text: str) -> None:
+        self._sought = text
+        self._again()
+
     def action_list(self, what: str, by: int = 0) -> None:
         topics = self.query_one(TopicList)
         if what == "choose":
             topics.action_choose()
+        elif what == "page":
+            topics.action_page(by)
         else:
-            getattr(topics, f"action_{what}")(by)
+            topics.action_move(by)
 
     def copied(self) -> str:
         current = self.query_one(TopicList).current
         return " ".join(word for word, _ in current.words) if current else ""
-
-    def maximise(self) -> None:
-        focused = self.screen.focused
-        panel = focused if focused is not None and focused in self.query("#panels Widget") else None
-        on_now = self.has_class("-max")
-        for widget in self.query(".-maximal"):
-            widget.remove_class("-maximal")
-        self.set_class(not on_now and panel is not None, "-max")
-        if not on_now and panel is not None:
-            panel.add_class("-maximal")
-            if panel.parent is not None and isinstance(panel.parent, Widget):
-                panel.parent.add_class("-maximal")
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.call_after_refresh(self.refresh_bindings)

@@ -1,19 +1,44 @@
 """What all six views have in common."""
 
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar, cast
+
 from textual.containers import Container
+from textual.content import Content
 from textual.widget import Widget
 
+from session.errors import SessionError
+from session.reader import SessionReader
 from tui.look import Choice, Look
 from tui.messages import Ready
 
+T = TypeVar("T")
+
+TINY_WIDTH, TINY_HEIGHT = 60, 16
+"""Below this there is room for numbers only."""
+
+
+class _Asks(Protocol):
+    def ask(self, question: Callable[[SessionReader], T]) -> Awaitable[T]: ...
+
 
 class View(Container):
-    """One of the six. It draws what it is shown, and asks the app for everything else."""
+    """One of the six. It draws what it is shown, and asks the session for whatever else it needs."""
 
     TITLE = ""
+    PANELS = 1
+    """With one panel there is nothing to maximise."""
 
     def on_mount(self) -> None:
         self.post_message(Ready())
+
+    async def ask(self, question: Callable[[SessionReader], T], otherwise: T) -> T:
+        """Put a question to the session's reader; ``otherwise`` where the file cannot be read now (the
+        status line says so)."""
+        try:
+            return await cast(_Asks, self.app).ask(question)
+        except SessionError:
+            return otherwise
 
     def show(self, look: Look, choice: Choice) -> None:
         """Draw this look."""
@@ -26,9 +51,34 @@ class View(Container):
     def fit(self, width: int, height: int) -> None:
         """The terminal has this size now."""
 
+    def find(self, text: str) -> None:
+        """Show only what holds ``text``; "" for everything."""
+
+    def finds(self) -> str:
+        """What `/` looks for here; "" where there is nothing to find."""
+        return ""
+
     def copied(self) -> str:
         """What `c` copies; "" for nothing."""
         return ""
 
     def maximise(self) -> None:
         """Give the focused panel all the room, or take it back."""
+        focused = self.screen.focused
+        inside = focused is not None and focused is not self and self in focused.ancestors
+        on_now = self.has_class("-max")
+        for widget in self.query(".-maximal"):
+            widget.remove_class("-maximal")
+        self.set_class(not on_now and inside, "-max")
+        if on_now or focused is None or not inside:
+            return
+        for node in focused.ancestors_with_self:
+            if node is self:
+                break
+            node.add_class("-maximal")
+
+
+def name(widget: Widget, title: str, below: str = "") -> None:
+    """Entitle a panel with text that may be foreign: never parsed as markup."""
+    widget.border_title = Content(title).markup
+    widget.border_subtitle = Content(below).markup

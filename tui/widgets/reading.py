@@ -6,7 +6,7 @@ from textual.widget import Widget
 from session.reading import ArticleRow
 from tui.inks import INKS, Part, strip
 from tui.look import Choice, Look
-from tui.words import plural, visible
+from tui.words import cut, plural, visible
 
 
 class NowReading(Widget, can_focus=True):
@@ -33,7 +33,9 @@ class NowReading(Widget, can_focus=True):
             return strip(self, [], width)
         article = look.recent[y // 2]
         if y % 2 == 0:
-            return strip(self, [(" " + visible(article.title), "strong" if y == 0 else "")], width)
+            return strip(
+                self, [(" " + cut(visible(article.title), width - 2), "strong" if y == 0 else "")], width
+            )
         return strip(self, [("   ", ""), *about(article, look, self._model)], width)
 
 

@@ -42,7 +42,7 @@ class TopicList(Rows[TopicRow]):
         if width >= 60:
             bars = spark(row.trend[-TREND:], TREND, ascii_only=self.ascii_only)
             out.append((f"{bars:<{TREND}}  ", "spark"))
-        return out + words_of(row)
+        return out + words_of(row, width - sum(len(text) for text, _ in out))
 
     def _change(self, row: TopicRow) -> Part:
         if row.share_before is None:
@@ -57,15 +57,25 @@ class TopicList(Rows[TopicRow]):
         return f"{sign}{points:<4} ", "good" if up else "bad"
 
 
-def words_of(row: TopicRow) -> list[Part]:
-    """The top words; a newcomer is marked with + (and in colour)."""
+def words_of(row: TopicRow, room: int) -> list[Part]:
+    """As many top words as fit ``room`` whole; a newcomer is marked with + (and in colour)."""
     out: list[Part] = []
     for i, (word, _) in enumerate(row.words):
         new = word in row.newcomers
-        out.append((("+" if new else "") + word + " ", "new" if new else ("" if i < 3 else "muted")))
+        text = ("+" if new else "") + word
+        room -= len(text) + 1
+        if room < -1 and i:
+            break
+        out.append((text + " ", "new" if new else ("" if i < 3 else "muted")))
     return out
 
 
 def by_share(rows: tuple[TopicRow, ...]) -> list[TopicRow]:
     """Most prevalent first; equal shares keep their order."""
     return sorted(rows, key=lambda row: (-row.share, row.topic))
+
+
+def holds(row: TopicRow, text: str) -> bool:
+    """Whether a topic has a word with ``text`` in it, or is the topic of that number ("#12")."""
+    sought = text.strip().lower().removeprefix("#")
+    return not sought or str(row.topic) == sought or any(sought in word for word, _ in row.words)

@@ -1,0 +1,129 @@
+"""Write something of the session to a file, without holding up the screen."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Select, Static
+
+from session.errors import SessionError
+from session.export import export_file
+from session.reader import SessionReader
+from tui.words import plural
+
+WHAT = {
+    "topics": "Topics: top words, probabilities, shares",
+    "history": "History: the topics at every kept point",
+    "metrics": "Metrics: every measurement",
+    "articles": "Articles: each with its largest topic",
+    "model": "Model: all topics and words as arrays",
+}
+ALL_MODELS = "all models"
+
+
+class Export(ModalScreen[None]):
+    """What, in which form, of which model, to which file."""
+
+    BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(
+        self, open_reader: Callable[[Path], SessionReader], path: Path, models: tuple[str, ...], folder: Path
+    ) -> None:
+        super().__init__()
+        self._open_reader, self._path, self._models, self._folder = open_reader, path, models, folder
+        self._busy = threading.Event()
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog form") as box:
+            box.border_title = "Export"
+            box.border_subtitle = "Esc closes"
+            yield Static("What")
+            yield Select(
+                [(words, what) for what, words in WHAT.items()], value="topics", allow_blank=False, id="what"
+            )
+            yield Static("Form")
+            yield Select([("CSV", "csv"), ("JSON", "json")], value="csv", allow_blank=False, id="form")
+            yield Static("Model")
+            yield Select(self._model_choices("topics"), value=ALL_MODELS, allow_blank=False, id="model")
+            yield Static("File")
+            yield Input(self._default("topics", "csv"), id="file")
+            yield Static(id="export-progress", classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Export", variant="primary", id="go")
+                yield Button("Close", id="close")
+
+    def _model_choices(self, what: str) -> list[tuple[Content, str]]:
+        names = self._models if what == "model" else (ALL_MODELS, *self._models)
+        return [(Content(name), name) for name in names]
+
+    def _default(self, what: str, form: str) -> str:
+        return str(self._folder / f"{self._path.stem}-{what}.{form}")
+
+    @on(Select.Changed, "#what")
+    def _what(self, event: Select.Changed) -> None:
+        what = str(event.value)
+        form = self.query_one("#form", Select)
+        forms = [("NumPy .npz", "npz")] if what == "model" else [("CSV", "csv"), ("JSON", "json")]
+        form.set_options(forms)
+        form.value = forms[0][1]
+        model = self.query_one("#model", Select)
+        choices = self._model_choices(what)
+        model.set_options(choices)
+        model.value = choices[0][1]
+        self._rename()
+
+    @on(Select.Changed, "#form")
+    def _form(self) -> None:
+        self._rename()
+
+    def _rename(self) -> None:
+        what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
+        self.query_one("#file", Input).value = self._default(what, form)
+
+    @on(Button.Pressed, "#close")
+    def _close_pressed(self) -> None:
+        self.dismiss(None)
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#go")
+    def _go(self) -> None:
+        if self._busy.is_set():
+            return
+        what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
+        target = Path(self.query_one("#file", Input).value).expanduser()
+        if not target.name or target.is_dir():
+            self._tell(f"{target} is a folder: name a file in it")
+            return
+        self._busy.set()
+        self._tell("writing …")
+        self._write(what, form, None if model == ALL_MODELS else model, target)
+
+    @work(thread=True, exit_on_error=True)
+    def _write(self, what: str, form: str, model: str | None, target: Path) -> None:
+        try:
+            with self._open_reader(self._path) as reader:
+                rows = export_file(
+                    reader,
+                    what,
+                    form,
+                    str(target),
+                    model=model,
+                    progress=lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
+                )
+            told = f"{plural(rows, 'row')} in {target}" if rows else f"written to {target}"
+        except SessionError as error:
+            told = str(error)
+        finally:
+            self._busy.clear()
+        if self.is_mounted:
+            self.app.call_from_thread(self._tell, told)
+
+    def _tell(self, words: str) -> None:
+        if self.is_mounted:
+            self.query_one("#export-progress", Static).update(Content(words))

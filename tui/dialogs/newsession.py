@@ -1,0 +1,214 @@
+"""Settings of a new session, each with a line of explanation; then its trainer is started."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Checkbox, Input, Select, Static
+
+from session.errors import SessionError
+from session.paths import log_file, session_path
+from session.spec import parse_specs
+from tui.feed import last_line
+
+PATIENCE = 90.0
+"""Seconds that a trainer may take until its session file exists."""
+
+SOURCES = {
+    "api": "Wikipedia by its API: random articles, as politely as Wikimedia asks",
+    "recent": "Recent changes: the articles being edited right now",
+    "html": "Rendered pages of a wiki, one by one",
+    "dump": "A Wikipedia dump file: the fastest way, no network",
+    "counts": "Word counts from a file",
+    "demo": "The embedded sample: no network, nothing to set",
+}
+FILES = frozenset({"dump", "counts"})
+KINDS = {
+    "lda": ("100", "online LDA: a fixed number of topics; the one to begin with"),
+    "scvb0": ("100", "collapsed LDA: the quickest, a little rougher on short streams"),
+    "hdp": ("300", "HDP: finds the number of topics itself, up to this many"),
+}
+Launch = Callable[[Path, list[str]], "Popen[bytes]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was filled in."""
+
+    name: str
+    source: str
+    language: str
+    file: str
+    vocabulary: str
+    held_out: str
+    models: tuple[tuple[str, str], ...]
+    """(kind, topics) of each model asked for."""
+
+
+def arguments(wish: Wish) -> list[str]:
+    """The words after `wikitopics` that start this trainer. Raises :class:`SessionError`."""
+    if not wish.name:
+        raise SessionError("the session needs a name")
+    path = session_path(wish.name)
+    if path.exists():
+        raise SessionError(f"there is a session {wish.name} already: open it, or take another name")
+    if wish.source == "demo":
+        return ["demo", "--headless", "--session", wish.name]
+    if not wish.models:
+        raise SessionError("choose at least one model")
+    words = ["train", "--session", wish.name, "--source", wish.source]
+    if wish.source in FILES:
+        if not wish.file:
+            raise SessionError(f"the source {wish.source} needs a file")
+        words += [f"--{wish.source}", wish.file]
+    elif wish.language and wish.language != "en":
+        words += ["--lang", wish.language]
+    if wish.vocabulary and wish.vocabulary != "english":
+        words += ["--vocab", wish.vocabulary]
+    specs = [f"{kind}:topics={topics}" for kind, topics in wish.models]
+    parse_specs(specs, {})
+    for spec in specs:
+        words += ["--model", spec]
+    if wish.held_out:
+        if not wish.held_out.isdecimal():
+            raise SessionError(f"held-out articles must be a whole number, not {wish.held_out}")
+        words += ["--held-out", wish.held_out]
+    return words
+
+
+class NewSession(ModalScreen[Path | None]):
+    """Gives the path of the new session once its trainer has made it."""
+
+    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__()
+        self._launch = launch
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog form") as box:
+            box.border_title = "New session"
+            box.border_subtitle = "Esc cancels"
+            yield Static("Name")
+            yield Input("night", id="name", placeholder="letters, digits, . _ -")
+            yield Static("Source")
+            yield Select(
+                [(words, kind) for kind, words in SOURCES.items()],
+                value="api",
+                allow_blank=False,
+                id="source",
+            )
+            yield Static(
+                "Language of the Wikipedia, e.g. en; another than en needs a vocabulary of its own",
+                classes="online",
+            )
+            yield Input("en", id="language", classes="online")
+            yield Static("File to read", classes="fromfile")
+            yield Input(id="file", classes="fromfile")
+            yield Static("Vocabulary: english, or a file with a word a line", classes="trained")
+            yield Input("english", id="vocabulary", classes="trained")
+            yield Static(
+                "Models, side by side on the same articles; the number is that of topics", classes="trained"
+            )
+            for kind, (topics, words) in KINDS.items():
+                with Horizontal(classes="trained model"):
+                    yield Checkbox(kind, value=kind == "lda", id=f"use-{kind}", compact=True)
+                    yield Input(topics, id=f"topics-{kind}", type="integer", compact=True)
+                    yield Static(words, classes="words")
+            yield Static(
+                "Held-out articles: read first, never trained on, all measurements are theirs",
+                classes="trained",
+            )
+            yield Input("1000", id="held-out", type="integer", classes="trained")
+            yield Static(id="new-told", classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Start", variant="primary", id="go")
+                yield Button("Cancel", id="close")
+
+    def on_mount(self) -> None:
+        self._suit("api")
+
+    @on(Select.Changed, "#source")
+    def _source(self, event: Select.Changed) -> None:
+        self._suit(str(event.value))
+
+    def _suit(self, source: str) -> None:
+        """Show the fields that this source has."""
+        for selector, fits in (
+            (".online", source not in FILES | {"demo"}),
+            (".fromfile", source in FILES),
+            (".trained", source != "demo"),
+        ):
+            for widget in self.query(selector):
+                widget.display = fits
+
+    def wish(self) -> Wish:
+        """What is filled in now."""
+
+        def value(name: str) -> str:
+            return self.query_one(f"#{name}", Input).value.strip()
+
+        models = tuple(
+            (k, value(f"topics-{k}")) for k in KINDS if self.query_one(f"#use-{k}", Checkbox).value
+        )
+        return Wish(
+            value("name"),
+            str(self.query_one("#source", Select).value),
+            value("language"),
+            value("file"),
+            value("vocabulary"),
+            value("held-out"),
+            models,
+        )
+
+    @on(Button.Pressed, "#close")
+    def _cancelled(self) -> None:
+        self.dismiss(None)
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#go")
+    def _go(self) -> None:
+        wish = self.wish()
+        try:
+            words = arguments(wish)
+            path = session_path(wish.name)
+        except SessionError as error:
+            self._tell(str(error))
+            return
+        self.query_one("#go", Button).disabled = True
+        self.run_worker(self._start(path, words), exclusive=True)
+
+    async def _start(self, path: Path, words: list[str]) -> None:
+        self._tell("starting the trainer …")
+        try:
+            process = await asyncio.to_thread(self._launch, path, words)
+        except SessionError as error:
+            self._failed(str(error))
+            return
+        deadline = time.monotonic() + PATIENCE
+        while not path.exists():
+            code = process.poll()
+            if code is not None:
+                self._failed(last_line(log_file(path)) or f"the trainer ended with code {code}")
+                return
+            if time.monotonic() > deadline:
+                self._failed(f"the trainer has not begun; its messages: {log_file(path)}")
+                return
+            await asyncio.sleep(0.1)
+        self.dismiss(path)
+
+    def _failed(self, words: str) -> None:
+        self._tell(words)
+        self.query_one("#go", Button).disabled = False
+
+    def _tell(self, words: str) -> None:
+        self.query_one("#new-told", Static).update(Content(words))

@@ -1,0 +1,161 @@
+"""Crawl: how the wiki is being read, how politely, and what is in the way."""
+
+import time
+
+import numpy as np
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from session.reading import Event
+from tui.chart.axes import duration
+from tui.chart.chart import ZOOM, Chart, Drawing
+from tui.chart.plot import Series
+from tui.look import Choice, Look
+from tui.views.view import View, name
+from tui.widgets.eventlist import EventList
+from tui.widgets.facts import Fact, Facts
+from tui.widgets.flow import allowed, per_second, waiting
+from tui.widgets.statusline import condition, source_words
+from tui.words import age, count, share, size, visible
+
+WIDE = 110
+DEMO = (
+    "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the internet"
+)
+
+
+class Crawl(View):
+    """Facts beside the rate of the last half hour, the newest errors below."""
+
+    TITLE = "Crawl"
+    PANELS = 3
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("y", "log_y", "Log y", id="crawl.log_y", tooltip="logarithmic or linear rates"),
+        Binding(
+            "left",
+            "cross(-1)",
+            "Crosshair",
+            key_display="←→",
+            id="crawl.left",
+            tooltip="read the rates at one moment",
+        ),
+        Binding("right", "cross(1)", "Crosshair", show=False, id="crawl.right"),
+        Binding(
+            "plus,equals_sign", "zoom(1)", "Zoom", key_display="+-", id="crawl.zoom_in", tooltip="look closer"
+        ),
+        Binding("minus", "zoom(-1)", "Zoom out", show=False, id="crawl.zoom_out"),
+        Binding("0", "reset", "Reset", id="crawl.reset", tooltip="the whole half hour"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="crawl-view")
+        self._flow: object = None
+
+    def compose(self) -> ComposeResult:
+        with Container(id="crawl-panels"):
+            yield Facts(id="crawl-facts")
+            with Vertical():
+                yield Chart(id="rates")
+                yield EventList(id="crawl-errors")
+
+    def on_mount(self) -> None:
+        chart = self.query_one(Chart)
+        chart.log_x = False
+        name(self.query_one("#crawl-facts"), "Crawl")
+        name(self.query_one("#crawl-errors"), "Last errors")
+
+    def home(self) -> Widget | None:
+        return self.query_one(Chart)
+
+    def fit(self, width: int, height: int) -> None:
+        self.set_class(width >= WIDE, "-wide")
+
+    def show(self, look: Look, choice: Choice) -> None:
+        self.query_one(Facts).show(facts(look))
+        chart = self.query_one(Chart)
+        chart.ascii_only = choice.ascii_only
+        if self._flow is not look.flow or not look.flow:
+            self._flow = look.flow
+            chart.draw(rates(look))
+        name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), chart.pointed())
+        errors = self.query_one(EventList)
+        errors.empty = " none"
+        errors.show_events(tuple(Event(look.at, "warning", text) for text in look.status.errors))
+
+    def action_log_y(self) -> None:
+        self.query_one(Chart).toggle_log_y()
+
+    def on_chart_pointed(self, event: Chart.Pointed) -> None:
+        chart = self.query_one(Chart)
+        name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), event.text)
+
+    def action_cross(self, columns: int) -> None:
+        self.query_one(Chart).step(columns)
+
+    def action_zoom(self, way: int) -> None:
+        self.query_one(Chart).zoom(ZOOM if way > 0 else 1 / ZOOM)
+
+    def action_reset(self) -> None:
+        self.query_one(Chart).reset()
+
+
+def rates(look: Look) -> Drawing:
+    """Crawl and train rates over the minutes before now."""
+    if not look.flow:
+        return Drawing(empty=("no rates measured yet",))
+    kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
+    now = kept[-1].at
+    x = np.array([flow.at - now for flow in kept])
+    crawl = np.array([flow.crawl_rate for flow in kept])
+    # A pause of the trainer is a gap, not a straight line.
+    crawl = np.where(np.r_[False, np.diff(x) > 30], np.nan, crawl)
+    return Drawing(
+        series=(Series("crawl", x, crawl),),
+        x_name="ago",
+        label_x=lambda value: duration(-value) if value < -0.5 else "now",
+        value=per_second,
+        tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(now + value)),
+    )
+
+
+def facts(look: Look) -> list[Fact]:
+    """Everything about the crawl in words."""
+    s = look.status
+    _, words, ink = condition(s)
+    held_up, held_ink = waiting(s, look.at)
+    rows: list[Fact] = [
+        ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
+        ("source", source_words(s), "strong"),
+        ("", DEMO if s.source == "demo" else "", "muted"),
+        ("now", held_up or "working", held_ink),
+        ("crawl", per_second(s.crawl_rate), "strong"),
+        ("train", f"{per_second(s.train_rate)} while it learns", ""),
+        ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
+        ("requests", allowed(s), "strong"),
+        ("", f"{count(s.requests)} in this run", "muted"),
+        ("latency", f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured", ""),
+        ("pages a request", str(s.batch_pages or "not known"), ""),
+        ("retries", count(s.retries), "warn" if s.retries else ""),
+        ("told to wait", f"{count(s.throttled)} times (429, 503, maxlag)", "warn" if s.throttled else ""),
+        ("read", f"{size(s.bytes_read)} over the wire", ""),
+        ("crawled", f"{count(s.crawled)} articles", ""),
+        (
+            "trained",
+            f"{count(s.articles)}" + (f" of {count(s.article_limit)}" if s.article_limit else ""),
+            "",
+        ),
+        ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
+        ("waiting", f"{count(s.pending)} crawled, not yet trained", ""),
+        ("skipped", f"{count(s.skipped)}", ""),
+        ("lap", f"{share(s.lap)} of the wiki read" if s.lap is not None else "not known", ""),
+        (
+            "last save",
+            f"{age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else "none",
+            "",
+        ),
+    ]
+    if look.last_words:
+        rows.insert(1, ("", f"its last words: {visible(look.last_words)}", "warn"))
+    return [row for row in rows if row[1]]

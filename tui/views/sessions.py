@@ -1,0 +1,117 @@
+"""Sessions: all of this user's, which run, how far they are; open another, begin a new one."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.widget import Widget
+
+from session.reading import Status
+from session.sessions import list_sessions
+from tui.inks import Part
+from tui.look import Choice, Look
+from tui.messages import NewSession, OpenSession
+from tui.rows import Rows
+from tui.views.view import View, name
+from tui.widgets.statusline import condition, source_words
+from tui.words import age, count, measured, plural, visible
+
+EVERY = 3.0
+"""Seconds between two looks at the folder while the view is in sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session file and what it says of itself, or why it cannot be read."""
+
+    name: str
+    path: Path
+    status: Status | str
+    here: bool
+
+
+class SessionList(Rows[SessionRow]):
+    """One line a session; the one on screen is marked."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.empty = " looking for sessions …"
+
+    def key(self, row: SessionRow) -> object:
+        return row.path
+
+    def header(self, width: int) -> list[Part]:
+        return [
+            (f"   {'name':<18} {'state':<16} {'articles':>11}  {'source':<24} models, perplexity", "header")
+        ]
+
+    def parts(self, row: SessionRow, width: int) -> list[Part]:
+        mark: Part = (" > " if row.here else "   ", "accent")
+        if isinstance(row.status, str):
+            return [mark, (f"{visible(row.name):<18.18} ", "strong"), (visible(row.status), "bad")]
+        s = row.status
+        _, words, ink = condition(s)
+        models = "  ".join(
+            f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in s.models
+        )
+        saved = f"  saved {age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else ""
+        return [
+            mark,
+            (f"{visible(row.name):<18.18} ", "strong"),
+            (f"{words.lower():<16.16} ", ink),
+            (f"{count(s.articles):>11}  ", ""),
+            (f"{source_words(s):<24.24} ", "muted"),
+            (visible(models), ""),
+            (saved, "faint"),
+        ]
+
+
+class Sessions(View):
+    """The sessions in the session folder."""
+
+    TITLE = "Sessions"
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="sessions-view")
+        self._looked_at = float("-inf")
+
+    def compose(self) -> ComposeResult:
+        yield SessionList(id="sessions")
+
+    def home(self) -> Widget | None:
+        return self.query_one(SessionList)
+
+    def show(self, look: Look, choice: Choice) -> None:
+        if time.monotonic() - self._looked_at >= EVERY:
+            self._looked_at = time.monotonic()
+            self.run_worker(self._fill(Path(look.status.session)), group="sessions", exclusive=True)
+
+    async def _fill(self, here: Path) -> None:
+        found = await asyncio.to_thread(list_sessions)
+        rows = [SessionRow(title, path, status, path == here) for title, path, status in found]
+        listed = self.query_one(SessionList)
+        listed.empty = " no sessions in the session folder; this one lies elsewhere"
+        listed.show(rows)
+        name(listed, plural(len(rows), "session"), "Enter opens, n begins a new one")
+
+    @on(SessionList.Chosen, "#sessions")
+    def _chosen(self, event: SessionList.Chosen) -> None:
+        row: SessionRow = event.row
+        if isinstance(row.status, str):
+            self.app.notify(row.status, severity="error", markup=False)
+        else:
+            self.post_message(OpenSession(row.path))
+
+    def action_new(self) -> None:
+        self.post_message(NewSession())
+
+    def copied(self) -> str:
+        row = self.query_one(SessionList).current
+        return "" if row is None else str(row.path)

@@ -1,0 +1,189 @@
+"""Topics: the list, and everything about one of them."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from session.reading import ArticleRow
+from tui.look import Choice, Look
+from tui.messages import OpenArticle
+from tui.views.view import View, name
+from tui.widgets.articlelist import ArticleList
+from tui.widgets.evolution import Evolution, History
+from tui.widgets.topiccard import TopicCard
+from tui.widgets.topiclist import TopicList, by_share, holds
+from tui.words import count, share
+
+SIDE_BY_SIDE = 110
+TALL, LOFTY = 38, 55
+KEPT_WORDS = 20
+ARTICLES = 50
+
+
+class Topics(View):
+    """List and detail side by side where the terminal is wide; else Enter opens and Escape closes."""
+
+    TITLE = "Topics"
+    PANELS = 4
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("enter", "detail", "Detail", id="topics.detail", tooltip="everything about the topic"),
+        Binding("escape", "close", "Back", id="topics.back", tooltip="back to the list"),
+        Binding(
+            "left_square_bracket",
+            "step(-1)",
+            "History",
+            key_display="[ ]",
+            id="topics.before",
+            tooltip="the topic as it was earlier",
+        ),
+        Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
+        Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
+        Binding(
+            "p", "neighbour(-1)", "Topic before", show=False, id="topics.previous", tooltip="the topic before"
+        ),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="topics-view")
+        self._look: Look | None = None
+        self._choice = Choice()
+        self._sought = ""
+        self._told: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield TopicList(id="all-topics")
+            with Vertical(id="detail"):
+                yield TopicCard(id="topic-card")
+                yield Evolution(id="evolution")
+                yield ArticleList(id="topic-articles")
+
+    def home(self) -> Widget | None:
+        return self.query_one("#evolution") if self._covered else self.query_one("#all-topics")
+
+    @property
+    def _covered(self) -> bool:
+        return self.has_class("-open") and not self.has_class("-side")
+
+    def fit(self, width: int, height: int) -> None:
+        self.set_class(width >= SIDE_BY_SIDE, "-side")
+        self.set_class(height >= TALL, "-tall")
+        self.set_class(height >= LOFTY, "-lofty")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        listed = self.query_one("#all-topics", TopicList) if self.is_mounted else None
+        if action == "close":
+            return bool(self._covered or self._sought or (listed is not None and not listed.has_focus))
+        if action == "step":
+            return self._covered or self.has_class("-side")
+        return True
+
+    def show(self, look: Look, choice: Choice) -> None:
+        self._look, self._choice = look, choice
+        model = choice.model_of(look)
+        rows = by_share(look.topics.get(model or "", ()))
+        topics = self.query_one("#all-topics", TopicList)
+        topics.ascii_only = choice.ascii_only
+        found = [row for row in rows if holds(row, self._sought)]
+        topics.show(found)
+        finding = f" with “{self._sought}”" if self._sought else ""
+        name(topics, f"{count(len(found))} topics{finding} · {model or ''}")
+        self._detail()
+
+    def open(self, topic: int) -> None:
+        """Everything about this topic."""
+        topics = self.query_one("#all-topics", TopicList)
+        where = next((i for i, row in enumerate(topics.rows) if row.topic == topic), None)
+        if where is None and self._sought:
+            self._sought = ""
+            if self._look is not None:
+                self.show(self._look, self._choice)
+            where = next((i for i, row in enumerate(topics.rows) if row.topic == topic), None)
+        if where is not None:
+            topics.cursor = where
+            topics.reveal()
+        self.action_detail()
+
+    def _detail(self) -> None:
+        """Fill the detail if it is in sight and not yet of this topic and this moment."""
+        row = self.query_one("#all-topics", TopicList).current
+        look, model = self._look, None if self._look is None else self._choice.model_of(self._look)
+        if (
+            look is None
+            or model is None
+            or row is None
+            or not (self.has_class("-side") or self.has_class("-open"))
+        ):
+            return
+        self.query_one(TopicCard).show(row, look, self._choice)
+        now = (row.topic, model, look.topics)
+        if (
+            self._told
+            and all(a is b or a == b for a, b in zip(now[:2], self._told[:2], strict=True))
+            and (now[2] is self._told[2])
+        ):
+            return
+        self._told = now
+        self.run_worker(self._fill(row.topic, model, look), group="detail", exclusive=True)
+
+    async def _fill(self, topic: int, model: str, look: Look) -> None:
+        nothing: History = []
+        history = await self.ask(lambda reader: reader.topic_history(model, topic, KEPT_WORDS), nothing)
+        none: list[ArticleRow] = []
+        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES), none)
+        evolution = self.query_one(Evolution)
+        evolution.show(history)
+        name(evolution, f"Topic {topic} after so many articles", "[ ] step through it")
+        listed = self.query_one("#topic-articles", ArticleList)
+        listed.show_articles(articles, look, model)
+        name(listed, f"Articles most about topic {topic}")
+
+    @on(TopicList.Moved, "#all-topics")
+    def _moved(self) -> None:
+        self._detail()
+
+    @on(TopicList.Chosen, "#all-topics")
+    def _chosen(self) -> None:
+        self.action_detail()
+
+    @on(ArticleList.Chosen, "#topic-articles")
+    def _article(self, event: ArticleList.Chosen) -> None:
+        self.post_message(OpenArticle(event.row.title))
+
+    def action_detail(self) -> None:
+        self.add_class("-open")
+        self._detail()
+        self.query_one(Evolution).focus()
+        self.refresh_bindings()
+
+    def action_close(self) -> None:
+        if self._covered or self.screen.focused is not self.query_one("#all-topics"):
+            self.remove_class("-open")
+            self.query_one("#all-topics").focus()
+            self.refresh_bindings()
+        elif self._sought:
+            self.find("")
+
+    def action_step(self, by: int) -> None:
+        if self._covered or self.has_class("-side"):
+            self.query_one(Evolution).step(by)
+
+    def action_neighbour(self, by: int) -> None:
+        self.query_one("#all-topics", TopicList).action_move(by)
+
+    def finds(self) -> str:
+        return "a word of the topics"
+
+    def find(self, text: str) -> None:
+        self._sought = text
+        if self._look is not None:
+            self.show(self._look, self._choice)
+
+    def copied(self) -> str:
+        row = self.query_one("#all-topics", TopicList).current
+        if row is None:
+            return ""
+        words = self.query_one(Evolution).words or row.words
+        return f"topic {row.topic} ({share(row.share)}): " + " ".join(word for word, _ in words)

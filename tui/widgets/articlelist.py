@@ -1,0 +1,47 @@
+"""Articles, one line each: title, length, what the model in use took them for."""
+
+from rich.cells import set_cell_size
+
+from session.reading import ArticleRow
+from tui.inks import Part
+from tui.look import Look
+from tui.rows import Rows
+from tui.widgets.reading import about
+from tui.words import count, cut, visible
+
+
+class ArticleList(Rows[ArticleRow]):
+    """Titles come from strangers: they print as themselves."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.empty = " no articles"
+        self._look: Look | None = None
+        self._model: str | None = None
+
+    def show_articles(
+        self, rows: list[ArticleRow] | tuple[ArticleRow, ...], look: Look, model: str | None
+    ) -> None:
+        """Draw these, as ``model`` sees them."""
+        self._look, self._model = look, model
+        self.show(rows)
+
+    def key(self, row: ArticleRow) -> object:
+        return row.seq
+
+    def header(self, width: int) -> list[Part]:
+        return [(f"{'number':>9} {'words':>7}  {'title':<{self._title(width)}}most about", "header")]
+
+    def parts(self, row: ArticleRow, width: int) -> list[Part]:
+        room = self._title(width)
+        title = set_cell_size(cut(visible(row.title), room - 2), room)
+        out: list[Part] = [
+            (f"{count(row.seq):>9} ", "faint"),
+            (f"{count(row.words):>7}  ", "muted"),
+            (title, ""),
+        ]
+        return out if self._look is None else [*out, *about(row, self._look, self._model)]
+
+    @staticmethod
+    def _title(width: int) -> int:
+        return max(min((width - 20) // 2, 60), 12)

@@ -1,0 +1,101 @@
+"""How a topic's words came about: top words after so many articles, side by side ([H10] figure 1)."""
+
+from collections.abc import Sequence
+
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.inks import INKS, Part, strip
+from tui.words import count, share
+
+History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
+"""(articles, share, words with probabilities) of every kept snapshot, oldest first."""
+COLUMN = 15
+
+
+def doublings(history: History) -> list[int]:
+    """Indices of the snapshots nearest to 2,048, 4,096, 8,192 … and to the powers of two before, and of
+    the newest: one column a doubling, as the papers print it."""
+    chosen: list[int] = []
+    goal = 1
+    for index, (articles, _, _) in enumerate(history):
+        if articles >= goal:
+            chosen.append(index)
+            while goal <= articles:
+                goal *= 2
+    newest = len(history) - 1
+    if newest >= 0 and (not chosen or chosen[-1] != newest):
+        chosen.append(newest)
+    return chosen
+
+
+class Evolution(Widget, can_focus=True):
+    """A column for each doubling of the articles read; a word that the column before lacks has a +."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    class Stepped(Message):
+        """Another column is the chosen one."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._history: History = ()
+        self._columns: list[int] = []
+        self._chosen: int | None = None
+        """Index into the columns; None: the newest, whatever comes."""
+
+    def show(self, history: History) -> None:
+        """Draw this history; a chosen column stays chosen by its article count."""
+        articles = self._articles_chosen()
+        self._history, self._columns = history, doublings(history)
+        if articles is not None:
+            counts = [history[index][0] for index in self._columns]
+            self._chosen = counts.index(articles) if articles in counts else None
+        self.refresh()
+
+    def step(self, by: int) -> None:
+        """Choose the column before or after."""
+        if self._columns:
+            last = len(self._columns) - 1
+            here = last if self._chosen is None else self._chosen
+            goal = min(max(here + by, 0), last)
+            self._chosen = None if goal == last else goal
+            self.refresh()
+            self.post_message(self.Stepped())
+
+    def _articles_chosen(self) -> int | None:
+        return None if self._chosen is None else self._history[self._columns[self._chosen]][0]
+
+    @property
+    def words(self) -> tuple[tuple[str, float], ...]:
+        """The words of the chosen column."""
+        if not self._columns:
+            return ()
+        return self._history[self._columns[-1 if self._chosen is None else self._chosen]][2]
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if not self._columns:
+            return strip(self, [(" no snapshot yet", "muted")] if y == 0 else [], width)
+        room = max((width - 1) // COLUMN, 1)
+        chosen = len(self._columns) - 1 if self._chosen is None else self._chosen
+        first = max(min(chosen - room // 2, len(self._columns) - room), 0)
+        parts: list[Part] = [("‹" if first and y == 0 and not self.has_class("-ascii") else " ", "faint")]
+        for place in range(first, min(first + room, len(self._columns))):
+            parts += self._cell(place, y, place == chosen and self._chosen is not None)
+        return strip(self, parts, width)
+
+    def _cell(self, place: int, y: int, chosen: bool) -> list[Part]:
+        articles, part, words = self._history[self._columns[place]]
+        if y == 0:
+            return [(f"{count(articles):<{COLUMN}}", "accent" if chosen else "strong")]
+        if y == 1:
+            return [(f"{share(part):<{COLUMN}}", "muted")]
+        if y - 2 >= len(words):
+            return [(" " * COLUMN, "")]
+        word = words[y - 2][0]
+        before = {w for w, _ in self._history[self._columns[place - 1]][2]} if place else None
+        new = before is not None and word not in before
+        text = f"{'+' if new else ''}{word}"
+        return [(f"{text:<{COLUMN - 1}.{COLUMN - 1}} ", "new" if new else ("accent" if chosen else ""))]

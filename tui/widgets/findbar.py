@@ -1,0 +1,57 @@
+"""The line in which to say what to find; what it finds shows while one types."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input
+
+
+class FindBar(Horizontal):
+    """Enter keeps what was found, Escape lets it go."""
+
+    BINDINGS = [Binding("escape", "let_go", "Cancel")]  # noqa: RUF012 - Textual's own convention
+
+    class Sought(Message):
+        """Find this; ``done``: the line is closed again."""
+
+        def __init__(self, text: str, done: bool) -> None:
+            super().__init__()
+            self.text = text
+            self.done = done
+
+    def __init__(self) -> None:
+        super().__init__(id="find")
+
+    def compose(self) -> ComposeResult:
+        yield Input(compact=True)
+
+    def open(self, what: str) -> None:
+        """Show the line; ``what`` says what can be found here."""
+        line = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            line.value = ""
+        line.placeholder = f"find {what}"
+        self.add_class("-open")
+        line.focus()
+
+    def shut(self) -> None:
+        """Take the line away and change nothing."""
+        self.remove_class("-open")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.has_class("-open"):
+            self.post_message(self.Sought(event.value, done=False))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.shut()
+        self.post_message(self.Sought(event.value, done=True))
+
+    def action_let_go(self) -> None:
+        self.shut()
+        self.post_message(self.Sought("", done=True))
