@@ -57,6 +57,8 @@ def m001_first(db: Database) -> None:
     # Word counts of articles crawled but not yet trained, one row a stretch of the crawl.
     db.table("pending").create({"id": int, "documents": bytes}, pk="id")
     db.table("held_out").create({"id": int, "documents": bytes}, pk="id")
+    # The newest trained articles once more, to be inferred anew by what the models know later.
+    db.table("recent").create({"first_seq": int, "articles": int, "documents": bytes}, pk="first_seq")
     # With --keep-counts: everything held out and trained, in the order of the stream.
     db.table("kept_counts").create({"id": int, "articles": int, "documents": bytes}, pk="id")
     # role: index into ROLES. topics: each model's largest topic, two uint16 a model (topic, ten-thousandths).

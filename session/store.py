@@ -7,8 +7,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from session.settings import Settings
 SQLITE_HEADER = b"SQLite format 3\0"
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
+RECENT_ARTICLES = 20_000
+"""So many of the newest articles keep their counts, and their topics are inferred anew."""
 
 
 @dataclass(slots=True)
@@ -62,14 +64,18 @@ class ModelRow:
     log_likelihood: float | None
 
 
+Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
+"""Each article's largest topic in one model, (n,), and its proportion, (n,)."""
+
+
 @dataclass(slots=True)
 class ArticleRows:
     """Articles read, with each model's largest topic where they were trained."""
 
     documents: Documents
     role: Role
-    topics: Sequence[tuple[NDArray[np.intp], NDArray[np.floating[Any]]]] = ()
-    """One pair a model: (n,) topic, (n,) proportion."""
+    topics: Sequence[Largest] = ()
+    """One pair a model."""
 
 
 @dataclass(slots=True)
@@ -94,6 +100,8 @@ class Changes:
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[Snapshot] = field(default_factory=list)
     models: dict[int, ModelRow] = field(default_factory=dict)
+    renewed: list[tuple[int, Sequence[Largest]]] = field(default_factory=list)
+    """(number of the first article, one pair a model) of stretches inferred anew."""
 
 
 def connect(path: Path, *, timeout: float = 30.0) -> Database:
@@ -248,11 +256,15 @@ class Store:
                 for rows in changes.articles:
                     if self.settings.keep_articles != "none" or rows.role != "trained":
                         self._insert_articles(rows, next_seq)
-                    next_seq += len(rows.documents)
+                    if rows.role == "trained" and self.settings.keep_articles != "none":
+                        self._insert_recent(rows.documents, next_seq)
                     if self.settings.keep_counts and rows.role != "skipped":
                         self._db.table("kept_counts").insert(
                             {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                         )
+                    next_seq += len(rows.documents)
+                for first_seq, largest in changes.renewed:
+                    self._renew_topics(first_seq, largest)
                 self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
                 self._db.table("pending").insert_all(
                     {"id": number, "documents": documents.to_bytes()}
@@ -285,17 +297,66 @@ class Store:
             raise as_session_error(error, self.path) from None
         progress.next_seq = next_seq
 
+    def _insert_recent(self, documents: Documents, first_seq: int) -> None:
+        nameless = replace(documents, titles=("",) * len(documents))  # `articles` has the titles
+        self._db.table("recent").insert(
+            {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
+        )
+        self._db.execute(
+            "DELETE FROM recent WHERE first_seq + articles <= ?",
+            [first_seq + len(documents) - RECENT_ARTICLES],
+        )
+
+    def recent(self) -> Iterator[tuple[int, Documents]]:
+        """The newest trained articles (without titles) as committed: (number of the first, counts)."""
+        numbers = self._db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall()
+        for (first_seq,) in numbers:
+            (data,) = self._db.execute(
+                "SELECT documents FROM recent WHERE first_seq = ?", [first_seq]
+            ).fetchone()
+            yield first_seq, Documents.from_bytes(data)
+
+    def _renew_topics(self, first_seq: int, largest: Sequence[Largest]) -> None:
+        """Put each article's largest topics in the place of those that it had when it was read."""
+        seqs = range(first_seq, first_seq + len(largest[0][0]))
+        rows = self._db.execute(
+            "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs.start, seqs.stop - 1]
+        ).fetchall()
+        old = {seq: np.frombuffer(packed, "<u2").tolist() for seq, packed in rows if packed}
+        self._db.conn.executemany(
+            "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
+            [
+                (model, values[2 * model], values[2 * model + 1], seq)
+                for seq, values in old.items()
+                for model in range(len(largest))
+            ],
+        )
+        columns = _columns(largest)
+        kept = [(place, seq) for place, seq in enumerate(seqs) if seq in old]
+        self._db.conn.executemany(
+            "UPDATE articles SET topics = ? WHERE seq = ?",
+            [(columns[place].tobytes(), seq) for place, seq in kept],
+        )
+        self._insert_topics(columns, kept)
+
+    def _insert_topics(self, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:
+        values = columns.tolist()
+        for model in range(columns.shape[1] // 2):
+            self._db.conn.executemany(
+                "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
+                [
+                    (model, values[place][2 * model], values[place][2 * model + 1], seq)
+                    for place, seq in places
+                ],
+            )
+
     def _insert_articles(self, rows: ArticleRows, first_seq: int) -> None:
         documents = rows.documents
         seqs = range(first_seq, first_seq + len(documents))
-        largest = [
-            (topic.tolist(), np.rint(np.asarray(share, np.float64) * 10_000).astype(int).tolist())
-            for topic, share in rows.topics
-        ]
+        columns = _columns(rows.topics)
         packed: Iterable[bytes | None] = [None] * len(documents)
-        if largest:
-            columns = np.array([column for pair in largest for column in pair], dtype="<u2").T
-            packed = [row.tobytes() for row in np.ascontiguousarray(columns)]
+        if rows.topics:
+            packed = [row.tobytes() for row in columns]
         self._db.conn.executemany(
             "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?)",
             zip(
@@ -309,11 +370,8 @@ class Store:
                 strict=True,
             ),
         )
-        for model, (topics, shares) in enumerate(largest):
-            self._db.conn.executemany(
-                "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
-                zip([model] * len(documents), topics, shares, seqs, strict=True),
-            )
+        if rows.topics:
+            self._insert_topics(columns, list(enumerate(seqs)))
 
     def keep_top(self, most: int) -> None:
         """Drop trained articles that are not among the ``most`` most about some topic."""
@@ -411,6 +469,14 @@ class Pulse:
     def close(self) -> None:
         """Safe to call twice."""
         self._db.close()
+
+
+def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
+    """(n, 2 x models): topic and ten-thousandths of each model, one row an article."""
+    pairs = [
+        np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
+    ]
+    return np.hstack(pairs).astype("<u2") if pairs else np.empty((0, 0), "<u2")
 
 
 def _model_columns(row: ModelRow) -> dict[str, Any]:

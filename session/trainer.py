@@ -8,6 +8,7 @@ from collections import deque
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model import KINDS, Minibatch
 from session.documents import Block, Documents
@@ -15,10 +16,12 @@ from session.measure import HeldOut, snapshot_words
 from session.schedule import evaluation_due, minibatch_size, thinned
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import ArticleRows, Changes, ModelRow, Progress, Snapshot, Store
+from session.store import ArticleRows, Changes, Largest, ModelRow, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
+RENEWAL = 1.5
+"""The newest articles are inferred anew whenever the stream has grown by so much since the last time."""
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
 
@@ -69,6 +72,7 @@ class Trainer:
         self._moved = False
         self._learnt = False
         self._measured = False
+        self._renewed_at = self.progress.articles
 
     @property
     def dirty(self) -> bool:
@@ -130,8 +134,7 @@ class Trainer:
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
             proportions = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            topic = proportions.argmax(axis=1)
-            learnt.append((topic, proportions[np.arange(len(topic)), topic]))
+            learnt.append(_largest(proportions))
         self._changes.articles.append(ArticleRows(batch, "trained", learnt))
         progress = self.progress
         before = progress.articles
@@ -204,6 +207,12 @@ class Trainer:
     def _measure(self, elapsed_seconds: float) -> None:
         progress = self.progress
         self._measured = True
+        if progress.articles >= RENEWAL * self._renewed_at:
+            self._renewed_at = progress.articles
+            self._changes.renewed += [
+                (first_seq, [_largest(model.infer(_minibatch(documents))) for model in self.models])
+                for first_seq, documents in self._store.recent()
+            ]
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):
@@ -220,6 +229,11 @@ class Trainer:
             self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
         if not self._points or self._points[-1] != progress.articles:
             self._points.append(progress.articles)
+
+
+def _largest(proportions: NDArray[np.float32]) -> Largest:
+    topic = proportions.argmax(axis=1)
+    return topic, proportions[np.arange(len(topic)), topic]
 
 
 def _minibatch(documents: Documents) -> Minibatch:
