@@ -4,9 +4,9 @@ import os
 import sqlite3
 from pathlib import Path
 
+from session.database import as_session_error
 from session.errors import SessionError
 from session.reader import SessionReader
-from session.store import as_session_error
 
 
 def backup(path: Path, target: Path) -> None:

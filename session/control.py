@@ -6,9 +6,9 @@ import sqlite3
 import time
 from pathlib import Path
 
+from session.database import as_session_error, connect
 from session.errors import NotRunning, SessionError
 from session.lock import owner_pid
-from session.store import as_session_error, connect
 
 PATIENCE_SECONDS = 30.0
 

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from itertools import accumulate
 from pathlib import Path
 
+from session.database import as_session_error
 from session.documents import Documents
 from session.errors import BadUsage
 from session.reader import SessionReader
-from session.store import as_session_error
 
 
 class KeptCounts:

@@ -13,6 +13,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from session.blobs import unpack_state
+from session.database import as_session_error, check_header, check_version
 from session.errors import NoSession
 from session.lock import owner_pid
 from session.reading import (
@@ -28,7 +29,6 @@ from session.reading import (
     TopicRow,
 )
 from session.schema import ROLES
-from session.store import as_session_error, check_header, check_version
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this is no sign of life."""

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 from session.errors import DiskFull
 from session.feed import Feed, Rate
-from session.store import Progress, Pulse, Store
+from session.pulse import Pulse
+from session.store import Progress, Store
 from session.trainer import Trainer
 
 COMMIT_SECONDS = 1.0
@@ -198,6 +199,7 @@ class Run:
 
     async def _commit_if_due(self, age: float) -> None:
         due = self._trainer.dirty and time.monotonic() - self._committed >= age
+        due = due or self._trainer.renewal_due
         if due or self._save:
             self._save = False
             await self._commit()

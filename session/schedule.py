@@ -4,6 +4,8 @@ Both depend on counts of articles alone, never on the clock, so that an interrup
 undisturbed one do exactly the same.
 """
 
+import math
+
 FIRST = 64
 """Articles in the first minibatch, so that the first point of the curve comes within seconds."""
 
@@ -28,6 +30,14 @@ def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> 
         return True
     interval = max(FIRST, 20 * held_out)
     return before // interval != after // interval
+
+
+def renewal_due(before: int, after: int) -> bool:
+    """Whether the newest articles are inferred anew: each time the stream has grown by half.
+
+    That costs as much as training a part of them again, so it has to become rarer as the stream goes on.
+    """
+    return before > 0 and math.floor(math.log(before, 1.5)) != math.floor(math.log(after, 1.5))
 
 
 def thinned(articles: list[int], most: int) -> set[int]:

@@ -10,6 +10,7 @@ from typing import Any
 from crawler.page import SourceInfo
 from session import store as stores
 from session.counts import CountsFeed, CountsFile
+from session.database import is_sqlite
 from session.errors import BadUsage
 from session.feed import CrawlFeed, Feed
 from session.kept import KeptCounts
@@ -19,7 +20,6 @@ from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run
 from session.settings import Settings, check_batch_sizes
 from session.sources import make_source, needs_contact, source_options
-from session.store import is_sqlite
 from session.trainer import Trainer, default_batch_size, model_row, new_model
 from vocab import Vocabulary
 

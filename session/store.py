@@ -7,8 +7,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
+from session.article_tables import (
+    ArticleRows,
+    Largest,
+    insert_articles,
+    insert_recent,
+    keep_top,
+    renew_topics,
+)
 from session.blobs import pack_state, unpack_state
+from session.database import as_session_error, connect
 from session.documents import Documents
-from session.errors import DiskFull, NotASession, SessionError
-from session.reading import Role
-from session.schema import APPLICATION_ID, ROLES, VERSION, migrations
+from session.errors import SessionError
+from session.schema import APPLICATION_ID, VERSION, migrations
 from session.settings import Settings
 
-SQLITE_HEADER = b"SQLite format 3\0"
-FLOW_ROWS = 900
-EVENT_ROWS = 2000
-RECENT_ARTICLES = 20_000
-"""So many of the newest articles keep their counts, and their topics are inferred anew."""
+TOP_ARTICLES = 200
+"""With `--keep-articles top`: articles kept for each topic."""
 
 
 @dataclass(slots=True)
@@ -64,20 +69,6 @@ class ModelRow:
     log_likelihood: float | None
 
 
-Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
-"""Each article's largest topic in one model, (n,), and its proportion, (n,)."""
-
-
-@dataclass(slots=True)
-class ArticleRows:
-    """Articles read, with each model's largest topic where they were trained."""
-
-    documents: Documents
-    role: Role
-    topics: Sequence[Largest] = ()
-    """One pair a model."""
-
-
 @dataclass(slots=True)
 class Snapshot:
     """The top words of every topic of one model at one point of the stream."""
@@ -100,67 +91,6 @@ class Changes:
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[Snapshot] = field(default_factory=list)
     models: dict[int, ModelRow] = field(default_factory=dict)
-    renewed: list[tuple[int, Sequence[Largest]]] = field(default_factory=list)
-    """(number of the first article, one pair a model) of stretches inferred anew."""
-
-
-def connect(path: Path, *, timeout: float = 30.0) -> Database:
-    """A connection that writes to an existing session; refuses what is none. Applies migrations."""
-    check_header(path)
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
-    try:
-        db = Database(connection)
-        version = check_version(connection, path)
-        # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
-        # a whole earlier state, from which the same stream is trained again identically.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if version < VERSION:
-            migrations.apply(db)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise as_session_error(error, path) from None
-    except BaseException:
-        connection.close()
-        raise
-    return db
-
-
-def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
-    """An SQLite error as one line for people."""
-    text = str(error)
-    if "not a database" in text or "malformed" in text:
-        return NotASession(f"{path} is damaged or no session: {text}")
-    if "readonly" in text or "read-only" in text:
-        return SessionError(f"{path} cannot be written: it or its folder is read-only")
-    if "disk is full" in text:
-        return DiskFull(f"no space left on the disk of {path}")
-    return SessionError(f"{path}: {text}")
-
-
-def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version. Raises :class:`NotASession` for another program's file or a newer version."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise NotASession(f"{path} is an SQLite file, but no wikitopics session")
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        raise NotASession(
-            f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
-        )
-    return version
-
-
-def check_header(path: Path) -> None:
-    """Raises :class:`NotASession` for what is no SQLite file, a folder included."""
-    try:
-        with path.open("rb") as file:
-            header = file.read(16)
-    except IsADirectoryError:
-        raise NotASession(f"{path} is a folder, no session") from None
-    except OSError as error:
-        raise SessionError(f"{path}: {error.strerror}") from None
-    if header != SQLITE_HEADER:
-        raise NotASession(f"{path} is no session: not an SQLite file")
 
 
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
@@ -248,23 +178,35 @@ class Store:
         rows = self._db.execute("SELECT documents FROM held_out ORDER BY id").fetchall()
         return Documents.concatenate([Documents.from_bytes(data) for (data,) in rows])
 
-    def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
-        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
+    def commit(
+        self,
+        progress: Progress,
+        changes: Changes,
+        first_pending: int,
+        infer: Callable[[Documents], Sequence[Largest]] | None = None,
+    ) -> None:
+        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written.
+
+        ``infer``: what the models make of documents now, given where the newest articles are due to be
+        looked at again.
+        """
         next_seq = progress.next_seq
         try:
             with self._db.atomic():
                 for rows in changes.articles:
                     if self.settings.keep_articles != "none" or rows.role != "trained":
-                        self._insert_articles(rows, next_seq)
+                        insert_articles(self._db, rows, next_seq)
                     if rows.role == "trained" and self.settings.keep_articles != "none":
-                        self._insert_recent(rows.documents, next_seq)
+                        insert_recent(self._db, rows.documents, next_seq)
                     if self.settings.keep_counts and rows.role != "skipped":
                         self._db.table("kept_counts").insert(
                             {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                         )
                     next_seq += len(rows.documents)
-                for first_seq, largest in changes.renewed:
-                    self._renew_topics(first_seq, largest)
+                if infer is not None:
+                    renew_topics(self._db, infer)
+                if infer is not None and self.settings.keep_articles == "top":
+                    keep_top(self._db, TOP_ARTICLES)
                 self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
                 self._db.table("pending").insert_all(
                     {"id": number, "documents": documents.to_bytes()}
@@ -297,96 +239,6 @@ class Store:
             raise as_session_error(error, self.path) from None
         progress.next_seq = next_seq
 
-    def _insert_recent(self, documents: Documents, first_seq: int) -> None:
-        nameless = replace(documents, titles=("",) * len(documents))  # `articles` has the titles
-        self._db.table("recent").insert(
-            {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
-        )
-        self._db.execute(
-            "DELETE FROM recent WHERE first_seq + articles <= ?",
-            [first_seq + len(documents) - RECENT_ARTICLES],
-        )
-
-    def recent(self) -> Iterator[tuple[int, Documents]]:
-        """The newest trained articles (without titles) as committed: (number of the first, counts)."""
-        numbers = self._db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall()
-        for (first_seq,) in numbers:
-            (data,) = self._db.execute(
-                "SELECT documents FROM recent WHERE first_seq = ?", [first_seq]
-            ).fetchone()
-            yield first_seq, Documents.from_bytes(data)
-
-    def _renew_topics(self, first_seq: int, largest: Sequence[Largest]) -> None:
-        """Put each article's largest topics in the place of those that it had when it was read."""
-        seqs = range(first_seq, first_seq + len(largest[0][0]))
-        rows = self._db.execute(
-            "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs.start, seqs.stop - 1]
-        ).fetchall()
-        old = {seq: np.frombuffer(packed, "<u2").tolist() for seq, packed in rows if packed}
-        self._db.conn.executemany(
-            "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
-            [
-                (model, values[2 * model], values[2 * model + 1], seq)
-                for seq, values in old.items()
-                for model in range(len(largest))
-            ],
-        )
-        columns = _columns(largest)
-        kept = [(place, seq) for place, seq in enumerate(seqs) if seq in old]
-        self._db.conn.executemany(
-            "UPDATE articles SET topics = ? WHERE seq = ?",
-            [(columns[place].tobytes(), seq) for place, seq in kept],
-        )
-        self._insert_topics(columns, kept)
-
-    def _insert_topics(self, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:
-        values = columns.tolist()
-        for model in range(columns.shape[1] // 2):
-            self._db.conn.executemany(
-                "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
-                [
-                    (model, values[place][2 * model], values[place][2 * model + 1], seq)
-                    for place, seq in places
-                ],
-            )
-
-    def _insert_articles(self, rows: ArticleRows, first_seq: int) -> None:
-        documents = rows.documents
-        seqs = range(first_seq, first_seq + len(documents))
-        columns = _columns(rows.topics)
-        packed: Iterable[bytes | None] = [None] * len(documents)
-        if rows.topics:
-            packed = [row.tobytes() for row in columns]
-        self._db.conn.executemany(
-            "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?)",
-            zip(
-                seqs,
-                documents.page_ids.tolist(),
-                documents.titles,
-                documents.revision_ids.tolist(),
-                documents.words.tolist(),
-                [ROLES.index(rows.role)] * len(documents),
-                packed,
-                strict=True,
-            ),
-        )
-        if rows.topics:
-            self._insert_topics(columns, list(enumerate(seqs)))
-
-    def keep_top(self, most: int) -> None:
-        """Drop trained articles that are not among the ``most`` most about some topic."""
-        with self._db.atomic():
-            self._db.execute(
-                "DELETE FROM article_topics WHERE (model, topic, proportion, seq) IN ("
-                " SELECT model, topic, proportion, seq FROM (SELECT *, row_number() OVER"
-                " (PARTITION BY model, topic ORDER BY proportion DESC) AS place FROM article_topics)"
-                " WHERE place > ?)",
-                [most],
-            )
-            self._db.execute(
-                "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)"
-            )
-
     def curve_points(self) -> list[int]:
         """Article counts at which models were measured."""
         return [row[0] for row in self._db.execute("SELECT DISTINCT articles FROM metrics ORDER BY articles")]
@@ -407,78 +259,6 @@ class Store:
         self._db.close()
 
 
-class Pulse:
-    """The small writes about the running trainer, on a connection (and thread) of their own.
-
-    They say what is going on now; losing the newest of them costs nothing, so they never share a
-    transaction with what was learnt.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._db = connect(path, timeout=5.0)
-
-    def begin(self, first_article: int) -> int:
-        """A run starts; returns its number. Old wishes of the control row are void."""
-        now = time.time()
-        with self._db.atomic():
-            self._db.execute(
-                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
-            )
-            self._db.execute("UPDATE control SET save = 0, stop = 0")
-            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
-            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
-
-    def beat(
-        self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None
-    ) -> dict[str, int]:
-        """Say that the trainer lives and what it does; returns what others ask of it.
-
-        ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
-        """
-        now = time.time()
-        with self._db.atomic():
-            self._db.table("heartbeat").upsert(
-                {"id": 1, "at": now, "pid": os.getpid(), "state": state, "activity": json.dumps(activity)},
-                pk="id",
-            )
-            if flow is not None:
-                self._db.execute(
-                    "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", [now, *flow]
-                )
-                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
-            row = dict(self._db.table("control").get(1))
-            if row["save"]:
-                self._db.execute("UPDATE control SET save = 0")
-        return row
-
-    def set_paused(self, paused: bool) -> None:
-        """Note in the file that the trainer is to pause or go on."""
-        self._db.execute("UPDATE control SET paused = ?", [int(paused)])
-
-    def event(self, level: str, message: str) -> None:
-        """Add a line to the session's log."""
-        with self._db.atomic():
-            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
-            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
-
-    def end(self, run: int, reason: str) -> None:
-        """The run ends in good order."""
-        self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
-
-    def close(self) -> None:
-        """Safe to call twice."""
-        self._db.close()
-
-
-def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
-    """(n, 2 x models): topic and ten-thousandths of each model, one row an article."""
-    pairs = [
-        np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
-    ]
-    return np.hstack(pairs).astype("<u2") if pairs else np.empty((0, 0), "<u2")
-
-
 def _model_columns(row: ModelRow) -> dict[str, Any]:
     scalars, arrays = pack_state(row.state)
     values = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "state"}
@@ -489,12 +269,3 @@ def _progress_columns(progress: Progress) -> dict[str, Any]:
     values = asdict(progress)
     values["position"] = None if progress.position is None else json.dumps(progress.position)
     return values | {"finished": int(progress.finished), "committed_at": time.time()}
-
-
-def is_sqlite(path: Path) -> bool:
-    """Whether the file begins as SQLite files do; False where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return file.read(16) == SQLITE_HEADER
-    except OSError:
-        return False

@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import KINDS, Minibatch
+from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
 from session.measure import HeldOut, snapshot_words
-from session.schedule import evaluation_due, minibatch_size, thinned
+from session.schedule import evaluation_due, minibatch_size, renewal_due, thinned
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import ArticleRows, Changes, Largest, ModelRow, Progress, Snapshot, Store
+from session.store import Changes, ModelRow, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
-RENEWAL = 1.5
-"""The newest articles are inferred anew whenever the stream has grown by so much since the last time."""
-TOP_ARTICLES = 200
-"""With `--keep-articles top`: articles kept for each topic."""
 
 
 def default_batch_size(spec: ModelSpec) -> int:
@@ -71,8 +68,8 @@ class Trainer:
         self._source_ended = False
         self._moved = False
         self._learnt = False
-        self._measured = False
-        self._renewed_at = self.progress.articles
+        self.renewal_due = False
+        """The newest articles are to be inferred anew with the next commit, which is to come at once."""
 
     @property
     def dirty(self) -> bool:
@@ -142,6 +139,7 @@ class Trainer:
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self._moved = self._learnt = True
+        self.renewal_due = renewal_due(before, progress.articles)
         if evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out)):
             self._measure(elapsed_seconds)
         return len(batch)
@@ -170,16 +168,17 @@ class Trainer:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model, self._scores[number])
         first = self._pending[0][0] if self._pending else self._next_pending
-        self._store.commit(progress, self._changes, first)
+        self._store.commit(progress, self._changes, first, self._look_again if self.renewal_due else None)
         self._changes = Changes()
+        self.renewal_due = False
         self._moved = self._learnt = False
-        if self.settings.keep_articles == "top" and self._measured:
-            self._store.keep_top(TOP_ARTICLES)
-        self._measured = False
         gone = thinned(self._points, MOST_POINTS)
         if gone:
             self._store.forget_points(gone)
             self._points = [point for point in self._points if point not in gone]
+
+    def _look_again(self, documents: Documents) -> list[Largest]:
+        return [_largest(model.infer(_minibatch(documents))) for model in self.models]
 
     def _next_size(self) -> int:
         size = minibatch_size(self.progress.articles, self.settings.batch_size)
@@ -206,13 +205,6 @@ class Trainer:
 
     def _measure(self, elapsed_seconds: float) -> None:
         progress = self.progress
-        self._measured = True
-        if progress.articles >= RENEWAL * self._renewed_at:
-            self._renewed_at = progress.articles
-            self._changes.renewed += [
-                (first_seq, [_largest(model.infer(_minibatch(documents))) for model in self.models])
-                for first_seq, documents in self._store.recent()
-            ]
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):

@@ -19,7 +19,9 @@ from session.documents import Documents
 from session.lock import trainer_lock
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import ArticleRows, Changes, ModelRow, Progress, Pulse, Snapshot, Store, create
+from session.article_tables import ArticleRows
+from session.pulse import Pulse
+from session.store import Changes, ModelRow, Progress, Snapshot, Store, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",

@@ -1,0 +1,79 @@
+"""Opening the session's SQLite file, and its errors as one line for people."""
+
+import sqlite3
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from session.errors import DiskFull, NotASession, SessionError
+from session.schema import APPLICATION_ID, VERSION, migrations
+
+SQLITE_HEADER = b"SQLite format 3\0"
+
+
+def connect(path: Path, *, timeout: float = 30.0) -> Database:
+    """A connection that writes to an existing session; refuses what is none. Applies migrations."""
+    check_header(path)
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        db = Database(connection)
+        version = check_version(connection, path)
+        # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
+        # a whole earlier state, from which the same stream is trained again identically.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if version < VERSION:
+            migrations.apply(db)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise as_session_error(error, path) from None
+    except BaseException:
+        connection.close()
+        raise
+    return db
+
+
+def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
+    """An SQLite error as one line for people."""
+    text = str(error)
+    if "not a database" in text or "malformed" in text:
+        return NotASession(f"{path} is damaged or no session: {text}")
+    if "readonly" in text or "read-only" in text:
+        return SessionError(f"{path} cannot be written: it or its folder is read-only")
+    if "disk is full" in text:
+        return DiskFull(f"no space left on the disk of {path}")
+    return SessionError(f"{path}: {text}")
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version. Raises :class:`NotASession` for another program's file or a newer version."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise NotASession(f"{path} is an SQLite file, but no wikitopics session")
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise NotASession(
+            f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
+        )
+    return version
+
+
+def check_header(path: Path) -> None:
+    """Raises :class:`NotASession` for what is no SQLite file, a folder included."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(16)
+    except IsADirectoryError:
+        raise NotASession(f"{path} is a folder, no session") from None
+    except OSError as error:
+        raise SessionError(f"{path}: {error.strerror}") from None
+    if header != SQLITE_HEADER:
+        raise NotASession(f"{path} is no session: not an SQLite file")
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file begins as SQLite files do; False where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == SQLITE_HEADER
+    except OSError:
+        return False

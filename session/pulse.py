@@ -1,0 +1,77 @@
+"""The small writes about the running trainer: heartbeat, rates, log, and what others ask of it."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from session.database import connect
+
+FLOW_ROWS = 900
+EVENT_ROWS = 2000
+
+
+class Pulse:
+    """The small writes about the running trainer, on a connection (and thread) of their own.
+
+    They say what is going on now; losing the newest of them costs nothing, so they never share a
+    transaction with what was learnt.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = connect(path, timeout=5.0)
+
+    def begin(self, first_article: int) -> int:
+        """A run starts; returns its number. Old wishes of the control row are void."""
+        now = time.time()
+        with self._db.atomic():
+            self._db.execute(
+                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
+            )
+            self._db.execute("UPDATE control SET save = 0, stop = 0")
+            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
+            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
+
+    def beat(
+        self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None
+    ) -> dict[str, int]:
+        """Say that the trainer lives and what it does; returns what others ask of it.
+
+        ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
+        """
+        now = time.time()
+        with self._db.atomic():
+            self._db.table("heartbeat").upsert(
+                {"id": 1, "at": now, "pid": os.getpid(), "state": state, "activity": json.dumps(activity)},
+                pk="id",
+            )
+            if flow is not None:
+                self._db.execute(
+                    "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", [now, *flow]
+                )
+                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
+            row = dict(self._db.table("control").get(1))
+            if row["save"]:
+                self._db.execute("UPDATE control SET save = 0")
+        return row
+
+    def set_paused(self, paused: bool) -> None:
+        """Note in the file that the trainer is to pause or go on."""
+        self._db.execute("UPDATE control SET paused = ?", [int(paused)])
+
+    def event(self, level: str, message: str) -> None:
+        """Add a line to the session's log."""
+        with self._db.atomic():
+            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
+            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+
+    def end(self, run: int, reason: str) -> None:
+        """The run ends in good order."""
+        self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._db.close()
