@@ -48,8 +48,6 @@ class Progress:
     minibatches: int = 0
     pending_offset: int = 0
     """Documents of the first pending row that are trained already."""
-    next_seq: int = 1
-    """Number of the next row of `articles`; they are never used twice, also where rows are dropped."""
     position: dict[str, Any] | None = None
     lap: float | None = None
     finished: bool = False
@@ -124,7 +122,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
                         }
                         | _model_columns(row)
                     )
-                db.table("progress").insert({"id": 1, **_progress_columns(Progress())})
+                db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
                 db.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
@@ -147,6 +145,8 @@ class Store:
         self.settings = Settings.from_json(
             {row["key"]: json.loads(row["value"]) for row in self._db.table("settings").rows}
         )
+        # Numbers of articles are never used twice, also where --keep-articles drops rows.
+        self._next_seq = int(self._db.execute("SELECT next_seq FROM progress").fetchone()[0])
 
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id."""
@@ -190,7 +190,7 @@ class Store:
         ``infer``: what the models make of documents now, given where the newest articles are due to be
         looked at again.
         """
-        next_seq = progress.next_seq
+        next_seq = self._next_seq
         try:
             with self._db.atomic():
                 for rows in changes.articles:
@@ -237,7 +237,7 @@ class Store:
                 self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
         except sqlite3.Error as error:
             raise as_session_error(error, self.path) from None
-        progress.next_seq = next_seq
+        self._next_seq = next_seq
 
     def curve_points(self) -> list[int]:
         """Article counts at which models were measured."""

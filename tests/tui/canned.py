@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from session.article_tables import ArticleRows
 from session.documents import Documents
 from session.lock import trainer_lock
+from session.pulse import Pulse
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.article_tables import ArticleRows
-from session.pulse import Pulse
 from session.store import Changes, ModelRow, Progress, Snapshot, Store, create
 
 THEMES = (
