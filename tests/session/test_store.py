@@ -7,15 +7,18 @@ import stat
 import numpy as np
 import pytest
 
+from session import pulse as pulses
 from session import store as stores
+from session.article_tables import ArticleRows
 from session.documents import Documents
 from session.errors import DiskFull, NotASession, SessionError
 from session.lock import lock_path
+from session.pulse import Pulse
 from session.reader import SessionReader
 from session.schema import VERSION
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import ArticleRows, Changes, ModelRow, Progress, Pulse, Snapshot, Store
+from session.store import Changes, ModelRow, Progress, Snapshot, Store
 
 WORDS = ("aa", "bb", "cc")
 
@@ -297,11 +300,11 @@ def test_a_run_that_never_said_it_ended_was_killed(path):
 
 def test_flow_and_events_are_bounded(path):
     with contextlib.closing(Pulse(path)) as pulse:
-        for number in range(stores.FLOW_ROWS + 20):
+        for number in range(pulses.FLOW_ROWS + 20):
             pulse.beat("running", {}, (float(number), 0.0, 0))
     with SessionReader(path) as reader:
         rates = [flow.crawl_rate for flow in reader.flow()]
-        assert rates == [float(n) for n in range(20, stores.FLOW_ROWS + 20)]
+        assert rates == [float(n) for n in range(20, pulses.FLOW_ROWS + 20)]
 
 
 def test_settings_hold_no_contact(path):
