@@ -2,9 +2,10 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -17,7 +18,7 @@ from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
 from crawler.replies import judge_status, one_line, read_api
 from crawler.retry import parse_retry_after, wait_before_retry
-from crawler.wire import Reply, Trouble, WireLimits, get
+from crawler.wire import Reply, Trouble, WireLimits, get, split_lines, stream
 
 T = TypeVar("T")
 
@@ -26,6 +27,7 @@ START_SECONDS = 30.0
 PATIENCE_SECONDS = 24 * 3600.0
 """Once the wiki has answered, so long without a valid reply ends the run."""
 _ERRORS_KEPT = 20
+_LONGEST_LINE = 1 << 20
 
 
 class Client:
@@ -60,6 +62,7 @@ class Client:
         if pace is None and manners.wikimedia and budget_folder is not None:
             pace = SharedPace(manners, self.clock, budget_folder)
         self._pace = pace or OwnPace(manners, self.clock, at_once)
+        self._at_once = at_once
         self._rng = random.Random()  # only jitters waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
@@ -106,23 +109,25 @@ class Client:
         """GET a single time, in its turn. Raises :class:`~crawler.wire.Trouble` too."""
         try:
             async with self._pace.turn(self.wait_until) as turn:
-                reply = await self._get(url, turn)
-                try:
-                    judge_status(reply)
-                    value = read(reply)
-                except Trouble as trouble:
-                    if trouble.throttled:
-                        trouble.retry_after = self._retry_after(reply)
-                        turn.told_to_wait = trouble.retry_after or 0.0
-                    raise
+                value = self._read(await self._get(url, turn), turn, read)
         except Trouble as trouble:
             if trouble.answered:
                 self._answered()
             raise
-        except CrawlerError as error:
-            raise type(error)(self._clean(str(error))) from None
         self._answered()
         return value
+
+    def _read(self, reply: Reply, turn: Turn, read: Callable[[Reply], T]) -> T:
+        try:
+            judge_status(reply)
+            return read(reply)
+        except Trouble as trouble:
+            if trouble.throttled:
+                trouble.retry_after = self._retry_after(reply)
+                turn.told_to_wait = trouble.retry_after or 0.0
+            raise
+        except CrawlerError as error:
+            raise type(error)(self._clean(str(error))) from None
 
     async def _get(self, url: URL, turn: Turn) -> Reply:
         began = self._begin()
@@ -138,6 +143,35 @@ class Client:
             turn.latency = self.clock.monotonic() - began
         self.activity.latency_seconds = turn.latency
         return reply
+
+    async def lines(
+        self, url: URL, headers: Mapping[str, str], stall_seconds: float
+    ) -> AsyncGenerator[bytes]:
+        """The lines of a reply that goes on and on, until the server ends it.
+
+        Only its beginning takes a turn. Raises :class:`~crawler.wire.Trouble`, also for
+        ``stall_seconds`` without a byte.
+        """
+        async with AsyncExitStack() as stack:
+            async with self._pace.turn(self.wait_until) as turn:
+                began = self._begin()
+                parts = await stack.enter_async_context(
+                    stream(
+                        self._open_session(),
+                        url,
+                        self._limits,
+                        headers=headers,
+                        stall_seconds=stall_seconds,
+                        count_bytes=self._count_bytes,
+                    )
+                )
+                turn.latency = self.clock.monotonic() - began
+                if isinstance(parts, Reply):
+                    self._read(parts, turn, _no_stream)
+            self._answered()
+            self.activity.waiting_for = None
+            async for line in split_lines(parts, _LONGEST_LINE):
+                yield line
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -170,7 +204,7 @@ class Client:
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
                 cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(limit=max(1, self.manners.page_connections)),
+                connector=aiohttp.TCPConnector(limit=self._at_once + 1),
                 auto_decompress=False,
             )
         return self._session
@@ -238,3 +272,7 @@ class Client:
         """One line without control characters, without the contact that a server may repeat."""
         line = one_line(text)
         return line.replace(self._contact, "[contact]") if self._contact else line
+
+
+def _no_stream(reply: Reply) -> NoReturn:
+    raise Trouble(f"{reply.url.host} answers {reply.status} instead of its stream of changes")

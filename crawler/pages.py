@@ -23,7 +23,7 @@ class _Listed:
     revision_id: int = 0
     text: str | None = None
     no_article: bool = False
-    """It was deleted, hidden, is a disambiguation page, no wikitext, or was given up."""
+    """It was deleted, hidden, is a redirect or disambiguation page, no wikitext, or was given up."""
 
 
 class Gathering:
@@ -43,7 +43,7 @@ class Gathering:
             if known is None:
                 known = self._listed[page_id] = _Listed(sound_text(title[:_LONGEST_TITLE]))
                 news = True
-            if entry.get("missing") or entry.get("invalid") or _is_disambiguation(entry):
+            if any(entry.get(k) for k in ("missing", "invalid", "redirect")) or _is_disambiguation(entry):
                 news |= not known.no_article
                 known.no_article = True
             if known.text is None:

@@ -119,9 +119,9 @@ class Wiki:
                     break
 
     async def by_title(self, titles: Sequence[str]) -> Gathering:
-        """The pages with these titles, at most 50; missing ones are left out."""
+        """The pages with these titles, at most 50; missing ones and redirects are no articles."""
         gathering = Gathering()
-        query = {"titles": "|".join(titles), **TEXTS}
+        query = {**TEXTS, "titles": "|".join(titles), "prop": TEXTS["prop"] + "|info"}
         answer = await self.ask(query)
         gathering.add(answer[0])
         going_on, complete = await self.ask_on(gathering, query, answer)

@@ -3,7 +3,8 @@
 import errno
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -129,7 +130,7 @@ async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callab
 
 async def decompressed(
     response: aiohttp.ClientResponse, count_bytes: Callable[[int], None]
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     """The body in parts of bounded size, whatever a compressed one would like to grow to.
 
     Raises ``zlib.error`` for a body that is not what its Content-Encoding says, or that is cut.
@@ -150,6 +151,49 @@ async def decompressed(
             raw = unpack.unconsumed_tail
     if not unpack.eof:
         raise zlib.error("cut short")
+
+
+@asynccontextmanager
+async def stream(
+    session: aiohttp.ClientSession,
+    url: URL,
+    limits: WireLimits,
+    *,
+    headers: Mapping[str, str],
+    stall_seconds: float,
+    count_bytes: Callable[[int], None],
+) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
+    """GET ``url`` and hand out its body in parts as they come; a whole :class:`Reply` where it fails.
+
+    Raises :class:`Trouble`, while the parts are read as well.
+    """
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=limits.connect_seconds, sock_read=stall_seconds)
+    host = url.host or "?"
+    try:
+        async with session.get(
+            url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
+        ) as response:
+            if response.status == 200:
+                yield decompressed(response, count_bytes)
+            else:
+                body = await _body(response, limits.most_bytes, count_bytes)
+                yield Reply(response.status, url, response.headers, body)
+    except TimeoutError:
+        raise Trouble(f"{host} has fallen silent", slow=True) from None
+    except (aiohttp.ClientError, OSError, zlib.error) as error:
+        raise Trouble(describe(error, host)) from None
+
+
+async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
+    """Whole lines without their ends; raises :class:`Trouble` for one above ``longest`` bytes."""
+    rest = b""
+    async with aclosing(parts):
+        async for part in parts:
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                yield line.removesuffix(b"\r")
+            if len(rest) > longest:
+                raise Trouble("the stream of changes sends a line without end")
 
 
 def describe(error: Exception, host: str) -> str:

@@ -1,5 +1,6 @@
 """Which source a request or a session means, and how to open it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,10 @@ from crawler.embedded.source import DemoSource
 from crawler.limits import is_wikimedia
 from crawler.page import Source
 from crawler.sources.api import ApiSource
+from crawler.sources.html import HtmlSource
+from crawler.sources.recent import RecentSource
 from session.errors import BadUsage
+from session.paths import session_folder
 from session.request import ENGLISH, TrainRequest
 from session.settings import Settings
 from session.version import __version__
@@ -38,8 +42,15 @@ def needs_contact(kind: str, options: dict[str, Any]) -> bool:
 
 def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> Source:
     """The source, not yet opened. Raises :class:`crawler.errors.CrawlerError` for options that cannot be."""
-    if kind == "api":
-        return ApiSource(options["api_url"], contact=request.contact, rpm=request.rpm, version=__version__)
+    online: dict[str, Callable[..., Source]] = {"api": ApiSource, "html": HtmlSource, "recent": RecentSource}
+    if kind in online:
+        return online[kind](
+            options["api_url"],
+            version=__version__,
+            contact=request.contact,
+            rpm=request.rpm,
+            budget_folder=session_folder(),
+        )
     if kind == "demo":
         return DemoSource(version=__version__, size=options["wiki_size"] or DEMO_SIZE)
     raise BadUsage(f"--source {kind} is not there yet")

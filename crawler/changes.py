@@ -1,0 +1,63 @@
+"""Recent changes as Wikimedia's EventStreams sends them: server-sent events, one change each."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+_LONGEST_TITLE = 255
+"""Bytes, as in MediaWiki."""
+_LONGEST_ID = 8192
+_LONGEST_EVENT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An article of our wiki was edited or made."""
+
+    event_id: str
+    """Sent as Last-Event-ID, it makes the stream go on behind this change."""
+    title: str
+
+
+async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[Change]:
+    """The changes to articles of ``domain`` among the events in ``lines``."""
+    event_id, size = "", 0
+    data: list[bytes] = []
+    async for line in lines:
+        if not line:
+            title = _title(b"\n".join(data), domain) if 0 < size <= _LONGEST_EVENT else None
+            data, size = [], 0
+            if title is not None:
+                yield Change(event_id, title)
+        elif line.startswith(b"data:"):
+            size += len(line)
+            if size <= _LONGEST_EVENT:
+                data.append(line[5:].removeprefix(b" "))
+        elif line.startswith(b"id:") and len(line) <= _LONGEST_ID:
+            event_id = _header_value(line[3:])
+
+
+def _header_value(raw: bytes) -> str:
+    """The id as it may go into a header: printable ASCII, or nothing."""
+    text = raw.decode("utf-8", errors="replace").strip()
+    return text if text.isascii() and text.isprintable() else ""
+
+
+def _title(data: bytes, domain: str) -> str | None:
+    """The title of the article that the event is about; None for all other events."""
+    try:
+        event = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    meta = event.get("meta") if isinstance(event, dict) else None
+    if not isinstance(meta, dict) or meta.get("domain") != domain:
+        return None  # another wiki, or a canary
+    if event.get("namespace") != 0 or event.get("type") not in ("edit", "new"):
+        return None
+    title = event.get("title")
+    if not isinstance(title, str) or not title or any(c in title for c in "|\x1f#<>[]{}\n"):
+        return None
+    try:
+        return title if len(title.encode()) <= _LONGEST_TITLE else None
+    except UnicodeEncodeError:
+        return None

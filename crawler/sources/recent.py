@@ -1,0 +1,170 @@
+"""What is being edited now: recent changes of a wiki of Wikimedia's, the changed articles in batches.
+
+Biased to what many people edit, and without end: a source of its own kind. The stream is cut by the
+server every 15 minutes and goes on by Last-Event-ID, which is the position.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from yarl import URL
+
+from crawler.addresses import api_candidates
+from crawler.changes import Change, changes
+from crawler.client import Client
+from crawler.clock import Clock
+from crawler.errors import BadSource, CrawlerError
+from crawler.limits import Manners, is_wikimedia, manners_for
+from crawler.pace import Pace
+from crawler.page import Activity, PageBatch, Position, SourceInfo
+from crawler.siteinfo import SiteInfo
+from crawler.sizing import BatchSizer
+from crawler.wiki import MOST_PAGES, Wiki
+from crawler.wire import Trouble, WireLimits
+
+STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
+_STALL_SECONDS = 60.0
+_RECONNECT_SECONDS = 1.0
+_GATHER_SECONDS = 20.0
+"""A batch that is not full goes out after this."""
+_QUEUED = 5000
+_REMEMBERED = 20_000
+
+
+class RecentSource:
+    """Articles of the wiki at ``api_url`` as they are edited; the parameters are those of ``ApiSource``.
+
+    An article edited again among the last 20,000 is left out. ``stream_url``: another stream than
+    Wikimedia's. Raises :class:`~crawler.errors.BadSource` for wikis that have none.
+    """
+
+    def __init__(
+        self,
+        api_url: str,
+        *,
+        version: str,
+        contact: str | None = None,
+        rpm: int | None = None,
+        budget_folder: Path | None = None,
+        stream_url: str | None = None,
+        manners: Manners | None = None,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        limits: WireLimits | None = None,
+    ) -> None:
+        host = api_candidates(api_url)[0].host or ""
+        if stream_url is None and not is_wikimedia(host):
+            raise BadSource("--source recent: only Wikimedia's wikis stream their changes")
+        self._domain = host
+        self._stream = URL(stream_url or STREAM)
+        manners = manners or manners_for(host, rpm)
+        self._sizer = BatchSizer(manners, MOST_PAGES)
+        self.activity = Activity(batch_pages=MOST_PAGES)
+        self.client = Client(
+            manners,
+            self.activity,
+            version=version,
+            contact=contact,
+            clock=clock,
+            pace=pace,
+            budget_folder=budget_folder,
+            limits=limits,
+        )
+        self.wiki = Wiki(self.client, api_url)
+        self.site: SiteInfo | None = None
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    async def open(self) -> SourceInfo:
+        """Find the wiki and ask it who it is."""
+        if self.site is None:
+            self.site = await self.wiki.find()
+        site = self.site
+        return SourceInfo(f"changes of {site.name}", None, site.file_names, site.category_names)
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
+        """Changed articles behind ``position``, or from now on; never ends by itself."""
+        event_id = "" if position is None else position.get("last_event_id")
+        if not isinstance(event_id, str):
+            raise BadSource("the saved crawl position belongs to another kind of source")
+        await self.open()
+        queue: asyncio.Queue[Change] = asyncio.Queue(_QUEUED)
+        listening = asyncio.create_task(self._listen(event_id, queue))
+        try:
+            while True:
+                titles, event_id = await self._gather(queue, listening)
+                gathering = await self.wiki.by_title(titles)
+                self._sizer.seen(len(titles), self.activity.latency_seconds or 0.0)
+                self.activity.batch_pages = self._sizer.pages
+                pages = gathering.pages()
+                yield PageBatch(pages, {"last_event_id": event_id}, len(titles) - len(pages))
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    async def _listen(self, event_id: str, queue: asyncio.Queue[Change]) -> None:
+        """Keep the stream open and put changes into the queue; a full one holds the stream back."""
+        tries = 0
+        while True:
+            headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
+            try:
+                lines = self.client.lines(self._stream, headers, _STALL_SECONDS)
+                async with aclosing(lines), aclosing(changes(lines, self._domain)) as heard:
+                    async for change in heard:
+                        tries, event_id = 0, change.event_id
+                        await queue.put(change)
+                await self.client.clock.sleep(_RECONNECT_SECONDS)
+            except Trouble as trouble:
+                tries += 1
+                await self.client.endure(trouble, tries)
+
+    async def _gather(
+        self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]
+    ) -> tuple[list[str], str]:
+        """Titles for one batch and the id of the last change among them. Raises what the listener does."""
+        titles: dict[str, None] = {}
+        event_id, began = "", 0.0
+        while len(titles) < self._sizer.pages:
+            left = began + _GATHER_SECONDS - self.client.clock.monotonic() if titles else None
+            if left is not None and left <= 0:
+                break
+            change = await self._next(queue, listening, left)
+            if change is None:
+                break
+            event_id = change.event_id
+            if change.title in self._known:
+                self._known.move_to_end(change.title)
+                continue
+            if not titles:
+                began = self.client.clock.monotonic()
+            titles[change.title] = self._known[change.title] = None
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return list(titles), event_id
+
+    async def _next(
+        self, queue: asyncio.Queue[Change], listening: asyncio.Task[None], seconds: float | None
+    ) -> Change | None:
+        """The next change; None after ``seconds`` without one."""
+        if not queue.empty():
+            return queue.get_nowait()
+        if self.activity.waiting_for is None:
+            self.activity.waiting_for = "changes on the wiki"
+        getting = asyncio.ensure_future(queue.get())
+        try:
+            await asyncio.wait({getting, listening}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if getting.done():
+                return getting.result()
+            if listening.done():
+                listening.result()
+                raise CrawlerError("the stream of changes has ended")
+            return None
+        finally:
+            getting.cancel()
+            if self.activity.waiting_for == "changes on the wiki":
+                self.activity.waiting_for = None
