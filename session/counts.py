@@ -28,7 +28,7 @@ class CountsFile:
             raise BadUsage(
                 f"{path} counts {found} words, but the vocabulary has {n_words}: name its own with --vocab"
             )
-        self.indptr = _whole(path, "indptr", arrays["indptr"], np.int64)
+        self.indptr = _whole(path, "indptr", arrays["indptr"], np.int64).astype(np.int64)
         self.word_ids = _whole(path, "word_ids", arrays["word_ids"], np.int32)
         self.counts = _whole(path, "counts", arrays["counts"], np.int32)
         _check(path, self.indptr, self.word_ids, self.counts, n_words)
@@ -53,8 +53,8 @@ class CountsFile:
             np.zeros(stop - start, np.int64),
             ("",) * (stop - start),
             self.indptr[start : stop + 1] - low,
-            self.word_ids[low:high],
-            self.counts[low:high],
+            self.word_ids[low:high].astype(np.int32),
+            self.counts[low:high].astype(np.int32),
         )
 
 
@@ -120,8 +120,10 @@ def _whole(path: Path, name: str, array: NDArray[Any], dtype: Any) -> NDArray[An
         np.isfinite(array).all() and array.min() >= limits.min and array.max() <= limits.max
     ):
         raise BadUsage(f"{path}: {name} holds numbers that are out of range")
+    if array.dtype.kind != "f":
+        return array  # as narrow as the file has it: a stream may hold hundreds of millions of counts
     whole = array.astype(dtype)
-    if array.dtype.kind == "f" and not np.array_equal(whole, array):
+    if not np.array_equal(whole, array):
         raise BadUsage(f"{path}: {name} must be whole numbers")
     return np.asarray(whole)
 

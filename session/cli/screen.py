@@ -68,6 +68,7 @@ def ask_contact() -> str:
     from crawler.contact import check_contact
     from crawler.errors import CrawlerError
     from session.config import save_contact
+    from session.start import VOLUME
     from tui.contact import ask
 
     def wrong(text: str) -> str | None:
@@ -80,7 +81,7 @@ def ask_contact() -> str:
     def save(text: str) -> None:
         save_contact(check_contact(text))
 
-    return ask(wrong, save)
+    return ask(wrong, save, volume=VOLUME)
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
