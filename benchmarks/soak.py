@@ -162,7 +162,8 @@ def plot(result: dict[str, object], target: Path) -> None:
     last = max(n for _, n, _ in memory) or 1
     points = " ".join(f"{60 + 520 * n / last:.1f},{220 - 190 * mb / most:.1f}" for _, n, mb in memory)
     target.write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="620" height="260" font-family="sans-serif" font-size="12">'
+        '<svg xmlns="http://www.w3.org/2000/svg" width="620" height="260"'
+        ' font-family="sans-serif" font-size="12">'
         '<rect width="620" height="260" fill="white"/>'
         f'<polyline points="{points}" fill="none" stroke="#1a6fb5" stroke-width="1.5"/>'
         '<path d="M60 30V220H590" fill="none" stroke="#666"/>'
