@@ -76,7 +76,7 @@ class Topics:
 
     def rescale(self, mass: float) -> None:
         """Multiply lambda so that it sums to `mass` besides eta."""
-        self.scale *= mass / (self.scale * self.total_hat.sum())
+        self.scale = mass / float(self.total_hat.sum())
 
     def sum_Elog_beta(self) -> float:
         """sum_kw E[log beta_kw]; costs K W."""

@@ -144,7 +144,8 @@ def test_save_and_go_on_equals_uninterrupted(make, batches):
         resumed = type(straight).from_state({**arrays, **plain})
         resumed.threads = 2
         resumed.learn(batch)
-    same(straight.state(), resumed.state())
+        same(straight.state(), resumed.state())
+        np.testing.assert_array_equal(straight.topics(), resumed.topics())
     assert (resumed.updates, resumed.rho) == (straight.updates, straight.rho)
 
 
