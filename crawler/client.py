@@ -18,7 +18,7 @@ from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
 from crawler.replies import judge_status, one_line, read_api
 from crawler.retry import parse_retry_after, wait_before_retry
-from crawler.wire import Reply, Trouble, WireLimits, get, split_lines, stream
+from crawler.wire import Reply, Trouble, WireLimits, get, sent_once, split_lines, stream
 
 T = TypeVar("T")
 
@@ -206,6 +206,7 @@ class Client:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 connector=aiohttp.TCPConnector(limit=self._at_once + 1),
                 auto_decompress=False,
+                middlewares=(sent_once,),
             )
         return self._session
 

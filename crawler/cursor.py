@@ -41,3 +41,12 @@ def lap_share(cursor: Mapping[str, str] | None) -> float | None:
         return None
     share = here - begin + (1.0 if wrapped else 0.0)
     return min(max(share, 0.0), 1.0) if share == share else None
+
+
+def moves_on(before: Mapping[str, str], behind: Mapping[str, str]) -> bool:
+    """Whether the cursor ``behind`` lies further on the lap than ``before``, as far as they say."""
+    here, there = before.get("grncontinue"), behind.get("grncontinue")
+    if there is None or there == here:
+        return False
+    share_here, share_there = lap_share(before), lap_share(behind)
+    return here is None or share_here is None or share_there is None or share_there >= share_here

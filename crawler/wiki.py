@@ -7,6 +7,7 @@ from yarl import URL
 
 from crawler.addresses import api_candidates
 from crawler.client import Client
+from crawler.cursor import moves_on
 from crawler.errors import WikiUnreachable
 from crawler.pages import Gathering, read_continue
 from crawler.replies import read_api
@@ -82,9 +83,8 @@ class Wiki:
             complete = "batchcomplete" in value
             if going_on is None and not complete:
                 raise Trouble("the wiki's reply is neither complete nor continued")
-            moved = going_on is None or going_on.get("grncontinue") not in (None, sent.get("grncontinue"))
-            if complete and "generator" in sent and not moved:
-                raise Trouble("the wiki's cursor does not move")
+            if complete and "generator" in sent and going_on is not None and not moves_on(sent, going_on):
+                raise Trouble("the wiki's cursor does not move on")
             return value, going_on
 
         return await self.client.fetch(url, read, on_trouble)

@@ -65,6 +65,18 @@ class WireLimits:
     total_seconds: float = 120.0
 
 
+async def sent_once(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Session middleware: aiohttp must not repeat a cut request by itself, outside the request budget."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise Trouble(describe(error, request.url.host or "?")) from None
+
+
 async def get(
     session: aiohttp.ClientSession,
     url: URL,
@@ -76,8 +88,8 @@ async def get(
 ) -> Reply:
     """GET ``url`` once, follow redirects within its host, read the body whole.
 
-    The session must have been made with ``auto_decompress=False``. ``count_bytes`` is told of
-    bytes as they came over the wire. Raises :class:`Trouble`.
+    The session must have been made with ``auto_decompress=False`` and :func:`sent_once`.
+    ``count_bytes`` is told of bytes as they came over the wire. Raises :class:`Trouble`.
     """
     total = limits.total_seconds if total_seconds is None else min(total_seconds, limits.total_seconds)
     timeout = aiohttp.ClientTimeout(

@@ -20,19 +20,24 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def make_app(
-    api: EmbeddedApi, *, latency: float = 0.0, on_request: Callable[[web.Request], None] | None = None
+    api: EmbeddedApi,
+    *,
+    latency: float = 0.0,
+    page_latency: float = 0.0,
+    on_request: Callable[[web.Request], None] | None = None,
 ) -> web.Application:
     """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`.
 
-    ``latency``: seconds before each reply. ``on_request`` sees every request first.
+    ``latency``: seconds before each reply; ``page_latency``: more of them for each page whose text is
+    wanted. ``on_request`` sees every request first.
     """
     rng = random.Random(api.faults.seed)
 
     async def serve(request: web.Request) -> web.StreamResponse:
         if on_request is not None:
             on_request(request)
-        if latency:
-            await asyncio.sleep(latency)
+        if latency or page_latency:
+            await asyncio.sleep(latency + page_latency * _pages_wanted(request))
         fault = api.faults.draw(rng)
         status = _STATUS.get(fault or "")
         if status is not None and fault is not None:
@@ -51,6 +56,11 @@ def make_app(
     app.router.add_get("/wiki/{title:.*}", serve)
     app.router.add_get("/robots.txt", _robots)
     return app
+
+
+def _pages_wanted(request: web.Request) -> int:
+    limit = request.query.get("grnlimit", "")
+    return int(limit) if limit.isdigit() and "revisions" in request.query.get("prop", "") else 0
 
 
 _STATUS = {

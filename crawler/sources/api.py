@@ -11,6 +11,7 @@ from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
 from crawler.cursor import cursor_of, generator, lap_share, position_of
+from crawler.errors import CrawlerError
 from crawler.limits import Manners, manners_for
 from crawler.pace import Pace
 from crawler.page import Activity, PageBatch, Position, SourceInfo
@@ -19,6 +20,9 @@ from crawler.siteinfo import SiteInfo
 from crawler.sizing import BatchSizer
 from crawler.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
 from crawler.wire import Trouble, WireLimits
+
+_MOST_EMPTY = 100
+"""Batches in a row without a page."""
 
 
 class ApiSource:
@@ -75,12 +79,15 @@ class ApiSource:
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on."""
-        cursor = cursor_of(position)
+        cursor, empty = cursor_of(position), 0
         if cursor is not None:
             await self.open()
         while cursor is not None:
             gathering = Gathering()
             cursor = await self._gather(cursor, gathering)
+            empty = 0 if len(gathering) else empty + 1
+            if empty > _MOST_EMPTY:
+                raise CrawlerError("the wiki goes on and on without listing a page")
             pages = gathering.pages()
             yield PageBatch(pages, position_of(cursor), len(gathering) - len(pages), lap_share(cursor))
 

@@ -6,13 +6,16 @@ import itertools
 import json
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp import web
+from yarl import URL
 
+from crawler.client import Client
 from crawler.cursor import lap_share
 from crawler.errors import ContactMissing, CrawlerError, WikiRefused, WikiUnreachable
 from crawler.limits import Manners, wikimedia_manners
-from crawler.page import PageBatch, Position
+from crawler.page import Activity, PageBatch, Position
 from crawler.sources.api import ApiSource
 from crawler.wire import WireLimits
 
@@ -229,6 +232,72 @@ async def test_gone_for_an_hour_and_back(wiki: Any, clock: Any, acts: Any) -> No
     assert 3600 <= clock.now - began < 3700
     assert len(wiki.requests) < 200
     assert len(s.activity.errors) <= 20
+
+
+async def test_a_wiki_that_lists_nothing_for_ever(wiki: Any, clock: Any) -> None:
+    def nothing(query: dict[str, str]) -> Any:
+        here = int(query.get("grncontinue", "0.05|0.1|1000|0").split("|")[2]) + 1
+        return {"batchcomplete": True, "continue": {"grncontinue": f"0.05|0.1{here}|{here}|0"}}
+
+    s = source(wiki, clock)
+    await s.open()
+    wiki.reply = nothing
+    with pytest.raises(CrawlerError, match="without listing"):
+        await read(s)
+
+
+@pytest.mark.parametrize("begun", [0, 1])
+async def test_cut_at_every_byte(wiki: Any, clock: Any, begun: int) -> None:
+    """A server that closes the connection after n bytes of a good reply, for every n."""
+    good = json.dumps(wiki.reply({"meta": "siteinfo"})).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(good)
+    left = list(range(begun, len(head + good), 2))
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write((head + good)[: left.pop() if left else None])
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    activity = Activity()
+    client = Client(Manners(rpm=None), activity, version="0", clock=clock)
+    client._last_answer = clock.now  # as in the midst of a run
+    url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php")
+    tries = len(left)
+    assert (await client.api(url, {}))["batchcomplete"] is True
+    assert activity.retries == tries
+    await client.close()
+    server.close()
+    await server.wait_closed()
+
+
+async def test_dns_that_comes_and_goes(wiki: Any, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails = [True] * 3
+    port = URL(wiki.url).port
+
+    async def resolve(self: Any, host: str, port: int = 0, family: Any = 0) -> list[dict[str, Any]]:
+        if fails:
+            fails.pop()
+            raise OSError("Temporary failure in name resolution")
+        where = {"hostname": host, "host": "127.0.0.1", "port": port, "family": 2, "proto": 0, "flags": 0}
+        return [where]
+
+    monkeypatch.setattr(aiohttp.DefaultResolver, "resolve", resolve)
+    s = ApiSource(f"http://wiki.invalid:{port}/w/api.php", version="0", clock=clock)
+    await s.open()
+    fails += [True] * 3
+    await s.client.close()  # forgets the address
+    assert ids(await read(s)) == [1, 2, 3, 4, 5, 6, 7]
+    assert s.activity.retries == 6
+    assert "DNS" in s.activity.errors[0]
+
+
+async def test_no_tls_where_https_is_asked_for(wiki: Any, clock: Any) -> None:
+    s = ApiSource(wiki.url.replace("http://", "https://"), version="0", clock=clock)
+    with pytest.raises(WikiUnreachable, match="TLS"):
+        await s.open()
+    await s.close()
 
 
 async def test_gone_for_good(wiki: Any, clock: Any, acts: Any) -> None:
