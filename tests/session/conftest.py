@@ -156,3 +156,29 @@ def assert_same_states() -> Callable[[list[dict[str, Any]], list[dict[str, Any]]
                     assert value == other[key], key
 
     return check
+
+
+@pytest.fixture
+def new_session() -> Callable[..., Path]:
+    """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
+    import asyncio
+
+    from session import store as stores
+    from session.request import TrainRequest
+    from session.start import load_vocabulary, open_source, settle
+    from session.trainer import model_row, new_model
+
+    def make(path: Path, corpus: Corpus, **options: Any) -> Path:
+        request = TrainRequest(
+            source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
+        )
+        vocabulary = load_vocabulary(str(corpus.vocabulary))
+        opened = asyncio.run(open_source("counts", {}, request, vocabulary))
+        settings = settle(request, "counts", vocabulary, opened)
+        models = [
+            new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
+        ]
+        stores.create(path, settings, vocabulary.words, [model_row(model, None) for model in models])
+        return path
+
+    return make

@@ -1,0 +1,271 @@
+"""The stream's account, and the promise that an interrupted run ends exactly as an undisturbed one."""
+
+import contextlib
+import random
+
+import numpy as np
+import pytest
+
+from model import KINDS
+from session.counts import CountsFile
+from session.documents import Block, Documents
+from session.reader import SessionReader
+from session.store import Store
+from session.trainer import Trainer
+
+MODELS = {
+    "lda": "lda:topics=4,batch_size=64",
+    "scvb0": "scvb0:topics=5,batch_size=32",
+    "hdp": "hdp:topics=8,batch_size=16",
+}
+
+
+def block(file, start, stop, skipped=0):
+    return Block(file.documents(start, stop), skipped, {"document": min(stop, len(file))}, stop / len(file))
+
+
+class Driver:
+    """Feeds a counts file to a trainer as a run would; may drop dead between any two actions."""
+
+    def __init__(self, path, corpus, *, limit=None, threads=(1,), chance=None):
+        self.path, self.limit, self.threads = path, limit, threads
+        self.file = CountsFile(corpus.counts, len(corpus.words))
+        self.chance = chance
+        self.deaths = 0
+        self.open()
+
+    def open(self):
+        self.store = Store(self.path)
+        threads = self.threads[self.deaths % len(self.threads)]
+        self.trainer = Trainer(self.store, article_limit=self.limit, threads=threads)
+        self.next = (self.trainer.progress.position or {"document": 0})["document"]
+
+    def die(self):
+        self.store.close()
+        self.deaths += 1
+        self.open()
+
+    def act(self):
+        trainer = self.trainer
+        if trainer.ready():
+            trainer.step(0.0)
+        elif self.next >= len(self.file):
+            trainer.end_of_source()
+        else:
+            more = max(1, trainer.missing) if self.chance is None else self.chance.choice([1, 7, 50, 130])
+            trainer.feed(block(self.file, self.next, self.next + more))
+            self.next = min(self.next + more, len(self.file))
+        progress = trainer.progress
+        assert progress.crawled == (
+            progress.articles + progress.held_out + progress.pending + progress.skipped
+        )
+
+    def run(self):
+        while not self.trainer.done():
+            self.act()
+            if self.chance is not None:
+                choice = self.chance.random()
+                if choice < 0.3:
+                    self.trainer.commit(0.0, 0)
+                if choice < 0.1 or choice > 0.85:
+                    self.die()
+        self.trainer.finish(0.0)
+        self.trainer.commit(0.0, 0)
+        self.store.close()
+        return self
+
+
+@contextlib.contextmanager
+def reading(path):
+    with SessionReader(path) as reader:
+        yield reader
+
+
+def account(path):
+    """All that must not depend on interruptions, beside the models."""
+    with reading(path) as reader:
+        articles = [(a.page_id, a.words, a.role, a.topics) for a in reader.all_articles(trained_only=False)]
+        status = reader.status()
+        return {
+            "trained": [a for a in articles if a[2] == "trained"],
+            "held_out": [a for a in articles if a[2] == "held_out"],
+            "skipped": sorted(a for a in articles if a[2] == "skipped"),
+            "metrics": reader.all_metrics(),
+            "topics": [reader.topics(name) for name in reader.models()],
+            "history": {name: reader.snapshots(name) for name in reader.models()},
+            "counts": (status.articles, status.held_out, status.crawled, status.pending, status.skipped),
+            "tokens": status.tokens,
+            "state": status.state,
+        }
+
+
+@pytest.fixture
+def sessions(tmp_path, corpus, new_session):
+    """Makes the session under test: `sessions("name", …)`."""
+
+    def make(name, **options):
+        options = {"model": tuple(MODELS.values()), "held_out": 40, "seed": 5} | options
+        return new_session(tmp_path / f"{name}.db", corpus, **options)
+
+    return make
+
+
+@pytest.mark.parametrize("threads", [(1,), (2,), (1, 2)])
+def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, threads, states, assert_same_states):
+    assert set(MODELS) == set(KINDS)
+    calm = sessions("calm")
+    Driver(calm, corpus).run()
+    deaths = 0
+    for seed in range(4):
+        rough = sessions(f"rough{seed}")
+        deaths += Driver(rough, corpus, threads=threads, chance=random.Random(seed)).run().deaths
+        assert_same_states(states(rough), states(calm))
+        assert account(rough) == account(calm)
+    assert deaths > 20
+    assert account(calm)["state"] == "finished"
+
+
+def test_a_commit_after_every_action_changes_nothing(sessions, corpus, states, assert_same_states):
+    one, other = sessions("one"), sessions("other")
+    Driver(one, corpus).run()
+    driver = Driver(other, corpus)
+    while not driver.trainer.done():
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+        if driver.next < len(driver.file):
+            driver.die()
+    driver.trainer.finish(0.0)
+    driver.trainer.commit(0.0, 0)
+    driver.store.close()
+    assert_same_states(states(other), states(one))
+    assert account(other) == account(one)
+
+
+def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, assert_same_states):
+    together = sessions("together")
+    Driver(together, corpus).run()
+    for place, (kind, spec) in enumerate(MODELS.items()):
+        # The session's minibatches are those of the largest batch size: give it to a second model.
+        models = (spec,) if kind == "lda" else (spec, "lda:name=large,topics=2,batch_size=64")
+        alone = sessions(kind, model=models)
+        Driver(alone, corpus).run()
+        assert_same_states(states(alone)[:1], states(together)[place : place + 1])
+
+
+def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states):
+    often, never = sessions("often"), sessions("never", held_out=0)
+    driver = Driver(often, corpus)
+    driver.next = 0
+    Driver(never, corpus, limit=600).run()
+    with reading(never) as reader:
+        assert reader.all_metrics() == []
+        assert reader.status().held_out == 0
+        assert reader.status().models[0].perplexity is None
+    driver.store.close()
+
+
+def test_every_article_has_one_place_and_held_out_ones_are_never_trained(sessions, corpus):
+    path = sessions("s", held_out=40)
+    Driver(path, corpus).run()
+    found = account(path)
+    trained = [page for page, *_ in found["trained"]]
+    held_out = [page for page, *_ in found["held_out"]]
+    skipped = [page for page, *_ in found["skipped"]]
+    assert skipped == [3, 200, 699]
+    assert held_out == [page for page in range(41) if page != 3]
+    assert trained == [page for page in range(41, 699) if page != 200]
+    assert found["counts"] == (657, 40, 700, 0, 3)
+    lengths = np.add.reduceat(
+        np.append(corpus.numbers, 0), np.minimum(corpus.indptr[:-1], len(corpus.numbers))
+    )
+    assert found["tokens"] == sum(int(lengths[page]) for page in trained)
+
+
+@pytest.mark.parametrize("limit", [1, 63, 64, 65, 129, 500, 656, 657])
+def test_the_number_of_articles_is_exact(sessions, corpus, limit):
+    path = sessions("s")
+    Driver(path, corpus, limit=limit).run()
+    with reading(path) as reader:
+        status = reader.status()
+        assert status.articles == limit
+        assert status.state == "finished"
+        assert status.models[0].perplexity is not None
+        assert reader.curve("lda", "log_likelihood").articles[-1] == limit
+    Driver(path, corpus, limit=limit).run()
+    assert account(path)["counts"][0] == limit
+
+
+def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(sessions, corpus):
+    path = sessions("s")
+    driver = Driver(path, corpus)
+    for start in range(0, 700, 100):
+        driver.trainer.feed(block(driver.file, start, start + 100))
+        while driver.trainer.ready():
+            driver.trainer.step(0.0)
+    left = driver.trainer.progress.pending
+    assert 0 < left < 64
+    assert not driver.trainer.done()
+    driver.trainer.end_of_source()
+    assert driver.trainer.ready()
+    assert driver.trainer.step(0.0) == left
+    assert driver.trainer.done()
+    driver.store.close()
+
+
+def test_more_articles_can_be_asked_for_later(sessions, corpus):
+    path = sessions("s")
+    Driver(path, corpus, limit=100).run()
+    Driver(path, corpus).run()
+    assert account(path)["counts"] == (657, 40, 700, 0, 3)
+
+
+def test_fewer_articles_than_held_out_train_nothing(sessions, corpus):
+    path = sessions("s", held_out=5000)
+    Driver(path, corpus).run()
+    assert account(path)["counts"] == (0, 697, 700, 0, 3)
+    assert account(path)["metrics"] == []
+
+
+def test_what_the_source_skips_is_counted(sessions, corpus):
+    driver = Driver(sessions("s"), corpus)
+    driver.trainer.feed(block(driver.file, 0, 60, skipped=9))
+    progress = driver.trainer.progress
+    assert (progress.crawled, progress.skipped, progress.held_out, progress.pending) == (69, 10, 40, 19)
+    driver.trainer.feed(Block(Documents.concatenate([]), 2, {"document": 60}, None))
+    assert (progress.crawled, progress.skipped) == (71, 12)
+    assert driver.trainer.dirty
+    driver.store.close()
+
+
+def test_nothing_new_means_nothing_to_commit(sessions, corpus):
+    driver = Driver(sessions("s"), corpus)
+    assert not driver.trainer.dirty
+    driver.act()
+    assert driver.trainer.dirty
+    driver.trainer.commit(0.0, 0)
+    assert not driver.trainer.dirty
+    driver.store.close()
+
+
+def test_pending_counts_wait_in_the_file(sessions, corpus):
+    driver = Driver(sessions("s"), corpus)
+    driver.trainer.feed(block(driver.file, 0, 90))
+    assert not driver.trainer.ready()
+    driver.trainer.commit(0.0, 0)
+    driver.die()
+    assert driver.trainer.progress.pending == 49
+    assert driver.trainer.missing == 64 - 49
+    assert driver.next == 90
+    driver.store.close()
+
+
+@pytest.mark.parametrize("keep", ["top", "none"])
+def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, states, assert_same_states):
+    everything, fewer = sessions("all"), sessions("fewer", keep_articles=keep)
+    Driver(everything, corpus).run()
+    Driver(fewer, corpus, chance=random.Random(1)).run()
+    assert_same_states(states(fewer), states(everything))
+    assert account(fewer)["counts"] == account(everything)["counts"]
+    assert account(fewer)["metrics"] == account(everything)["metrics"]
+    if keep == "none":
+        assert account(fewer)["trained"] == []
