@@ -48,23 +48,23 @@ def ascend(
         first = indptr[d]
         n = indptr[d + 1] - first
         ids, n_dw = local[first : first + n], counts[first : first + n]
-        here = tables[T * first : T * (first + n)].reshape((T, n))
+        here = tables[first : first + n]
         total = n_dw.sum()
         if fresh:
             for j in range(n):
-                here[:, j] = n_dw[j]
+                here[j, :] = n_dw[j]
             choose_topics(ids, here, Elog_rows, nothing, zeta[d])  # line 5: one and the same for all tables
             Elog_pi[:] = 0
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
         for i in range(T):
-            words[i] = here[i].sum()
+            words[i] = here[:, i].sum()
         for _ in range(max_iterations):
             document_sticks(alpha, words, gamma, Elog_pi)
             choose_topics(ids, here, Elog_rows, Elog_sigma, zeta[d])
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)
             change = 0.0
             for i in range(T):
-                value = here[i].sum()
+                value = here[:, i].sum()
                 change += abs(value - words[i])
                 words[i] = value
             if change <= tolerance * total:
@@ -104,10 +104,10 @@ def choose_topics(
     for i in range(zeta.shape[0]):
         zeta[i] = Elog_sigma
         for j in range(ids.size):
-            if here[i, j] > 0:
+            if here[j, i] > 0:
                 row = Elog_rows[ids[j]]
                 for k in range(zeta.shape[1]):
-                    zeta[i, k] += here[i, j] * row[k]
+                    zeta[i, k] += here[j, i] * row[k]
         normalise(zeta[i])
 
 
@@ -120,7 +120,7 @@ def assign_words(
     zeta: Floats,
     here: Floats,
 ) -> None:
-    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (T, n) = n_dw phi."""
+    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
     phi = np.empty(zeta.shape[0], zeta.dtype)
     for j in range(ids.size):
         row = Elog_rows[ids[j]]
@@ -131,7 +131,7 @@ def assign_words(
             phi[i] = value + Elog_pi[i]
         normalise(phi)
         for i in range(zeta.shape[0]):
-            here[i, j] = n_dw[j] * phi[i]
+            here[j, i] = n_dw[j] * phi[i]
 
 
 @kernel
@@ -157,10 +157,9 @@ def document_bounds(
     Elog_sigma: Floats,
     alpha: float,
     tables: Floats,
+    topics: NDArray[np.int32],
     zeta: Floats,
-    shortlist: NDArray[np.int32],
-    n_shortlist: NDArray[np.int32],
-    n_tables: NDArray[np.int32],
+    n_topics: NDArray[np.int32],
     bounds: Vector,
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
@@ -168,21 +167,20 @@ def document_bounds(
     Every sum over words counts each word n_dw times, the words' entropy too. A document with fewer than T
     tables has no variables for the others, which the model integrates to one.
     """
-    T = zeta.shape[1]
+    T = n_topics.shape[1]
     for d in range(start, stop):
-        first = indptr[d]
-        n = indptr[d + 1] - first
+        first, last = indptr[d], indptr[d + 1]
         rest = 0.0
-        for j in range(n):
-            rest += counts[first + j]
-        both = digamma(alpha + rest)
+        for j in range(first, last):
+            rest += counts[j]
         before = 0.0
         bound = 0.0
-        for i in range(n_tables[d]):
-            table = tables[T * first + i * n : T * first + i * n + n]
+        for i in range(T):
+            if n_topics[d, i] == 0:
+                break
             words = 0.0
-            for j in range(n):
-                words += table[j]
+            for j in range(first, last):
+                words += tables[j, i]
             rest = max(rest - words, 0.0)
             Elog_pi = before
             if i < T - 1:
@@ -196,16 +194,16 @@ def document_bounds(
                 bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
                 bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)
             # E[log p(z | pi)] - E[log q(z)]
-            for j in range(n):
-                if table[j] > 0:
-                    bound += table[j] * (Elog_pi - math.log(table[j] / counts[first + j]))
-            for a in range(n_shortlist[d]):
+            for j in range(first, last):
+                if tables[j, i] > 0:
+                    bound += tables[j, i] * (Elog_pi - math.log(tables[j, i] / counts[j]))
+            for a in range(n_topics[d, i]):
                 share = zeta[d, i, a]
                 if share > 0:
-                    k = shortlist[d, a]
+                    k = topics[d, i, a]
                     # E[log p(c | v)] - E[log q(c)]
                     bound += share * (Elog_sigma[k] - math.log(share))
                     # E[log p(w | c, z, beta)]
-                    for j in range(n):
-                        bound += share * table[j] * Elog_rows[local[first + j], k]
+                    for j in range(first, last):
+                        bound += share * tables[j, i] * Elog_rows[local[j], k]
         bounds[d] = bound

@@ -4,8 +4,9 @@
 |---|---|---|
 | rows | (U, K') | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
 | sigma, Elog_sigma | (K') | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
-| zeta | (D, T, C) | variational distribution of a table's topic, over the document's shortlist |
-| tables | (N T) | n_dw phi_dwi, table-major: table i of document d starts at T indptr[d] + i n_d |
+| tables | (N, T) | n_dw phi_dwi: how many of a word's occurrences sit at each of its document's tables |
+| topics, zeta | (D, T, C) | a table's topics and their probabilities, |
+| n_topics | (D, T) | so many of them; 0 for a table that the document does not have |
 
 A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
 document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line 8),
@@ -50,10 +51,9 @@ def e_step(
     T: int,
     tolerance: float,
     tables: Floats,
+    topics: NDArray[np.int32],
     zeta: Floats,
-    shortlist: NDArray[np.int32],
-    n_shortlist: NDArray[np.int32],
-    n_tables: NDArray[np.int32],
+    n_topics: NDArray[np.int32],
     theta: Floats,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
@@ -64,7 +64,7 @@ def e_step(
     at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables are kept
     sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones leave.
 
-    Writes tables, most words first, zeta, the shortlist, and
+    Writes tables, most words first, their topics, and
     theta (D, K): (words of k + alpha sigma_k) / (words + alpha).
     """
     kind = rows.dtype.type
@@ -75,6 +75,9 @@ def e_step(
         longest = max(longest, indptr[d + 1] - indptr[d])
     block = np.empty((C + T, longest), rows.dtype)  # a row a topic of the shortlist, then one a mixed table
     logs = np.empty((C, longest), rows.dtype)
+    held = np.empty(T * longest, rows.dtype)  # `tables` of a document, table-major
+    chosen = np.empty((T, C), rows.dtype)  # its zeta, over the shortlist
+    shortlist = np.empty(C, np.int32)
     mixture = np.empty(longest, rows.dtype)
     ratio = np.empty(longest, rows.dtype)
     n_dw = np.empty(longest, rows.dtype)
@@ -89,8 +92,6 @@ def e_step(
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        n_tables[d] = 0
-        n_shortlist[d] = 0
         total = kind(0)
         for j in range(n):
             n_dw[j] = kind(counts[first + j])
@@ -99,20 +100,17 @@ def e_step(
             theta[d, k] = prior[k]
         if n > 0:
             soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
-            c = best(K, expected, FEWEST_WORDS, C, shortlist[d], words)
-            n_shortlist[d] = c
+            c = best(K, expected, FEWEST_WORDS, C, shortlist, words)
             for j in range(n):
                 u = local[first + j]
                 for a in range(c):
-                    block[a, j] = rows[u, shortlist[d, a]]
+                    block[a, j] = rows[u, shortlist[a]]
             for a in range(c):
-                for j in range(n):
-                    logs[a, j] = math.log(block[a, j] + kind(1e-30))
+                log_first(n, block[a], logs[a])
             t = min(T, c)
             for i in range(t):
                 line[i] = i
                 order[i] = i
-            here = tables[T * first : T * first + t * n]
             for round_ in range(ROUNDS):
                 for _ in range(ITERATIONS):
                     # Line 8, gamma.
@@ -129,34 +127,60 @@ def e_step(
                         words[i] = value
                     if change <= tolerance * total:
                         break
-                t = drop_empty(t, C, n, words, weight, line, block, zeta[d])
+                t = drop_empty(t, C, n, words, weight, line, block, chosen)
                 for i in range(t):
                     order[i] = i
                     for j in range(n):
-                        here[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
+                        held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
                 if round_ < ROUNDS - 1 and not choose_topics(
-                    t, c, n, here, logs, Elog_sigma, shortlist[d], zeta[d], line, block
+                    t, c, n, held, logs, Elog_sigma, shortlist, chosen, line, block
                 ):
                     break
-            n_tables[d] = t
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
             mix(t, n, weight, line, block, mixture)
-            unsorted = zeta[d, :t, :c].copy()
             for rank in range(t):
                 i = order[rank]
-                zeta[d, rank, :c] = unsorted[i]
                 value = kind(0)
                 for j in range(n):
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
-                    here[rank * n + j] = share
+                    tables[first + j, rank] = share
                     value += share
                 for a in range(c):
-                    theta[d, shortlist[d, a]] += unsorted[i, a] * value
+                    if chosen[i, a] > 0:
+                        topics[d, rank, n_topics[d, rank]] = shortlist[a]
+                        zeta[d, rank, n_topics[d, rank]] = chosen[i, a]
+                        n_topics[d, rank] += 1
+                        theta[d, shortlist[a]] += chosen[i, a] * value
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
+
+
+@kernel
+def log_first(n: int, x: Floats, out: Floats) -> None:
+    """out = log x for the first n of x > 0; in float32 free of branches, to 1e-6 absolute.
+
+    x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
+    Below 1e-30, where x underflows, the log is that of 1e-30.
+    """
+    if x.itemsize == 8:
+        for j in range(n):
+            out[j] = math.log(x[j] + 1e-30)
+        return
+    bits = out.view(np.int32)
+    for j in range(n):
+        out[j] = max(x[j], np.float32(1e-30))
+        e = (bits[j] - np.int32(0x3F3504F3)) >> np.int32(23)  # 0x3F3504F3: the bits of sqrt(1/2)
+        bits[j] -= e << np.int32(23)
+        s = (out[j] - np.float32(1)) / (out[j] + np.float32(1))
+        q = s * s
+        series = np.float32(1 / 7) + q * np.float32(1 / 9)
+        series = np.float32(1 / 5) + q * series
+        series = np.float32(1 / 3) + q * series
+        series = np.float32(1) + q * series
+        out[j] = np.float32(2) * s * series + np.float32(e) * np.float32(0.6931471805599453)
 
 
 @kernel
@@ -266,10 +290,10 @@ def choose_topics(
     t: int,
     c: int,
     n: int,
-    here: Floats,
+    held: Floats,
     logs: Floats,
     Elog_sigma: Floats,
-    topics: NDArray[np.int32],
+    shortlist: NDArray[np.int32],
     zeta: Floats,
     line: NDArray[np.int32],
     block: Floats,
@@ -286,7 +310,7 @@ def choose_topics(
         largest = -np.inf
         winner = 0
         for a in range(c):
-            value = dot(n, here[i * n : i * n + n], logs[a]) + Elog_sigma[topics[a]]
+            value = dot(n, held[i * n : i * n + n], logs[a]) + Elog_sigma[shortlist[a]]
             zeta[i, a] = value
             if value > largest:
                 largest = value
@@ -318,40 +342,52 @@ def choose_topics(
 
 @kernel
 def add_statistics(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
     indptr: NDArray[np.int64],
-    word_ids: NDArray[np.int32],
+    entries: NDArray[np.int64],
+    documents: NDArray[np.int64],
     tables: Floats,
+    topics: NDArray[np.int32],
     zeta: Floats,
-    shortlist: NDArray[np.int32],
-    n_shortlist: NDArray[np.int32],
-    n_tables: NDArray[np.int32],
+    n_topics: NDArray[np.int32],
     factor: float,
     lambda_hat: Floats,
-    words: NDArray[np.float64],
-    chosen: NDArray[np.float64],
+    mass: NDArray[np.float64],
 ) -> None:
-    """lambda_hat[w, k] += factor sum_d sum_i zeta_di^k n_dw phi_dwi: [SVI13] fig. 9 line 11.
+    """lambda_hat[w, k] += factor sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop.
 
-    Adds the same summed over words, without the factor, to words (K,), and sum_d sum_i zeta_di^k to
-    chosen (K,).
+    [SVI13] fig. 9 line 11, a word's row at a time. Adds the same summed over words, without the factor, to
+    mass (K,).
     """
-    T = zeta.shape[1]
-    for d in range(indptr.size - 1):
-        first = indptr[d]
-        n = indptr[d + 1] - first
-        for i in range(n_tables[d]):
-            table = tables[T * first + i * n : T * first + i * n + n]
-            for a in range(n_shortlist[d]):
-                share = zeta[d, i, a]
-                if share > 0:
-                    k = shortlist[d, a]
-                    chosen[k] += share
-                    scaled = factor * share
-                    total = 0.0
-                    for j in range(n):
-                        lambda_hat[word_ids[first + j], k] += scaled * table[j]
-                        total += table[j]
-                    words[k] += share * total
+    total = np.zeros(lambda_hat.shape[1], lambda_hat.dtype)
+    for u in range(start, stop):
+        for e in range(indptr[u], indptr[u + 1]):
+            entry = entries[e]
+            d = documents[entry]
+            for i in range(n_topics.shape[1]):
+                if n_topics[d, i] == 0:
+                    break
+                value = tables[entry, i]
+                for a in range(n_topics[d, i]):
+                    total[topics[d, i, a]] += zeta[d, i, a] * value
+        w = ids[u]
+        for k in range(total.size):
+            lambda_hat[w, k] += factor * total[k]
+            mass[k] += total[k]
+            total[k] = 0
+
+
+@kernel
+def add_tables(
+    topics: NDArray[np.int32], zeta: Floats, n_topics: NDArray[np.int32], chosen: NDArray[np.float64]
+) -> None:
+    """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
+    for d in range(n_topics.shape[0]):
+        for i in range(n_topics.shape[1]):
+            for a in range(n_topics[d, i]):
+                chosen[topics[d, i, a]] += zeta[d, i, a]
 
 
 @kernel

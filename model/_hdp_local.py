@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from model import _hdp_figure9, _hdp_kernels
 from model._blocks import Workers
-from model._words import Words
+from model._words import Words, by_word
 from model.minibatch import Minibatch
 
 BLOCK = 64  # documents
-PART = 1024  # documents whose tables are held at a time
+WORD_BLOCK = 512
+PART = 2048  # documents whose tables are held at a time
 
 Floats = NDArray[Any]
+Vector = NDArray[np.float64]
 
 
 class Corpus(NamedTuple):
@@ -32,13 +34,12 @@ class Corpus(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Variational distribution of D documents: layout in `_hdp_kernels`, theta (D, K) their proportions."""
+    """Variational distribution of D documents, as in `_hdp_kernels`; theta (D, K): their proportions."""
 
     tables: Floats
+    topics: NDArray[np.int32]
     zeta: Floats
-    shortlist: NDArray[np.int32]
-    n_shortlist: NDArray[np.int32]
-    n_tables: NDArray[np.int32]
+    n_topics: NDArray[np.int32]
     theta: Floats
 
 
@@ -64,14 +65,12 @@ def recipe(
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, _hdp_kernels.CANDIDATES)
     local = Local(
-        np.zeros(len(batch.word_ids) * T, dtype),
-        np.zeros((D, T, C), dtype),
-        np.zeros((D, C), np.int32),
-        np.zeros(D, np.int32),
-        np.zeros(D, np.int32),
+        np.zeros((len(batch.word_ids), T), dtype),
+        np.empty((D, T, C), np.int32),
+        np.empty((D, T, C), dtype),
+        np.zeros((D, T), np.int32),
         np.empty((D, K), dtype),
     )
-
     rows, sigma, Elog_sigma = corpus
 
     def block(start: int, stop: int) -> None:
@@ -88,10 +87,9 @@ def recipe(
             T,
             tolerance,
             local.tables,
+            local.topics,
             local.zeta,
-            local.shortlist,
-            local.n_shortlist,
-            local.n_tables,
+            local.n_topics,
             local.theta,
         )
 
@@ -112,8 +110,8 @@ def figure_9(
 ) -> Local:
     """[SVI13] figure 9's local step; `start_from`: tables in place of lines 5 and 6, changed."""
     D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
-    tables = np.zeros(len(batch.word_ids) * T, dtype) if start_from is None else start_from
-    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()
+    tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
+    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
 
     def block(start: int, stop: int) -> None:
@@ -135,7 +133,7 @@ def figure_9(
         )
 
     workers.map(block, D, BLOCK)
-    return Local(tables, zeta, everything, np.full(D, K, np.int32), np.full(D, T, np.int32), theta)
+    return Local(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
 
 
 def bounds(
@@ -160,9 +158,49 @@ def bounds(
             Elog_rows,
             Elog_sigma,
             alpha,
-            *local[:5],
+            local.tables,
+            local.topics,
+            local.zeta,
+            local.n_topics,
             result,
         )
 
     workers.map(block, batch.D, BLOCK)
     return result
+
+
+def add_statistics(
+    workers: Workers, batch: Minibatch, local: Local, factor: float, lambda_hat: Floats
+) -> tuple[Vector, Vector]:
+    """Adds `factor` times the expected words of each topic to lambda_hat (W, K).
+
+    Returns each topic's words and each topic's tables, (K,) both.
+    """
+    W, K = lambda_hat.shape
+    words, documents = by_word(batch, W), batch.documents()
+
+    def block(start: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        _hdp_kernels.add_statistics(
+            start,
+            stop,
+            words.ids,
+            words.indptr,
+            words.entries,
+            documents,
+            local.tables,
+            local.topics,
+            local.zeta,
+            local.n_topics,
+            factor,
+            lambda_hat,
+            mass,
+        )
+        return mass
+
+    mass = np.zeros(K)
+    for of_block in workers.map(block, len(words.ids), WORD_BLOCK):
+        mass += of_block
+    chosen = np.zeros(K)
+    _hdp_kernels.add_tables(local.topics, local.zeta, local.n_topics, chosen)
+    return mass, chosen

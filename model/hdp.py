@@ -32,14 +32,13 @@ from scipy.special import gammaln, psi
 
 from model import _hdp_local
 from model._blocks import Workers
-from model._hdp_kernels import add_statistics, proportions
+from model._hdp_kernels import proportions
 from model._hdp_local import Corpus, Local
 from model._hdp_sticks import Elog_sticks, expected_sticks, sticks_bound
 from model._lda_kernels import LANES, topic_rows
 from model._words import Words, by_word
 from model.minibatch import Minibatch
 
-WORD_BLOCK = 512
 SMALLEST_SCALE = 1e-6
 
 LARGEST_STEP = 2048  # documents of a whole step, fewer where the corpus is small: see `whole_step`
@@ -317,7 +316,7 @@ class OnlineHDP:
                 rows,
             ),
             len(words.ids),
-            WORD_BLOCK,
+            _hdp_local.WORD_BLOCK,
         )
         padding = (0, rows.shape[1] - self.n_topics)
         return Corpus(rows, np.pad(sigma, padding), np.pad(Elog_sigma, padding))
@@ -392,7 +391,11 @@ class OnlineHDP:
         for documents, part, ids in _hdp_local.parts(batch, words):
             local = self._local(part, ids, corpus)
             theta[documents] = local.theta
-            self._add(part, local, factor / self._scale, mass, chosen)
+            of_part = _hdp_local.add_statistics(
+                self._workers, part, local, factor / self._scale, self._lambda_hat
+            )
+            mass += of_part[0]
+            chosen += of_part[1]
         self._finish(rho, factor, mass, chosen)
         return theta
 
@@ -404,11 +407,6 @@ class OnlineHDP:
             self._scale = 1.0
         else:
             self._scale *= 1 - rho
-
-    def _add(
-        self, part: Minibatch, local: Local, factor: float, mass: NDArray[Any], chosen: NDArray[Any]
-    ) -> None:
-        add_statistics(part.indptr, part.word_ids, *local[:5], factor, self._lambda_hat, mass, chosen)
 
     def _finish(self, rho: float, factor: float, mass: NDArray[Any], chosen: NDArray[Any]) -> None:
         """Line 12 for the sticks, and the totals; `factor` is rho D/S."""
