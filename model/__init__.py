@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "BatchHDP": "batch_hdp",
     "BatchLDA": "batch_lda",
     "CompletionSet": "completion",
     "Minibatch": "minibatch",
