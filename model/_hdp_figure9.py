@@ -52,7 +52,8 @@ def ascend(
         total = n_dw.sum()
         if fresh:
             for j in range(n):
-                here[j, :] = n_dw[j]
+                for i in range(T):
+                    here[j, i] = n_dw[j]
             choose_topics(ids, here, Elog_rows, nothing, zeta[d])  # line 5: one and the same for all tables
             Elog_pi[:] = 0
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
@@ -102,7 +103,8 @@ def choose_topics(
 ) -> None:
     """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
     for i in range(zeta.shape[0]):
-        zeta[i] = Elog_sigma
+        for k in range(zeta.shape[1]):
+            zeta[i, k] = Elog_sigma[k]
         for j in range(ids.size):
             if here[j, i] > 0:
                 row = Elog_rows[ids[j]]

@@ -274,7 +274,8 @@ def drop_empty(
         if words[i] >= EMPTY or (i == t - 1 and kept == 0):
             words[kept] = words[i]
             weight[kept] = weight[i]
-            zeta[kept] = zeta[i]
+            for a in range(C):
+                zeta[kept, a] = zeta[i, a]
             if line[i] >= C and kept < i:
                 for j in range(n):
                     block[C + kept, j] = block[line[i], j]
@@ -321,8 +322,8 @@ def choose_topics(
             zeta[i, a] = value if value > UNLIKELY else 0
             total += zeta[i, a]
         if total < 1 + ONE_TOPIC:
-            zeta[i, :c] = 0
-            zeta[i, winner] = 1
+            for a in range(c):
+                zeta[i, a] = 1 if a == winner else 0
             changed |= line[i] != winner
             line[i] = winner
         else:
