@@ -4,8 +4,6 @@ Both depend on counts of articles alone, never on the clock, so that an interrup
 undisturbed one do exactly the same.
 """
 
-import math
-
 FIRST = 64
 """Articles in the first minibatch, so that the first point of the curve comes within seconds."""
 
@@ -33,11 +31,11 @@ def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> 
 
 
 def renewal_due(before: int, after: int) -> bool:
-    """Whether the newest articles are inferred anew: each time the stream has grown by half.
+    """Whether the newest articles are inferred anew: each time the stream has doubled, from 1,024 on.
 
-    That costs as much as training a part of them again, so it has to become rarer as the stream goes on.
+    That costs about half of training them again, so it has to become rarer as the stream goes on.
     """
-    return before > 0 and math.floor(math.log(before, 1.5)) != math.floor(math.log(after, 1.5))
+    return after >= 1024 and before.bit_length() != after.bit_length()
 
 
 def thinned(articles: list[int], most: int) -> set[int]:
