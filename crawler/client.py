@@ -17,7 +17,7 @@ from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
 from crawler.replies import judge_status, one_line, read_api
-from crawler.retry import parse_retry_after, wait_before_retry
+from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
 from crawler.wire import Reply, Trouble, WireLimits, get, sent_once, split_lines, stream
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ class Client:
         self._rng = random.Random()  # only jitters waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
+        self._under_way = 0
         self._first_request: float | None = None
         self._last_answer: float | None = None
         activity.allowed_per_minute = manners.rpm
@@ -102,7 +103,6 @@ class Client:
                     on_trouble(trouble)
                 await self.endure(trouble, tries)
             else:
-                self.activity.waiting_for = None
                 return value
 
     async def once(self, url: URL, read: Callable[[Reply], T]) -> T:
@@ -124,13 +124,14 @@ class Client:
         except Trouble as trouble:
             if trouble.throttled:
                 trouble.retry_after = self._retry_after(reply)
-                turn.told_to_wait = trouble.retry_after or 0.0
+                turn.told_to_wait = trouble.retry_after or THROTTLED_FIRST
             raise
         except CrawlerError as error:
             raise type(error)(self._clean(str(error))) from None
 
     async def _get(self, url: URL, turn: Turn) -> Reply:
         began = self._begin()
+        self._under_way += 1
         try:
             reply = await get(
                 self._open_session(),
@@ -141,6 +142,9 @@ class Client:
             )
         finally:
             turn.latency = self.clock.monotonic() - began
+            self._under_way -= 1
+            if not self._under_way:
+                self.activity.waiting_for = None
         self.activity.latency_seconds = turn.latency
         return reply
 
@@ -183,8 +187,9 @@ class Client:
         """Sleep until ``moment`` (monotonic), telling the activity why and until when."""
         if moment <= self.clock.monotonic():
             return
-        self.activity.waiting_for = reason
         while (left := moment - self.clock.monotonic()) > 0:
+            # Said anew each second: where pages are fetched side by side, another may have ended its wait.
+            self.activity.waiting_for = reason
             self.activity.waiting_until = self.clock.wall() + left
             self._recount()
             await self.clock.sleep(min(left, 1.0))

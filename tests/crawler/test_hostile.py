@@ -1,0 +1,147 @@
+"""Whatever comes over the wire: an answer, a Trouble or a refusal, never another exception."""
+
+import contextlib
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from crawler.changes import changes
+from crawler.cursor import cursor_of, lap_share, moves_on
+from crawler.errors import CrawlerError
+from crawler.pages import Gathering, read_continue
+from crawler.replies import judge_status, one_line, read_api
+from crawler.retry import LONGEST_TOLD_WAIT, parse_retry_after
+from crawler.robots import Robots
+from crawler.siteinfo import read_siteinfo
+from crawler.wire import Reply, Trouble
+
+WIKI = URL("https://wiki.invalid/w/api.php")
+NAMES = """
+query pages pageid title ns revisions revid slots main content continue batchcomplete error code info general
+generator namespaces 6 14 statistics articles articlepath namespacealiases alias id lang pageprops missing
+"""
+KEYS = st.sampled_from(NAMES.split()) | st.text(max_size=5)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.sampled_from(["MediaWiki 1.39", "/wiki/$1", "0.5|0.6|7|0", "wikitext"])
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=25,
+)
+PAGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "pageid": st.integers(-5, 1 << 70) | JSON,
+        "ns": st.just(0) | JSON,
+        "title": st.text(max_size=10) | JSON,
+        "missing": JSON,
+        "pageprops": JSON,
+        "revisions": st.lists(
+            st.fixed_dictionaries(
+                {}, optional={"revid": JSON, "slots": st.fixed_dictionaries({"main": JSON}) | JSON}
+            )
+            | JSON,
+            max_size=2,
+        )
+        | JSON,
+    },
+)
+REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}) | (
+    st.dictionaries(KEYS, JSON, max_size=5)
+)
+
+
+@given(REPLY)
+def test_pages(reply: dict[str, Any]) -> None:
+    gathering = Gathering()
+    gathering.add(reply)
+    gathering.add(reply)
+    for page in gathering.pages():
+        assert isinstance(page.text, str)
+        page.text.encode()
+        page.title.encode()
+        assert 0 < page.page_id < 1 << 63
+        assert 0 <= page.revision_id < 1 << 63
+    for page_id in gathering.without_text():
+        gathering.give_up(page_id)
+    assert gathering.without_text() == []
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=5))
+def test_siteinfo_and_continue(reply: dict[str, Any]) -> None:
+    with contextlib.suppress(Trouble):
+        site = read_siteinfo(reply, WIKI)
+        assert site.article_path.count("$1") == 1
+    with contextlib.suppress(Trouble):
+        going_on = read_continue(reply)
+        assert going_on is None or all(isinstance(v, str) for v in going_on.values())
+
+
+@given(
+    st.binary(max_size=200) | JSON.map(lambda v: json.dumps(v).encode()) | st.just(b"[" * 50_000),
+    st.integers(100, 599),
+    st.text(max_size=20),
+)
+def test_replies(body: bytes, status: int, retry_after: str) -> None:
+    reply = Reply(status, WIKI, CIMultiDictProxy(CIMultiDict()), body)
+    said = ""
+    try:
+        judge_status(reply)
+        assert isinstance(read_api(reply), dict)
+    except (Trouble, CrawlerError) as error:
+        said = str(error)
+    assert len(said) < 600
+    assert "\n" not in said
+    seconds = parse_retry_after(retry_after, retry_after, 1e9)
+    assert seconds is None or 0 < seconds <= LONGEST_TOLD_WAIT
+
+
+@given(st.text())
+def test_one_line(text: str) -> None:
+    line = one_line(text)
+    assert line.isprintable()
+    assert len(line) <= 300
+
+
+CURSORS = st.dictionaries(
+    st.sampled_from(["grncontinue", "continue"]), st.text("0123456789.|naief-", max_size=20)
+)
+
+
+@given(CURSORS, CURSORS, JSON)
+def test_cursors(one: dict[str, str], two: dict[str, str], position: Any) -> None:
+    share = lap_share(one)
+    assert share is None or 0 <= share <= 1
+    moves_on(one, two)
+    with contextlib.suppress(CrawlerError):
+        cursor_of(position if isinstance(position, dict) else {"cursor": position})
+
+
+@given(st.text("aA*$%/?: \nuser-gtdilowU", max_size=200), st.text(max_size=30))
+def test_robots(text: str, path: str) -> None:
+    assert Robots(text, "wikitopics").allows("/" + path) in (True, False)
+    assert Robots(text.encode(), "wikitopics").allows("/" + path) in (True, False)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.binary(max_size=30) | JSON.map(lambda v: b"data: " + json.dumps(v).encode()) | st.just(b""))
+)
+async def test_changes(lines: list[bytes]) -> None:
+    async def coming() -> Any:
+        for line in lines:
+            yield line
+
+    async for change in changes(coming(), "wiki.invalid"):
+        change.title.encode()
+        change.event_id.encode("ascii")
