@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from crawler.prose import is_skipped_section, tidy
+from crawler.prose import in_kept_sections, tidy
 from crawler.wikitext_scan import remove_tags, resolve
 
 _FILE_NAMES = """
@@ -31,7 +31,7 @@ _LIST_MARKS = "*#:; \t"
 def extract_wikitext(
     text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
 ) -> str:
-    """The prose of an article: sentences and list items as plain text, one paragraph a line.
+    """The prose of an article: paragraphs, headings and list items as plain text, in lines.
 
     Left out are references, tables, templates (but for a few that stand for words), files with their
     captions, categories, formulas, code, and the sections See also, References, Notes, Further reading,
@@ -65,32 +65,27 @@ def extract_wikitext(
     if "__" in text:
         text = _MAGIC_WORD.sub(" ", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
-    return tidy("\n".join(_prose_lines(text)))
+    return tidy("\n".join(in_kept_sections(_lines(text))))
 
 
-def _prose_lines(text: str) -> Iterator[str]:
-    """The lines that are prose, without the marks of headings, lists, bold and italics."""
-    skipped_level = 0
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Each line with its level as a heading (0: none), without the marks of lists, bold and italics."""
     for raw in text.split("\n"):
         line = raw.strip()
         if not line:
             continue
+        level = 0
         first = line[0]
         if first == "=" and (heading := _HEADING.fullmatch(line)) is not None:
             level = min(len(heading[1]), len(heading[3]))
-            line = _QUOTES.sub("", heading[2]).strip("= \t")
-            if skipped_level and level > skipped_level:
-                continue
-            skipped_level = level if is_skipped_section(line) else 0
+            line = heading[2].strip("= \t")
         elif first in _LIST_MARKS:
             line = line.lstrip(_LIST_MARKS)
         elif first == "|" or line.startswith("----"):
             line = line.lstrip("-") if first == "-" else ""
         elif first == "!" and ('="' in line or "!!" in line):
             line = ""  # the head of a table whose beginning is in a template
-        if skipped_level or not line:
-            continue
-        yield _without_quotes(line) if "''" in line else line
+        yield level, _without_quotes(line) if "''" in line else line
 
 
 def _without_quotes(line: str) -> str:

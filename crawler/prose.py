@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable, Iterator
 
 _SKIPPED_HEADINGS = """
 see also; references; notes; further reading; external links; bibliography; footnotes; sources; citations
@@ -12,7 +13,7 @@ references and external links; bibliography and references; references and bibli
 external links and references; selected bibliography; sources and further reading; external link; reference
 further reading and references; further reading and external links; external links and sources
 footnotes and references; related pages; other websites; inline citations; literature cited; literature
-additional reading; suggested reading
+additional reading; suggested reading; cited texts; notes and bibliography; primary sources
 einzelnachweise; weblinks; literatur; siehe auch; quellen; fußnoten; anmerkungen; belege
 références; notes et références; voir aussi; liens externes; bibliographie; articles connexes; annexes
 referencias; véase también; enlaces externos; bibliografía; notas; fuentes; notas y referencias
@@ -32,7 +33,8 @@ _SKIPPED_SECTIONS = frozenset(
 _URL = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s\[\]{}<>\"|]*+", re.IGNORECASE)
 _RULES = re.compile("={2,}+|_{2,}+")
 _BLANKS = re.compile(r"[^\S\n]{2,}+|[^\S\n ]")
-_LEFTOVERS = str.maketrans(dict.fromkeys("{}[]|<>\x00", " "))
+_CONTROLS = "".join(map(chr, (*range(9), *range(11, 32), 127)))
+_LEFTOVERS = str.maketrans(dict.fromkeys("{}[]|<>" + _CONTROLS, " "))
 
 
 def is_skipped_section(heading: str) -> bool:
@@ -40,8 +42,30 @@ def is_skipped_section(heading: str) -> bool:
     return heading.strip(" \t\xa0:.").lower() in _SKIPPED_SECTIONS
 
 
+def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
+    """The texts of ``(level, text)`` pairs (level 0: no heading), without the sections that hold no prose.
+
+    The heading of a section without text goes too: its table, gallery or literature has been left out.
+    """
+    skipped_level = 0
+    pending: list[tuple[int, str]] = []
+    for level, text in lines:
+        if level and (not skipped_level or level <= skipped_level):
+            skipped_level = level if is_skipped_section(text) else 0
+            while pending and pending[-1][0] >= level:
+                pending.pop()
+        if skipped_level or not text:
+            continue
+        if level:
+            pending.append((level, text))
+        else:
+            yield from (heading for _, heading in pending)
+            pending.clear()
+            yield text
+
+
 def tidy(text: str) -> str:
-    """Without addresses, character references and the characters of markup; one blank between words."""
+    """Without addresses, character references, control and markup characters; one blank between words."""
     if "&" in text:
         text = html.unescape(text)
     if "://" in text or "www." in text:

@@ -118,7 +118,7 @@ def render_template(name: str, arguments: Callable[[], Arguments]) -> str:
         named, positional = _split(arguments())
         return _choose(_PLACES[key], named, positional)
     if key in {"convert", "cvt"}:
-        return _convert(_split(arguments())[1])
+        return _convert(*_split(arguments()))
     if key in _SHIP_PREFIXES:
         return f"{key.upper()} " + _first(_split(arguments())[1])
     if key == "sclass" or key == "sclass2":
@@ -177,10 +177,11 @@ def _first(positional: list[str]) -> str:
     return positional[0] if positional else ""
 
 
-def _convert(positional: list[str]) -> str:
+def _convert(named: dict[str, str], positional: list[str]) -> str:
     """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure is no news."""
-    words = [_UNITS.get(value.strip(), value.strip()) for value in positional[:4]]
-    for place, word in enumerate(words):
-        if any(char.isalpha() for char in word) and word not in {"to", "and", "by", "x", "or"}:
-            return " ".join(words[: place + 1])
-    return " ".join(words[:1])
+    values = [value.strip() for value in positional[:4]]
+    short = named.get("abbr", "").strip() not in {"", "off", "none"}
+    for place, value in enumerate(values):
+        if any(char.isalpha() for char in value) and value not in {"to", "and", "by", "x", "or"}:
+            return " ".join((*values[:place], value if short else _UNITS.get(value, value)))
+    return " ".join(values[:1])

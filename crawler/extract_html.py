@@ -1,0 +1,188 @@
+"""A rendered MediaWiki page to prose: BeautifulSoup over lxml, where what is no prose is never built."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from crawler.prose import in_kept_sections, tidy
+
+if TYPE_CHECKING:
+    from bs4.builder import TreeBuilder
+
+_DROPPED_TAGS = """
+table style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
+textarea select button form pre template canvas map embed
+"""
+_DROPPED_CLASSES = """
+infobox navbox navbox-styles sidebar vertical-navbox hatnote dablink rellink mainarticle seealso reference
+references reflist mw-references-wrap refbegin mw-editsection thumb thumbinner thumbcaption tmulti gallery
+shortdescription noprint catlinks toc metadata ambox tmbox mbox-small navigation-not-searchable sistersitebox
+side-box portalbox portal-bar portal quotebox mw-cite-backlink citation Inline-Template mwe-math-element error
+printfooter mw-jump-link IPA geo geo-inline geo-inline-hidden locmap listen mw-kartographer-container haudio
+navbar mw-highlight sortkey authority-control mw-indicators mw-headline-number mw-hidden printonly
+mw-empty-elt succession-box nowraplinks collapsible mw-collapsible-toggle mw-redirectedfrom tex
+timeline-wrapper mw-ext-score searchaux mw-authority-control taxonbar-header asbox stub
+"""
+_DROPPED_IDS = """
+toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation mw-panel mw-head footer
+"""
+_BLOCK_TAGS = (
+    "p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6"
+)
+_TAGS = frozenset(_DROPPED_TAGS.split())
+_CLASSES = frozenset(_DROPPED_CLASSES.split())
+_IDS = frozenset(_DROPPED_IDS.split())
+_BLOCKS = frozenset(_BLOCK_TAGS.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^<>]{0,200}?charset=["']?([a-zA-Z0-9_-]{2,20})""", re.IGNORECASE)
+_CHARSET_NAMES = """
+iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-9 iso-8859-15 windows-1250 windows-1251 windows-1252 koi8-r koi8-u
+gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
+"""
+_CHARSETS = frozenset(_CHARSET_NAMES.split())
+"""Other names are not believed: some of Python's decoders are no character sets."""
+
+_CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
+_PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
+_END_OF_CONTENT = re.compile(
+    r"<!--\s*+NewPP limit report|<div\s[^<>]*?\b(?:class=[\"']printfooter|id=[\"']catlinks)"
+)
+
+_HEADING_MARK = "\x02"
+_ANY_TAG = re.compile(r"<[^<>]*+>")
+_BUILT_DEPTH = 100
+"""Deeper elements give only their text: BeautifulSoup's time grows with the square of the depth."""
+_MAX_DEPTH = 1000
+"""Deeper pages are no articles, and libxml2 would search all open elements for each stray closing tag."""
+_CHUNK = 32_768
+
+
+class _TooDeep(Exception):
+    """The page nests deeper than any article."""
+
+
+def extract_html(page: bytes | str) -> str:
+    """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, in lines.
+
+    Left out are navigation, tables, infoboxes, references, edit links, figures with their captions, formulas,
+    code, style sheets, and the sections See also, References, Notes, Further reading, External links,
+    Bibliography and their like. Bytes are read as the page's own meta element says, else as UTF-8. A page
+    that no MediaWiki made is taken as a whole.
+
+    Any input gives a string, in time linear in its length.
+    """
+    text = _content(
+        page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
+    )
+    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
+    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
+    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
+    if "<" not in text:
+        return tidy(text).strip()
+    from bs4 import BeautifulSoup
+
+    try:
+        soup = BeautifulSoup(text, builder=_pruning_builder()())
+    except _TooDeep:
+        return tidy(_ANY_TAG.sub(" ", text)).strip()
+    return tidy("\n".join(in_kept_sections(_lines(soup.get_text()))))
+
+
+def _decoded(page: bytes) -> str:
+    declared = _CHARSET.search(page, 0, 2048)
+    name = declared[1].decode("ascii").lower() if declared else "utf-8"
+    return page.decode(name if name in _CHARSETS else "utf-8", "replace")
+
+
+def _content(page: str) -> str:
+    """The part of the page that holds the article, so that the rest need not be parsed."""
+    begin = _CONTENT.search(page) or _PARSER_OUTPUT.search(page)
+    if begin is None:
+        return page
+    end = _END_OF_CONTENT.search(page, begin.end())
+    return page[begin.start() : end.start() if end else len(page)]
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for line in text.split("\n"):
+        if line.startswith(_HEADING_MARK):
+            yield int(line[1]), line[2:].strip()
+        elif stripped := line.strip():
+            yield 0, stripped
+
+
+@cache
+def _pruning_builder() -> "type[TreeBuilder]":
+    """The class, made at the first call: importing BeautifulSoup takes a while, and not everyone needs it."""
+    from bs4.builder._lxml import LXMLTreeBuilder
+    from lxml.etree import HTMLParser
+
+    class PruningBuilder(LXMLTreeBuilder):
+        """Hands on only what is prose, without attributes; blocks become lines, headings marked ones."""
+
+        _depth = 0
+        _skipped_depth = 0
+
+        def feed(self, markup: Any) -> None:
+            # In pieces, because what a method of ours raises stops the parser only at a piece's end.
+            self.parser: Any = HTMLParser(target=self, encoding="utf-8")
+            for start in range(0, len(markup), _CHUNK):
+                self.parser.feed(markup[start : start + _CHUNK])
+            self.parser.close()
+
+        def start(self, tag: Any, attrib: Any, nsmap: Any = {}) -> None:  # noqa: B006
+            if self._skipped_depth:
+                self._skipped_depth += 1
+                if self._skipped_depth > _MAX_DEPTH:
+                    raise _TooDeep
+            elif _is_dropped(tag, attrib):
+                self._skipped_depth = 1
+            else:
+                self._depth += 1
+                if self._depth > _MAX_DEPTH:
+                    raise _TooDeep
+                if tag in _BLOCKS:
+                    super().data(f"\n{_HEADING_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "\n")
+                if self._depth <= _BUILT_DEPTH:
+                    super().start(tag, {})
+
+        def end(self, tag: Any) -> None:
+            if self._skipped_depth:
+                self._skipped_depth -= 1
+            else:
+                if self._depth <= _BUILT_DEPTH:
+                    super().end(tag)
+                self._depth -= 1
+                if tag in _BLOCKS:
+                    super().data("\n")
+
+        def data(self, data: Any) -> None:
+            if not self._skipped_depth:
+                super().data(data.replace("\n", " ").replace(_HEADING_MARK, " "))
+
+        def comment(self, text: Any) -> None:
+            pass
+
+        def doctype(self, name: str, pubid: str, system: str) -> None:
+            pass
+
+        def pi(self, target: str, data: str) -> None:
+            pass
+
+    return PruningBuilder
+
+
+def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
+    if tag in _TAGS:
+        return True
+    if not attributes:
+        return False
+    if (classes := attributes.get("class")) is not None and not _CLASSES.isdisjoint(classes.split()):
+        return True
+    return (
+        attributes.get("id") in _IDS
+        or attributes.get("role") in ("navigation", "note", "presentation")
+        or ((style := attributes.get("style")) is not None and _HIDDEN.search(style) is not None)
+    )

@@ -1,0 +1,203 @@
+import json
+import os
+import re
+import tarfile
+import urllib.parse
+import urllib.request
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.extract_html import extract_html
+from crawler.extract_wikitext import extract_wikitext
+
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+
+PAGE = """<!DOCTYPE html><html><head><meta charset="UTF-8"><title>Bird</title><style>a{}</style></head>
+<body><div id="mw-navigation">Main page Donate</div><h1 id="firstHeading">Bird</h1>
+<div class="mw-indicators"><div class="mw-parser-output">indicator</div></div>
+<div id="siteSub">From Wiki</div><div id="mw-content-text" class="mw-body-content">
+<div class="mw-content-ltr mw-parser-output" lang="en" dir="ltr">%s
+<!--
+NewPP limit report
+Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div></div>
+<div id="catlinks" class="catlinks">Category: Birds</div><div id="footer">Privacy</div></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("markup", "prose"),
+    [
+        (
+            "<p>A <b>bird</b> is an <a href='/wiki/Animal' title='Animal'>animal</a>.</p>",
+            "A bird is an animal.",
+        ),
+        (
+            "<p>One</p><p>two<br>three</p><ul><li>four<ul><li>five</li></ul></li></ul>",
+            "One\ntwo\nthree\nfour\nfive",
+        ),
+        ("<p>H<sub>2</sub>O caf&eacute; R&amp;D</p>", "H2O café R&D"),
+        ("<p>text<sup id='c' class='reference'><a href='#n'>[1]</a></sup> on</p>", "text on"),
+        ("<table class='infobox'><tr><td>box</td></tr></table><p>text</p>", "text"),
+        ("<table><tr><td>cell<table><tr><td>in</td></tr></table></td></tr></table><p>text</p>", "text"),
+        ("<div role='note' class='hatnote navigation-not-searchable'>For x, see y</div><p>text</p>", "text"),
+        ("<style data-mw-deduplicate='T'>.mw-parser-output{}</style><script>f()</script><p>text</p>", "text"),
+        ("<div class='thumb tright'><div class='thumbcaption'>caption</div></div><p>text</p>", "text"),
+        (
+            "<figure class='mw-x'><img alt='x'><figcaption>caption</figcaption></figure><p>text</p>",
+            "text",
+        ),
+        (
+            "<div class='shortdescription nomobile'>short</div><p>text</p>",
+            "text",
+        ),
+        ("<p>an<span style='display: none'>hidden</span> end</p>", "an end"),
+        ("<p>so <span class='mwe-math-element'><math><mi>x</mi></math></span>it is</p>", "so it is"),
+        ("<div id='toc' class='toc'><h2>Contents</h2><ul><li>1 Life</li></ul></div><p>text</p>", "text"),
+        ("<ul class='gallery'><li>picture</li></ul><p>text</p>", "text"),
+        ("<div class='navbox'>links</div><ol class='references'><li>note</li></ol><p>text</p>", "text"),
+        ("<p>see http://bare.example/x?y=1 there</p>", "see there"),
+        ("<p>a\nb\nc</p>", "a b c"),
+        (
+            "<h2><span class='mw-headline' id='L'>Life</span>"
+            "<span class='mw-editsection'>[<a>edit</a>]</span></h2><p>kept</p>",
+            "Life\nkept",
+        ),
+        (
+            "<div class='mw-heading mw-heading2'><h2 id='N'>Notes</h2>"
+            "<span class='mw-editsection'>[edit]</span></div><p>gone</p>"
+            "<div class='mw-heading mw-heading3'><h3 id='S'>Sub</h3></div><p>gone</p>"
+            "<div class='mw-heading mw-heading2'><h2 id='A'>After</h2></div><p>kept</p>",
+            "After\nkept",
+        ),
+        ("<h2>Gallery</h2><ul class='gallery'><li>x</li></ul><h2>See also</h2><ul><li>Y</li></ul>", ""),
+    ],
+)
+def test_a_page_becomes_prose(markup, prose):
+    for page in (PAGE % markup, (PAGE % markup).encode(), markup):
+        lines = [" ".join(line.split()) for line in extract_html(page).split("\n")]
+        assert "\n".join(line for line in lines if line) == prose
+
+
+def test_nothing_around_the_article_comes_through():
+    assert extract_html(PAGE % "<p>text</p>").strip() == "text"
+
+
+def test_bytes_are_read_as_the_page_says():
+    page = "<html><head><meta charset=windows-1251></head><body><p>птица</p></body></html>"
+    assert extract_html(page.encode("windows-1251")).strip() == "птица"
+    assert extract_html(page.encode("utf-8").replace(b"windows-1251", b"rot13")).strip() == "птица"
+    assert "caf" in extract_html("<p>café</p>".encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "page", ["", b"", " ", "no markup &amp; no page", "http://x", "<", "<p", "\x00", "\ud800<p>"]
+)
+def test_odd_pages_give_text_and_no_warnings(page):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert isinstance(extract_html(page), str)
+
+
+TAGS = """
+<div> </div> <p> </p> <b> </b> <i> </i> <table> <tr> <td> </table> <ul> <li> </ul> <h2> </h2> <!-- --> &amp;
+<a\thref=" "> <span\tclass="reference"> </span> &#0; &#x110000; & < > " <br/> <style> </style> <script>
+</script> <math> <svg> <h2>Notes</h2> <!DOCTYPE <?xml ?> <![CDATA[ ]]> é 語 word <select> <option> <form>
+<frameset> <body> <html> <head> <title>
+"""
+FRAGMENTS = [tag.replace("\t", " ") for tag in TAGS.split()] + ["\x00", "\n", " ", "\x02", "\x027x"]
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
+def test_any_text_gives_text_without_markup(page):
+    assert not set("{}[]|<>\x02") & set(extract_html(page))
+
+
+@given(st.binary() | st.binary().map(lambda data: b"<p>" + data))
+def test_any_bytes_give_text(data):
+    assert isinstance(extract_html(data), str)
+
+
+BOMBS = [
+    "<div>",
+    "<b></i>",
+    "<span></div>",
+    "<ul><li>",
+    "<font><p>",
+    "<b>",
+    "<table>",
+    "<a ",
+    '<a href="',
+    "<!--",
+    "&",
+]
+
+
+@pytest.mark.parametrize(
+    "bomb", [*BOMBS, "<p>", "<sup class='reference'>", "<a\n", "<!NewPP", '<div class="', "</p>"]
+)
+def test_a_page_of_one_mark_is_read_in_linear_time(bomb):
+    # A quadratic pass would take minutes and meet the test run's own limit.
+    assert isinstance(extract_html(bomb * (300_000 // len(bomb))), str)
+
+
+FURNITURE = re.compile(
+    r"\[edit\]|\bedit source\b|Jump to (?:navigation|search)|Retrieved from|mw-parser-output|"
+    r"Wikimedia Commons has|"
+    r"From Wikipedia, the free|\bthumb\||\b\d+px\b|\[\d+\]|\^ |Wayback Machine|\bdoi:|{|}|\bISSN\b|"
+    r"Hidden categories|Privacy policy|Main article:|citation needed|Scientific classification|\bPMID\b"
+)
+
+
+@needs_corpus
+def test_no_furniture_of_real_pages_comes_through():
+    with tarfile.open(SHARED / "corpus" / "html" / "pages.tar.xz") as archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            if file is None or member.name.endswith("ISBN_(identifier)"):
+                continue
+            text = extract_html(file.read())
+            assert FURNITURE.findall(text) == [], member.name
+            assert len(text.split()) >= 30, member.name
+
+
+@pytest.mark.skipif("WIKITOPICS_TEST_API" not in os.environ, reason="needs a real wiki")
+def test_wikitext_and_page_of_a_real_wiki_have_the_same_words():
+    api = os.environ["WIKITOPICS_TEST_API"]
+    query = {
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "generator": "allpages",
+        "gaplimit": "30",
+    }
+    query |= {"gapfilterredir": "nonredirects", "prop": "revisions", "rvprop": "content", "rvslots": "main"}
+    with urllib.request.urlopen(f"{api}?{urllib.parse.urlencode(query)}", timeout=60) as reply:
+        pages = json.load(reply)["query"]["pages"]
+    cosines = []
+    for page in pages:
+        address = (
+            f"{api.removesuffix('/w/api.php')}/wiki/{urllib.parse.quote(page['title'].replace(' ', '_'))}"
+        )
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            rendered = extract_html(reply.read())
+        wikitext = (
+            extract_wikitext(page["revisions"][0]["slots"]["main"]["content"]) if "revisions" in page else ""
+        )
+        if wikitext:
+            cosines.append(_cosine(_words(wikitext), _words(rendered)))
+    assert len(cosines) >= 10
+    assert sorted(cosines)[len(cosines) // 2] > 0.97
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 3)
+
+
+def _cosine(a: Counter[str], b: Counter[str]) -> float:
+    norm = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
+    return sum(n * b[word] for word, n in a.items()) / norm**0.5 if norm else 1.0
