@@ -18,7 +18,7 @@ from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
 from crawler.replies import judge_status, one_line, read_api
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
-from crawler.wire import Reply, Trouble, WireLimits, get, sent_once, split_lines, stream
+from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
 
 T = TypeVar("T")
 
@@ -27,6 +27,7 @@ START_SECONDS = 30.0
 PATIENCE_SECONDS = 24 * 3600.0
 """Once the wiki has answered, so long without a valid reply ends the run."""
 _ERRORS_KEPT = 20
+_MOST_HOPS = 5
 _LONGEST_LINE = 1 << 20
 
 
@@ -106,16 +107,25 @@ class Client:
                 return value
 
     async def once(self, url: URL, read: Callable[[Reply], T]) -> T:
-        """GET a single time, in its turn. Raises :class:`~crawler.wire.Trouble` too."""
-        try:
-            async with self._pace.turn(self.wait_until) as turn:
-                value = self._read(await self._get(url, turn), turn, read)
-        except Trouble as trouble:
-            if trouble.answered:
-                self._answered()
-            raise
-        self._answered()
-        return value
+        """GET a single time, in its turn; each redirect takes a turn of its own.
+
+        Raises :class:`~crawler.wire.Trouble` too.
+        """
+        for _hop in range(_MOST_HOPS):
+            try:
+                async with self._pace.turn(self.wait_until) as turn:
+                    reply = await self._get(url, turn)
+                    target = redirected(reply)
+                    if target is None:
+                        value = self._read(reply, turn, read)
+                        self._answered()
+                        return value
+            except Trouble as trouble:
+                if trouble.answered:
+                    self._answered()
+                raise
+            url = target
+        raise Trouble(f"{url.host} redirects in a circle")
 
     def _read(self, reply: Reply, turn: Turn, read: Callable[[Reply], T]) -> T:
         try:

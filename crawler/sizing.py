@@ -5,8 +5,8 @@ import math
 from crawler.limits import Manners
 from crawler.pace import interval
 
-_FORGET = 0.9
-"""Weight of an observation after each newer one: about ten replies count."""
+_FORGET = 0.95
+"""Weight of an observation after each newer one: about twenty replies count."""
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
 """A reply without pages: what to believe until replies of several sizes were seen."""

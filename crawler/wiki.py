@@ -51,7 +51,7 @@ class Wiki:
         while True:
             for url in self._places.copy():
                 try:
-                    site = await self.client.once(url.with_query(dict(SITEINFO)), _siteinfo_reader(url))
+                    self.api, site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
                 except WikiUnreachable:
                     self._places.remove(url)
                     if not self._places:
@@ -59,7 +59,6 @@ class Wiki:
                 except Trouble as error:
                     trouble = error
                 else:
-                    self.api = url
                     return site
             tries += 1
             await self.client.endure(trouble, tries)
@@ -136,8 +135,6 @@ def stuck_page(cursor: Query) -> int | None:
     return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None
 
 
-def _siteinfo_reader(url: URL) -> Callable[[Reply], SiteInfo]:
-    def read(reply: Reply) -> SiteInfo:
-        return read_siteinfo(read_api(reply), url)
-
-    return read
+def _read_site(reply: Reply) -> tuple[URL, SiteInfo]:
+    """The api.php, after redirects, and what the wiki says of itself."""
+    return reply.url.with_query(None), read_siteinfo(read_api(reply), reply.url)

@@ -14,7 +14,6 @@ from yarl import URL
 from crawler.proxy import proxy_for
 
 _CHUNK = 1 << 16
-_MOST_HOPS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -82,11 +81,10 @@ async def get(
     url: URL,
     limits: WireLimits,
     *,
-    headers: Mapping[str, str] | None = None,
     total_seconds: float | None = None,
     count_bytes: Callable[[int], None],
 ) -> Reply:
-    """GET ``url`` once, follow redirects within its host, read the body whole.
+    """GET ``url`` once and read the body whole; redirects are not followed.
 
     The session must have been made with ``auto_decompress=False`` and :func:`sent_once`.
     ``count_bytes`` is told of bytes as they came over the wire. Raises :class:`Trouble`.
@@ -97,21 +95,22 @@ async def get(
     )
     host = url.host or "?"
     try:
-        for _hop in range(_MOST_HOPS):
-            async with session.get(
-                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
-            ) as response:
-                target = response.headers.get("Location")
-                if response.status in _REDIRECTS and target is not None:
-                    url = _next_hop(url, target)
-                    continue
-                body = await _body(response, limits.most_bytes, count_bytes)
-                return Reply(response.status, url, response.headers, body)
-        raise Trouble(f"{host} redirects in a circle")
+        async with session.get(url, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)) as response:
+            body = await _body(response, limits.most_bytes, count_bytes)
+            return Reply(response.status, url, response.headers, body)
     except TimeoutError:
         raise Trouble(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, zlib.error) as error:
         raise Trouble(describe(error, host)) from None
+
+
+def redirected(reply: Reply) -> URL | None:
+    """Where a redirect leads, within the same host only; None for any other reply.
+
+    Raises :class:`Trouble` for one that leads elsewhere.
+    """
+    target = reply.headers.get("Location")
+    return _next_hop(reply.url, target) if reply.status in _REDIRECTS and target is not None else None
 
 
 def _next_hop(url: URL, target: str) -> URL:

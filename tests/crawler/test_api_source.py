@@ -300,6 +300,21 @@ async def test_no_tls_where_https_is_asked_for(wiki: Any, clock: Any) -> None:
     await s.close()
 
 
+async def test_a_redirect_takes_its_own_turn_and_only_once(wiki: Any, clock: Any, acts: Any) -> None:
+    moments: list[float] = []
+
+    async def move(request: web.Request) -> web.StreamResponse:
+        moments.append(clock.now)
+        return web.Response(status=301, headers={"Location": wiki.url + "?" + request.query_string})
+
+    wiki.script = [move]
+    s = source(wiki, clock, manners=Manners(rpm=6))
+    await s.open()
+    assert clock.now - moments[0] >= 10
+    await read(s)
+    assert s.activity.requests == len(wiki.requests) == 5
+
+
 async def test_gone_for_good(wiki: Any, clock: Any, acts: Any) -> None:
     s = source(wiki, clock)
     await s.open()

@@ -140,3 +140,13 @@ def test_a_wiki_too_slow_for_large_batches() -> None:
     for _ in range(100):
         sizer.seen(sizer.pages, 0.1)
     assert sizer.pages == 50
+
+
+def test_the_batch_size_recovers_when_the_wiki_does() -> None:
+    sizer = BatchSizer(wikimedia_manners(), 50)
+    for _ in range(100):
+        sizer.seen(sizer.pages, 0.2 + 0.1 * sizer.pages)
+    assert sizer.pages <= 8
+    for _ in range(150):
+        sizer.seen(sizer.pages, 0.1 + 0.001 * sizer.pages)
+    assert sizer.pages == 50
