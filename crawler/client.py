@@ -11,7 +11,7 @@ import aiohttp
 from yarl import URL
 
 from crawler.clock import Clock
-from crawler.contact import check_contact, user_agent
+from crawler.contact import check_contact, sendable, user_agent
 from crawler.errors import CrawlerError, WikiUnreachable
 from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
@@ -52,8 +52,10 @@ class Client:
         at_once: int = 1,
         limits: WireLimits | None = None,
     ) -> None:
-        if manners.wikimedia or contact:
+        if manners.wikimedia:
             contact = check_contact(contact or "")
+        elif contact:
+            contact = sendable(contact)  # another wiki may be told anything that a header can carry
         self.manners = manners
         self.activity = activity
         self.clock = clock or Clock()

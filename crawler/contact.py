@@ -21,6 +21,16 @@ def check_contact(text: str) -> str:
     Raises :class:`~crawler.errors.ContactMissing` where it names nobody who could be reached; the
     message never repeats the contact.
     """
+    contact = sendable(text)
+    if _PLACEHOLDER.search(contact):
+        raise ContactMissing(f"example.com reaches nobody: {_HOW}")
+    if not any(form.fullmatch(contact) for form in (_EMAIL, _URL, _USER)):
+        raise ContactMissing(f"the contact looks like no e-mail address, URL or User:Name: {_HOW}")
+    return contact
+
+
+def sendable(text: str) -> str:
+    """The contact as it can stand in a User-Agent. Raises :class:`~crawler.errors.ContactMissing`."""
     contact = text.strip()
     if not contact:
         raise ContactMissing(f"no contact: {_HOW}")
@@ -30,10 +40,6 @@ def check_contact(text: str) -> str:
         raise ContactMissing(f"the contact must be one line without control characters: {_HOW}")
     if "(" in contact or ")" in contact:
         raise ContactMissing(f"the contact must have no parentheses: {_HOW}")
-    if _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"example.com reaches nobody: {_HOW}")
-    if not any(form.fullmatch(contact) for form in (_EMAIL, _URL, _USER)):
-        raise ContactMissing(f"the contact looks like no e-mail address, URL or User:Name: {_HOW}")
     return contact
 
 

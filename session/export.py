@@ -126,10 +126,10 @@ def write_json(lines: Iterable[Row], out: IO[str], progress: Callable[[int], Non
 
 def model_npz(reader: SessionReader, name: str) -> bytes:
     """The model as .npz: topic_word (K, W), alpha (K,), vocabulary (W,), topic_share (K,)."""
-    from model import KINDS
+    from session.models import load_model
 
     state = reader.model_state(name)
-    model: Any = KINDS[state["kind"]].from_state(state)
+    model: Any = load_model(state)
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,

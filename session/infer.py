@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model import KINDS, Minibatch
+from model import Minibatch
+from session.models import load_model
 from session.reader import SessionReader
 from vocab import Vocabulary
 
@@ -23,6 +24,6 @@ def proportions(
         np.concatenate([counts for _, counts in counted]),
     )
     state = reader.model_state(model)
-    learnt: Any = KINDS[state["kind"]].from_state(state)
+    learnt: Any = load_model(state)
     theta = learnt.infer(batch)
     return [(int(counts.sum()), theta[d]) for d, (_, counts) in enumerate(counted)]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from session.errors import SessionError, SessionInUse
 
+TRIES = 20
+
 
 def lock_path(path: Path) -> Path:
     """The lock file of the session at ``path``; one and the same through whatever links it is reached."""
@@ -22,33 +24,54 @@ def lock_path(path: Path) -> Path:
 
 @contextlib.contextmanager
 def trainer_lock(path: Path) -> Iterator[None]:
-    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid."""
+    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid.
+
+    Leaves no lock file behind where no session has come of it.
+    """
+    descriptor = _locked(path)
     try:
-        descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
-    try:
-        # A reader that asks "is anybody there?" holds a shared lock for microseconds: try for a moment.
-        for attempt in range(20):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if attempt == 19:
-                    owner = _read_pid(descriptor)
-                    raise SessionInUse(
-                        f"the session is in use by another trainer (pid {owner or 'unknown'}); "
-                        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
-                    ) from None
-                time.sleep(0.02)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         try:
             yield
         finally:
             os.ftruncate(descriptor, 0)
+            if not path.exists():
+                lock_path(path).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    """A descriptor that holds the lock."""
+    # A reader that asks "is anybody there?" holds a shared lock for microseconds: try for a moment.
+    for _ in range(TRIES):
+        try:
+            descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
+        owner = None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(descriptor, lock_path(path)):  # and not one that its owner has just unlinked
+                return descriptor
+        except BlockingIOError:
+            owner = _read_pid(descriptor)
+        os.close(descriptor)
+        time.sleep(0.02)
+    raise SessionInUse(
+        f"the session is in use by another trainer (pid {owner or 'unknown'}); "
+        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
+    )
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        there = path.stat()
+    except OSError:
+        return False
+    here = os.fstat(descriptor)
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
 
 def owner_pid(path: Path) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawler.page import SourceInfo
+from crawler.page import Source, SourceInfo
 from session import store as stores
 from session.counts import CountsFeed, CountsFile
 from session.database import is_sqlite
@@ -15,12 +15,13 @@ from session.errors import BadUsage
 from session.feed import CrawlFeed, Feed
 from session.kept import KeptCounts
 from session.lock import trainer_lock
+from session.models import default_batch_size, model_row, new_model
 from session.reader import SessionReader
 from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run
 from session.settings import Settings, check_batch_sizes
 from session.sources import make_source, needs_contact, source_options
-from session.trainer import Trainer, default_batch_size, model_row, new_model
+from session.trainer import Trainer
 from vocab import Vocabulary
 
 DEFAULT_DOCUMENTS = 7_000_000
@@ -102,7 +103,7 @@ async def _train(
     else:
         vocabulary = Vocabulary.from_words(_stored_words(path))
         kind, options = stored.source, stored.source_options
-    opened = await open_source(kind, options, request, vocabulary)
+    opened = await open_source(kind, options, request, vocabulary, say)
     try:
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
@@ -128,7 +129,11 @@ async def _train(
 
 
 async def open_source(
-    kind: str, options: dict[str, Any], request: TrainRequest, vocabulary: Vocabulary
+    kind: str,
+    options: dict[str, Any],
+    request: TrainRequest,
+    vocabulary: Vocabulary,
+    say: Callable[[str], None],
 ) -> Opened:
     """Make contact with the source; raises its errors."""
     if kind == "counts":
@@ -141,7 +146,7 @@ async def open_source(
         )
     source = make_source(kind, options, request)
     try:
-        info = await source.open()
+        info = await _patiently(source, say)
     except BaseException:
         await source.close()
         raise
@@ -158,6 +163,22 @@ def open_counts(path: Path, vocabulary: Vocabulary) -> CountsFile | KeptCounts:
             f"--counts {path}: that session counted other words; leave --vocab out to take its own"
         )
     return kept
+
+
+async def _patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
+    """Open the source; whoever waits longer than a moment for it is told what for."""
+    opening = asyncio.ensure_future(source.open())
+    told = None
+    try:
+        while not (await asyncio.wait({opening}, timeout=2.0))[0]:
+            errors = source.activity.errors
+            waiting = errors[-1] if errors else source.activity.waiting_for
+            if waiting and waiting != told:
+                told = waiting
+                say(f"{waiting}; trying for 30 s")
+    finally:
+        opening.cancel()
+    return await opening
 
 
 async def _nothing() -> None:

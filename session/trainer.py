@@ -5,44 +5,21 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 """
 
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model import KINDS, Minibatch
+from model import Minibatch
 from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
 from session.measure import HeldOut, snapshot_words
+from session.models import load_model, model_row
 from session.schedule import evaluation_due, minibatch_size, renewal_due, thinned
 from session.settings import Settings
-from session.spec import ModelSpec
-from session.store import Changes, ModelRow, Progress, Snapshot, Store
+from session.store import Changes, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
-
-
-def default_batch_size(spec: ModelSpec) -> int:
-    """The batch size of a model that sets none."""
-    return spec.batch_size or int(KINDS[spec.kind].default_batch_size)
-
-
-def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Any:
-    """A model as its spec says, before its first article."""
-    return KINDS[spec.kind](n_words=n_words, n_documents=n_documents, seed=seed, **spec.parameters())
-
-
-def model_row(model: Any, log_likelihood: float | None) -> ModelRow:
-    """What the store keeps of ``model`` now."""
-    return ModelRow(
-        state=model.state(),
-        topics=model.n_topics,
-        topics_in_use=model.topics_in_use(),
-        updates=model.updates,
-        rho=float(model.rho),
-        log_likelihood=log_likelihood,
-    )
 
 
 class Trainer:
@@ -54,8 +31,8 @@ class Trainer:
         self.progress: Progress = store.progress()
         self.article_limit = article_limit
         self.models = []
-        for spec, state in zip(self.settings.models, store.model_states(), strict=True):
-            model = KINDS[spec.kind].from_state(state)
+        for state in store.model_states():
+            model = load_model(state)
             model.threads = threads
             self.models.append(model)
         self._scores = store.model_scores()

@@ -164,16 +164,16 @@ def new_session() -> Callable[..., Path]:
     import asyncio
 
     from session import store as stores
+    from session.models import model_row, new_model
     from session.request import TrainRequest
     from session.start import load_vocabulary, open_source, settle
-    from session.trainer import model_row, new_model
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
             source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
         )
         vocabulary = load_vocabulary(str(corpus.vocabulary))
-        opened = asyncio.run(open_source("counts", {}, request, vocabulary))
+        opened = asyncio.run(open_source("counts", {}, request, vocabulary, print))
         settings = settle(request, "counts", vocabulary, opened)
         models = [
             new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
