@@ -5,22 +5,28 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from session.errors import DiskFull, NotASession, SessionError
+from session.errors import DiskFull, NotASession, NotNow, SessionError
 from session.schema import APPLICATION_ID, VERSION, migrations
 
 SQLITE_HEADER = b"SQLite format 3\0"
+BUSY_SECONDS = 4.0
+"""How long a write waits for another program's; so that a trainer told to stop does so within seconds."""
 
 
-def connect(path: Path, *, timeout: float = 30.0) -> Database:
+def connect(path: Path, *, timeout: float | None = None) -> Database:
     """A connection that writes to an existing session; refuses what is none. Applies migrations."""
     check_header(path)
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, timeout=timeout or BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
     try:
         db = Database(connection)
         version = check_version(connection, path)
         # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
         # a whole earlier state, from which the same stream is trained again identically.
         connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
+            connection.execute("PRAGMA journal_mode = WAL")
         if version < VERSION:
             migrations.apply(db)
             connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -42,6 +48,10 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
         return DiskFull(f"no space left on the disk of {path}")
+    if "locked" in text:
+        return NotNow(f"{path} is locked: another program is writing to it")
+    if "I/O error" in text:
+        return NotNow(f"the disk of {path} fails: {text}")
     return SessionError(f"{path}: {text}")
 
 

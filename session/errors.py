@@ -33,5 +33,9 @@ class NoSession(SessionError):
     """The named session does not exist."""
 
 
-class DiskFull(SessionError):
-    """Nothing can be saved until somebody makes room."""
+class NotNow(SessionError):
+    """Nothing can be saved until its cause is gone: a trainer waits for that."""
+
+
+class DiskFull(NotNow):
+    """Somebody has to make room."""

@@ -11,7 +11,6 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Literal, Protocol
 
-from crawler.errors import CrawlerError
 from crawler.page import Activity, PageBatch, Position, Source, SourceInfo
 from session.counting import count_in_worker, start_worker
 from session.documents import Block, Documents
@@ -144,8 +143,8 @@ class CrawlFeed:
     async def _stop_fetching(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, CrawlerError):
-                await self._task
+            # An error that ended it has been told by next(), or comes too late to matter.
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def close(self) -> None:
         await self._stop_fetching()

@@ -22,7 +22,7 @@ class Pulse:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._db = connect(path, timeout=5.0)
+        self._db = connect(path)
 
     def begin(self, first_article: int) -> int:
         """A run starts; returns its number. Old wishes of the control row are void."""

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from session.errors import DiskFull
+from session.database import as_session_error
+from session.errors import NotNow, SessionError
 from session.feed import Feed, Rate
 from session.pulse import Pulse
 from session.store import Progress, Store
@@ -27,6 +28,8 @@ from session.trainer import Trainer
 COMMIT_SECONDS = 1.0
 """A commit follows a minibatch at once, unless the last commit is younger than this."""
 BEAT_SECONDS = 0.5
+RETRY_SECONDS = 5.0
+"""Between two tries to save where the disk is full or another program writes."""
 FLOW_EVERY = 4
 """Every so many beats the rates are kept for the screen's graphs."""
 MANY_ARTICLES = 500_000
@@ -37,6 +40,14 @@ DUMP_ADVICE = (
 TRIM_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
+
+
+def watch_signals(call: Callable[[signal.Signals], object]) -> None:
+    """From now on call ``call`` in the running loop on each signal that asks a trainer to stop."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
+            loop.add_signal_handler(number, call, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,37 +126,57 @@ class Run:
 
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
-        pulse = await self._in_pulse(lambda: Pulse(self._path))
-        run = await self._in_pulse(lambda: pulse.begin(self._trainer.progress.articles))
+        watch_signals(self._signalled)
+        try:
+            pulse = await self._in_pulse(lambda: Pulse(self._path))
+            run = await self._in_pulse(lambda: pulse.begin(self._trainer.progress.articles))
+        except sqlite3.Error as error:
+            raise as_session_error(error, self._path) from None
         await self._log(pulse, "info", f"a trainer began (pid {os.getpid()})")
         self._feed.start(self._trainer.progress.position)
-        self._watch_signals()
         beat = asyncio.create_task(self._beat(pulse))
         try:
             await self._consume()
             if self._trainer.done():
                 self._reason = "finished"
                 await self._in_trainer(lambda: self._trainer.finish(self._elapsed()))
+                await self._commit()
         except BaseException as error:
             self._reason = str(error) or type(error).__name__
             raise
         finally:
             self._stop.set()
-            if self._sound:
-                for block in await self._feed.drain():
-                    self._trainer.feed(block)
-                await self._commit()
-            beat.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await beat
-            await self._say(pulse, "stopped", keep_flow=False)
-            await self._log(pulse, "info", f"the trainer ended: {self._reason}")
-            await self._in_pulse(lambda: pulse.end(run, self._reason))
-            await self._in_pulse(pulse.close)
-            await self._in_trainer(self._store.close)
-            self._thread.shutdown()
-            self._pulse_thread.shutdown()
+            try:
+                if self._sound:
+                    await self._save_all()
+            except SessionError as error:
+                self._reason = str(error)
+                raise
+            finally:
+                beat.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await beat
+                await self._part(pulse, run)
         return self._reason
+
+    async def _save_all(self) -> None:
+        """Commit what has been fetched and trained."""
+        try:
+            for block in await self._feed.drain():
+                self._trainer.feed(block)
+        finally:
+            await self._commit()
+
+    async def _part(self, pulse: Pulse, run: int) -> None:
+        """Say how it ended, where that can be said, and let go of everything."""
+        await self._say(pulse, "stopped", keep_flow=False)
+        await self._log(pulse, "info", f"the trainer ended: {self._reason}")
+        with contextlib.suppress(sqlite3.Error):
+            await self._in_pulse(lambda: pulse.end(run, self._reason))
+        await self._in_pulse(pulse.close)
+        await self._in_trainer(self._store.close)
+        self._thread.shutdown()
+        self._pulse_thread.shutdown()
 
     async def _consume(self) -> None:
         trainer, stop = self._trainer, asyncio.ensure_future(self._stop.wait())
@@ -155,7 +186,8 @@ class Run:
                 self._check_limits()
                 if self._paused:
                     await self._commit_if_due(0.0)
-                    await self._go_on.wait()
+                    with contextlib.suppress(TimeoutError):  # time passes, though nothing else does
+                        await asyncio.wait_for(self._go_on.wait(), 1.0)
                 elif trainer.ready():
                     await self._learn()
                 else:
@@ -205,16 +237,16 @@ class Run:
             await self._commit()
 
     async def _commit(self) -> None:
-        """Save; where the disk is full wait for room, unless the run is ending."""
+        """Save; where the disk is full or busy wait for it, unless the run is ending."""
         while True:
             try:
                 await self._in_trainer(self._commit_now)
-            except DiskFull as error:
+            except NotNow as error:
                 if self._stop.is_set():
                     raise
                 self._blocked = str(error)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), 5.0)
+                    await asyncio.wait_for(self._stop.wait(), RETRY_SECONDS)
             else:
                 self._blocked = None
                 self._committed = time.monotonic()
@@ -237,7 +269,10 @@ class Run:
             wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
             self._obey(wishes)
             await self._note_news(pulse)
-            self._report(self._as_report())
+            try:
+                self._report(self._as_report())
+            except BrokenPipeError:
+                self.stop("nobody reads the progress any more")
             number += 1
             await asyncio.sleep(BEAT_SECONDS)
 
@@ -265,7 +300,7 @@ class Run:
             await self._log(pulse, level, message)
 
     async def _log(self, pulse: Pulse, level: str, message: str) -> None:
-        with contextlib.suppress(sqlite3.OperationalError):  # as in _say
+        with contextlib.suppress(sqlite3.Error):  # as in _say
             await self._in_pulse(lambda: pulse.event(level, message))
 
     def _sample(self) -> None:
@@ -312,7 +347,7 @@ class Run:
         flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None
         try:
             return await self._in_pulse(lambda: pulse.beat(state, values, flow))
-        except sqlite3.OperationalError:
+        except sqlite3.Error:
             return {}  # a busy or full disk: the next beat tries again, and the commit says what is wrong
 
     def _as_report(self) -> Report:
@@ -328,12 +363,6 @@ class Run:
             waiting_for=self._blocked or activity.waiting_for,
             waiting_until=None if self._blocked else activity.waiting_until,
         )
-
-    def _watch_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
-                loop.add_signal_handler(number, self._signalled, number)
 
     def _signalled(self, number: signal.Signals) -> None:
         if self._stop.is_set() and number == signal.SIGINT:

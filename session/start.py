@@ -11,14 +11,14 @@ from crawler.page import Source, SourceInfo
 from session import store as stores
 from session.counts import CountsFeed, CountsFile
 from session.database import is_sqlite
-from session.errors import BadUsage
+from session.errors import BadUsage, SessionError
 from session.feed import CrawlFeed, Feed
 from session.kept import KeptCounts
 from session.lock import trainer_lock
 from session.models import default_batch_size, model_row, new_model
 from session.reader import SessionReader
 from session.request import TrainRequest, check_resumable
-from session.run import Limits, Report, Run
+from session.run import Limits, Report, Run, watch_signals
 from session.settings import Settings, check_batch_sizes
 from session.sources import make_source, needs_contact, source_options
 from session.trainer import Trainer
@@ -59,9 +59,15 @@ def train(
     else:
         request.specs()  # a wrong option is told before the network is asked
         request.source_kind()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
     with trainer_lock(path):
-        return asyncio.run(_train(path, request, stored, report, say))
+        try:
+            return asyncio.run(_train(path, request, stored, report, say))
+        except asyncio.CancelledError:
+            return "stopped before it began"
 
 
 def load_vocabulary(name: str) -> Vocabulary:
@@ -97,6 +103,9 @@ async def _train(
     report: Callable[[Report], None],
     say: Callable[[str], None],
 ) -> str:
+    starting = asyncio.current_task()
+    assert starting is not None
+    watch_signals(lambda _: starting.cancel())
     if stored is None:
         vocabulary = new_vocabulary(request)
         kind, options = request.source_kind(), source_options(request, None)

@@ -3,6 +3,7 @@
 Only one trainer writes (see :mod:`session.lock`), from one thread. Readers: :mod:`session.reader`.
 """
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -142,6 +143,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._db = connect(path)
+        self._file = os.stat(path)
         self.settings = Settings.from_json(
             {row["key"]: json.loads(row["value"]) for row in self._db.table("settings").rows}
         )
@@ -190,6 +192,7 @@ class Store:
         ``infer``: what the models make of documents now, given where the newest articles are due to be
         looked at again.
         """
+        self._check_place()
         next_seq = self._next_seq
         try:
             with self._db.atomic():
@@ -239,6 +242,15 @@ class Store:
             raise as_session_error(error, self.path) from None
         self._next_seq = next_seq
 
+    def _check_place(self) -> None:
+        """SQLite would go on writing to a file without a name, and all would be lost in the end."""
+        try:
+            there = os.path.samestat(os.stat(self.path), self._file)
+        except OSError:
+            there = False
+        if not there:
+            raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
+
     def curve_points(self) -> list[int]:
         """Article counts at which models were measured."""
         return [row[0] for row in self._db.execute("SELECT DISTINCT articles FROM metrics ORDER BY articles")]
@@ -246,13 +258,17 @@ class Store:
     def forget_points(self, articles: Iterable[int]) -> None:
         """Drop the measurements and snapshots at these points."""
         points = [(count,) for count in articles]
-        with self._db.atomic():
-            self._db.conn.executemany("DELETE FROM metrics WHERE articles = ?", points)
-            self._db.conn.executemany("DELETE FROM snapshots WHERE articles = ?", points)
+        try:
+            with self._db.atomic():
+                self._db.conn.executemany("DELETE FROM metrics WHERE articles = ?", points)
+                self._db.conn.executemany("DELETE FROM snapshots WHERE articles = ?", points)
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
 
     def trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and says what is wrong
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
         """Safe to call twice."""

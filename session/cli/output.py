@@ -1,5 +1,6 @@
 """What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
 
+import contextlib
 import re
 import sys
 import time
@@ -21,7 +22,8 @@ def error_line(message: str) -> str:
 
 def say(message: str) -> None:
     """A message for people, to standard error."""
-    click.echo(message, err=True)
+    with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop training
+        click.echo("\n".join(map(printable, message.split("\n"))), err=True)
 
 
 def number(value: float) -> str:
