@@ -49,7 +49,8 @@ def read_api(reply: Reply) -> dict[str, Any]:
     """
     host = reply.url.host
     if reply.status in (404, 410):
-        raise WikiUnreachable(f"{host}{reply.url.path} is no MediaWiki API ({reply.status})")
+        what = f"{host}{reply.url.path} is no MediaWiki API ({reply.status})"
+        raise WikiUnreachable(f"{what}: name the wiki's api.php with --api-url")
     if reply.status != 200:
         raise Trouble(f"{host} answers {reply.status}")
     start = reply.body[:200].lstrip()[:1]
