@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crawler import extract_wikitext
+from crawler import extract_html, extract_wikitext
 from crawler.page import Page, SourceInfo
 from session.documents import Documents
 from vocab import Vocabulary
@@ -56,4 +56,4 @@ def prose(page: Page, info: SourceInfo) -> str:
     """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
     if page.markup == "wikitext":
         return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
-    return page.text
+    return extract_html(page.text) if page.markup == "html" else page.text

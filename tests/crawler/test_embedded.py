@@ -16,8 +16,10 @@ from crawler.embedded.api import ApiError, EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.embedded.launch import EmbeddedWiki
+from crawler.embedded.skin import render_page
 from crawler.embedded.writing import words_for_bytes
 from crawler.errors import WikiRefused
+from crawler.extract_html import extract_html
 from crawler.extract_wikitext import extract_wikitext
 from crawler.page import Position
 from crawler.sources.api import ApiSource
@@ -240,11 +242,12 @@ def test_it_dies_with_a_parent_that_is_killed() -> None:
 
 
 def test_the_prose_holds_the_counts() -> None:
-    """Out of the wikitext comes every word as often as the counts say, and no other of the corpus."""
+    """Out of both markups comes every word as often as the counts say, and no other of the corpus."""
     api = wiki(80)
     known = {word: i for i, word in enumerate(CORPUS.words)}
     for index in range(80):
-        prose = re.findall(r"[^\W\d_]+", extract_wikitext(api.wikitext(index)).lower())
-        assert sorted(known[w] for w in prose if w in known) == sorted(
-            api.articles.article(index).word_ids.tolist()
-        )
+        article = api.articles.article(index)
+        page = render_page(article.title, *api.ids(index), api.writer.html(article))
+        for prose in (extract_wikitext(api.wikitext(index)), extract_html(page)):
+            words = re.findall(r"[^\W\d_]+", prose.lower())
+            assert sorted(known[w] for w in words if w in known) == sorted(article.word_ids.tolist())
