@@ -1,0 +1,86 @@
+"""The articles that a session remembers, and what the models make of the newest ones later."""
+
+import numpy as np
+import pytest
+from sqlite_utils import Database
+
+from session.article_tables import (
+    ArticleRows,
+    insert_articles,
+    insert_recent,
+    keep_top,
+    renew_topics,
+)
+from session.documents import Documents
+from session.schema import migrations
+
+
+@pytest.fixture
+def db():
+    database = Database(memory=True)
+    migrations.apply(database)
+    yield database
+    database.close()
+
+
+def documents(number: int, first: int = 0) -> Documents:
+    return Documents(
+        np.arange(first, first + number),
+        np.zeros(number, np.int64),
+        tuple(f"article {first + i}" for i in range(number)),
+        np.arange(number + 1),
+        np.zeros(number, np.int32),
+        np.ones(number, np.int32),
+    )
+
+
+def largest(topics, shares):
+    return np.array(topics), np.array(shares, np.float32)
+
+
+def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
+    rows = db.execute(
+        "SELECT seq, proportion FROM article_topics WHERE model = ? AND topic = ? ORDER BY proportion DESC",
+        [model, topic],
+    )
+    return rows.fetchall()
+
+
+def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
+    batch = documents(3)
+    first = [largest([0, 0, 1], [0.9, 0.5, 0.7]), largest([2, 2, 2], [0.1, 0.2, 0.3])]
+    insert_articles(db, ArticleRows(batch, "trained", first), 1)
+    insert_recent(db, batch, 1)
+    renew_topics(db, lambda _: [largest([1, 0, 1], [0.4, 0.6, 0.8]), first[1]])
+    assert ranking(db, 0, 0) == [(2, 6000)]
+    assert ranking(db, 0, 1) == [(3, 8000), (1, 4000)]
+    assert ranking(db, 1, 2) == [(3, 3000), (2, 2000), (1, 1000)]
+    packed = db.execute("SELECT topics FROM articles WHERE seq = 1").fetchone()[0]
+    assert np.frombuffer(packed, "<u2").tolist() == [1, 4000, 2, 1000]
+
+
+def test_only_the_newest_keep_their_counts(db, monkeypatch):
+    monkeypatch.setattr("session.article_tables.RECENT_ARTICLES", 5)
+    for first in (1, 4, 7):
+        insert_recent(db, documents(3), first)
+    assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (7,)]
+
+
+def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
+    insert_articles(db, ArticleRows(documents(2), "held_out"), 1)
+    shares = [0.1, 0.9, 0.5, 0.7]
+    insert_articles(db, ArticleRows(documents(4, 2), "trained", [largest([0, 0, 0, 1], shares)]), 3)
+    keep_top(db, 2)
+    assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
+    assert ranking(db, 0, 1) == [(6, 7000)]
+    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 4, 5, 6]
+
+
+def test_articles_that_were_dropped_are_not_looked_at_again(db):
+    batch = documents(3)
+    insert_articles(db, ArticleRows(batch, "trained", [largest([0, 0, 0], [0.9, 0.5, 0.7])]), 1)
+    insert_recent(db, batch, 1)
+    keep_top(db, 1)
+    renew_topics(db, lambda _: [largest([1, 1, 1], [0.2, 0.3, 0.4])])
+    assert ranking(db, 0, 0) == []
+    assert ranking(db, 0, 1) == [(1, 2000)]

@@ -1,0 +1,70 @@
+"""`--keep-counts`: one session's crawl is another session's counts."""
+
+import numpy as np
+import pytest
+
+from session.errors import BadUsage
+from session.kept import KeptCounts
+from session.reader import SessionReader
+
+
+def kept(cli, corpus, *more):
+    return cli(
+        "train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40, "--session", "kept",
+        "--keep-counts", *more,
+    )  # fmt: skip
+
+
+def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, states, assert_same_states):
+    assert kept(cli, corpus).code == 0
+    first = home / "kept.db"
+    with SessionReader(first) as reader:
+        documents = reader.settings()["documents"]
+        crawled = reader.status().articles
+    again = cli(
+        "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,
+        "--documents", documents, "--session", "again",
+    )  # fmt: skip
+    assert again.code == 0, again.err
+    with SessionReader(home / "again.db") as reader:
+        assert reader.status().articles == crawled
+        assert reader.vocabulary() == corpus.words
+    assert_same_states(states(home / "again.db"), states(first))
+
+
+def test_reading_in_pieces_is_reading_at_once(cli, corpus, home):
+    kept(cli, corpus)
+    counts = KeptCounts(home / "kept.db")
+    whole = counts.documents(0, len(counts))
+    for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
+        part = counts.documents(start, stop)
+        expected = whole[start:stop]
+        assert part.titles == expected.titles
+        assert np.array_equal(part.word_ids, expected.word_ids)
+        assert np.array_equal(part.indptr, expected.indptr)
+    counts.close()
+
+
+def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, home):
+    kept(cli, corpus, "--articles", 100)
+    before = KeptCounts(home / "kept.db")
+    kept(cli, corpus)
+    after = KeptCounts(home / "kept.db")
+    assert len(after) > len(before)
+    assert after.checksum() == before.checksum()
+    before.close()
+    after.close()
+
+
+def test_a_session_without_counts_says_so(cli, trained):
+    with pytest.raises(BadUsage, match="--keep-counts"):
+        KeptCounts(trained)
+    outcome = cli("train", "--counts", trained, "--session", "other")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+
+
+def test_it_cannot_be_turned_on_later(cli, corpus, trained):
+    outcome = cli("train", *corpus.options(), "--keep-counts")
+    assert outcome.code == 2
+    assert "--keep-counts" in outcome.err
