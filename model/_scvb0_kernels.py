@@ -123,21 +123,39 @@ def add_statistics(
     statistics: Floats,
     factor: Any,
     N_phi_hat: Floats,
-    mass: NDArray[np.float64],
 ) -> None:
-    """N_phi_hat[w] += factor sum_b statistics[b, u] for the words start to stop; mass (K,) gains the sums.
-
-    The blocks b are added in their order: the result does not depend on who filled them.
-    """
-    K = mass.size
-    scratch = np.empty(K + 2 * GUARD, N_phi_hat.dtype)
-    sums = scratch[GUARD : GUARD + K]
+    """N_phi_hat[w] += factor statistics[0, u] for the words start to stop."""
+    K = N_phi_hat.shape[1]
     for u in range(start, stop):
-        sums[:] = statistics[0, u, :K]
-        for b in range(1, statistics.shape[0]):
-            for k in range(K):
-                sums[k] += statistics[b, u, k]
         w = ids[u]
         for k in range(K):
-            N_phi_hat[w, k] += factor * sums[k]
-            mass[k] += sums[k]
+            N_phi_hat[w, k] += factor * statistics[0, u, k]
+
+
+@kernel
+def sum_statistics(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    statistics: Floats,
+    bucket: NDArray[np.int32],
+    sign: NDArray[np.float32],
+    mass: NDArray[np.float64],
+    sketch: Floats,
+) -> None:
+    """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
+
+    mass (K,) gains the sums over the words, and `sketch` (BUCKETS, K), unless it has no row, their sums with
+    each word's sign in its bucket. The blocks are added in their order: who filled them does not matter.
+    """
+    K = mass.size
+    for u in range(start, stop):
+        for b in range(1, statistics.shape[0]):
+            for k in range(K):
+                statistics[0, u, k] += statistics[b, u, k]
+        for k in range(K):
+            mass[k] += statistics[0, u, k]
+        if sketch.shape[0] > 0:
+            row, one = bucket[ids[u]], sketch.dtype.type(sign[ids[u]])
+            for k in range(K):
+                sketch[row, k] += one * statistics[0, u, k]

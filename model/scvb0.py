@@ -19,33 +19,36 @@ docs/derivations.md.
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from 0.5 to its value over the first fifth of the corpus (at most
 4,000 documents), and over its first two thirds (at most 50,000) topics are balanced: topic k's word
-probabilities are multiplied by (N_Z[k] / mean)^-b in eq. 5, b falling linearly from 0.5 to 0.
-`warm_start=False` is the paper; the paper's own settings are alpha=0.1, eta=0.01, s=10, tau0=1000, kappa=0.9,
-theta_tau0=10, theta_kappa=0.9 with minibatches of 100 documents.
+probabilities are multiplied by (N_Z[k] / mean)^-b in eq. 5, b falling linearly from 0.5 to 0. Settings that
+are not given are then those that measure best, with a step size that adapts itself (`_adaptive_step.py`).
+`warm_start=False` is the paper, with its settings where none are given and minibatches of 100 documents.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
+from model._adaptive_step import BUCKETS, AdaptiveStep, Sketch
 from model._blocks import Workers
 from model._newton import alpha_step, descend, eta_step
-from model._scvb0_kernels import LANES, add_statistics, documents, word_rows
+from model._scvb0_kernels import add_statistics
+from model._scvb0_local import WORD_BLOCK, LocalStep, StepSizes
 from model.minibatch import Minibatch
 
-DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
-MAX_BLOCKS = 8
-INFERENCE_BLOCK = 256
-WORD_BLOCK = 512
 SMALLEST_SCALE = 1e-6
 INFERENCE_PASSES = 3  # over a document's words; more of them fit the words seen, not the unseen
 
+# alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
+PAPER = 0.1, StepSizes(10.0, 1000.0, 0.9), StepSizes(1.0, 10.0, 0.9)
+BEST = 0.005, StepSizes(1.0, 1.0, 0.7), StepSizes(1.0, 1.0, 0.7)
+
 LEARNING_DOCUMENTS = 256  # of a minibatch, from which alpha is learnt
 LEARNING_TOPICS = 4  # from which eta is learnt
+LEARNING_FROM = 0.05  # the first alpha that is learnt
 
 ANNEAL_FROM = 0.5
 ANNEAL_DOCUMENTS = 4_000  # or a fifth of the corpus
@@ -60,7 +63,8 @@ class SCVB0:
     n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
     alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
     alpha as a vector
-    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, 1 at most;
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, 1 at most; or
+    kappa="adaptive", where the sizes of two steps are so and then follow the steps' signal and noise
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
     burn_in: passes over a document before the one that updates the topics
@@ -81,50 +85,45 @@ class SCVB0:
         n_documents: float,
         *,
         n_tokens: float | None = None,
-        alpha: float | Literal["learn"] = 0.005,
+        alpha: float | Literal["learn"] | None = None,
         eta: float | Literal["learn"] = 0.01,
-        s: float = 1.0,
-        tau0: float = 1.0,
-        kappa: float = 0.7,
-        theta_s: float = 1.0,
-        theta_tau0: float = 1.0,
-        theta_kappa: float = 0.7,
+        s: float | None = None,
+        tau0: float | None = None,
+        kappa: float | Literal["adaptive"] | None = None,
+        theta_s: float | None = None,
+        theta_tau0: float | None = None,
+        theta_kappa: float | None = None,
         burn_in: int = 1,
         warm_start: bool = True,
         dtype: Literal["float32", "float64"] = "float32",
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if n_topics < 1 or n_words < 1 or not n_documents >= 1:
+        if n_topics < 1 or n_words < 1 or not 1 <= n_documents < np.inf:
             raise ValueError("n_topics, n_words and n_documents must be at least 1")
-        if n_tokens is not None and not n_tokens >= 1:
+        if n_tokens is not None and not 1 <= n_tokens < np.inf:
             raise ValueError(f"n_tokens must be at least 1, not {n_tokens}")
+        default_alpha, default_steps, default_theta_steps = BEST if warm_start else PAPER
+        alpha = default_alpha if alpha is None else alpha
         for name, value in (("alpha", alpha), ("eta", eta)):
             if value != "learn" and not (isinstance(value, (int, float)) and 0 < value < np.inf):
                 raise ValueError(f'{name} must be a positive number or "learn", not {value!r}')
-        for name, value in (("s", s), ("theta_s", theta_s)):
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} must be positive, not {value}")
-        for name, value in (("tau0", tau0), ("theta_tau0", theta_tau0)):
-            if not 0 <= value < np.inf:
-                raise ValueError(f"{name} must be at least 0, not {value}")
-        for name, value in (("kappa", kappa), ("theta_kappa", theta_kappa)):
-            if not 0.5 <= value <= 1:
-                raise ValueError(f"{name} must be within 0.5 and 1, not {value}")
         if burn_in < 0:
             raise ValueError(f"burn_in must be at least 0, not {burn_in}")
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype must be "float32" or "float64", not {dtype!r}')
+        self._adaptive = kappa == "adaptive" or (warm_start and kappa is None and s is None and tau0 is None)
+        self._steps = _step_sizes("", default_steps, s, tau0, None if kappa == "adaptive" else kappa)
+        self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
+        self._step: AdaptiveStep | None = None
         self._n_documents = float(n_documents)
         self._n_tokens = None if n_tokens is None else float(n_tokens)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
-        self._final_alpha = np.full(n_topics, 0.05 if alpha == "learn" else float(alpha))
+        self._final_alpha = np.full(n_topics, LEARNING_FROM if alpha == "learn" else float(alpha))
         self.eta = 0.01 if eta == "learn" else float(eta)
-        self.s, self.tau0, self.kappa = float(s), float(tau0), float(kappa)
-        self.theta_s, self.theta_tau0 = float(theta_s), float(theta_tau0)
-        self.theta_kappa = float(theta_kappa)
         self.burn_in, self.warm_start = int(burn_in), bool(warm_start)
         self._workers = Workers(threads)
+        self._sketch = Sketch(n_words)
         self._random = np.random.default_rng(seed)
         self._updates = 0
         self._rho = 0.0
@@ -225,20 +224,17 @@ class SCVB0:
         if tokens == 0:
             self._documents_seen += batch.D
             return self.infer(batch)
-        first = self._tokens_seen == 0
-        alpha = self.alpha
-        weight = self._balance()
+        first, alpha, factors = self._tokens_seen == 0, self.alpha, self._balance()
         self._documents_seen += batch.D
         self._tokens_seen += tokens
-        if first and self._n_tokens is None:
+        if first:
             self._set_mass(self._corpus_tokens())
-        words = _Words.of(batch, self.n_words)
-        size = max(DOCUMENT_BLOCK, -(-batch.D // MAX_BLOCKS))
-        statistics = np.empty((-(-batch.D // size), len(words.ids), _padded(self.n_topics)), self._dtype)
-        theta = self._pass_over(batch, words, alpha, weight, self.burn_in + 1, size, statistics)
+            if self._adaptive:
+                self._step = AdaptiveStep(self._sketch.of(self.N_phi))
+        local = self._local_step(batch, factors)
+        theta = local.passes(self.burn_in + 1, self._theta_steps, alpha, collect=True)
         self._updates += 1
-        self._rho = min(1.0, self.s * float(self.tau0 + self._updates) ** -self.kappa)
-        self._add(words, statistics, self._corpus_tokens() / tokens)
+        self._add(local, self._corpus_tokens() / tokens)
         if self._learn_alpha:
             self._alpha_step(theta[:LEARNING_DOCUMENTS], batch[:LEARNING_DOCUMENTS])
         if self._learn_eta:
@@ -251,13 +247,12 @@ class SCVB0:
         A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
         batch.check_words(self.n_words)
-        words = _Words.of(batch, self.n_words)
-        nothing = np.empty((1, 0, _padded(self.n_topics)), self._dtype)
-        return _proportions(
-            self._pass_over(
-                batch, words, self.alpha, np.ones(self.n_topics), INFERENCE_PASSES, INFERENCE_BLOCK, nothing
-            )
-        )
+        local = self._local_step(batch, np.ones(self.n_topics))
+        return _proportions(local.passes(INFERENCE_PASSES, self._theta_steps, self.alpha, collect=False))
+
+    def _local_step(self, batch: Minibatch, factors: NDArray[np.float64]) -> LocalStep:
+        weight = factors / (self._N_Z + self.n_words * self.eta)
+        return LocalStep(batch, self._N_phi_hat, self._scale, self.eta, weight, self._workers)
 
     @property
     def _dtype(self) -> np.dtype[Any]:
@@ -289,57 +284,14 @@ class SCVB0:
         factors: NDArray[np.float64] = (self._N_Z / self._N_Z.mean()) ** -power
         return factors
 
-    def _pass_over(
-        self,
-        batch: Minibatch,
-        words: _Words,
-        alpha: NDArray[np.float64],
-        factors: NDArray[np.float64],
-        passes: int,
-        size: int,
-        statistics: NDArray[Any],
-    ) -> NDArray[Any]:
-        """N_theta + alpha of the documents, (D, K); fills statistics[b] for the documents of block b."""
-        K, dtype = self.n_topics, self._dtype.type
-        weight = factors / (self._N_Z + self.n_words * self.eta)
-        weight = (weight / weight.max()).astype(self._dtype)
-        rows = np.empty((len(words.ids), _padded(K)), self._dtype)
-
-        def rows_block(start: int, stop: int) -> None:
-            word_rows(
-                start, stop, words.ids, self._N_phi_hat, dtype(self._scale), dtype(self.eta), weight, rows
-            )
-
-        self._workers.map(rows_block, len(words.ids), WORD_BLOCK)
-        steps = 1 + np.arange(passes * int(np.diff(batch.indptr).max(initial=0)), dtype=np.float64)
-        rho_theta = np.minimum(1.0, self.theta_s * (self.theta_tau0 + steps) ** -self.theta_kappa)
-        keep = (1.0 - rho_theta).astype(self._dtype)
-        padded_alpha = np.zeros(_padded(K), self._dtype)
-        padded_alpha[:K] = alpha
-        theta = np.empty((batch.D, _padded(K)), self._dtype)
-
-        def documents_block(start: int, stop: int) -> None:
-            block = statistics[start // size % len(statistics)]
-            documents(
-                start,
-                stop,
-                batch.indptr,
-                words.local,
-                batch.counts,
-                rows,
-                padded_alpha,
-                keep,
-                passes,
-                theta,
-                block,
-            )
-
-        self._workers.map(documents_block, batch.D, size)
-        return theta[:, :K]
-
-    def _add(self, words: _Words, statistics: NDArray[Any], C_over_C_M: float) -> None:
+    def _add(self, local: LocalStep, C_over_C_M: float) -> None:
         """[F13] eq. 7 and 8: N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise."""
-        rho = self._rho
+        statistics, mass, sketch = local.summed(
+            self._sketch.bucket, self._sketch.sign, BUCKETS if self._step else 0
+        )
+        rho = self._steps.rho(self._updates)
+        if self._step:
+            rho = self._step.step(C_over_C_M * sketch, first=rho)
         if rho == 1.0 or self._scale * (1 - rho) < SMALLEST_SCALE:
             self._N_phi_hat *= self._dtype.type(self._scale * (1 - rho))
             self._scale = 1.0
@@ -347,17 +299,14 @@ class SCVB0:
         else:
             self._scale *= 1 - rho
             self._N_Z *= 1 - rho
-        factor = rho * C_over_C_M / self._scale
+        self._N_Z += rho * C_over_C_M * mass
+        factor = self._dtype.type(rho * C_over_C_M / self._scale)
 
-        def block(start: int, stop: int) -> NDArray[np.float64]:
-            mass = np.zeros(self.n_topics)
-            add_statistics(
-                start, stop, words.ids, statistics, self._dtype.type(factor), self._N_phi_hat, mass
-            )
-            return mass
+        def block(start: int, stop: int) -> None:
+            add_statistics(start, stop, local.ids, statistics, factor, self._N_phi_hat)
 
-        gained = sum(self._workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(self.n_topics))
-        self._N_Z += rho * C_over_C_M * gained
+        self._workers.map(block, len(local.ids), WORD_BLOCK)
+        self._rho = rho
 
     def _alpha_step(self, theta: NDArray[Any], batch: Minibatch) -> None:
         """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
@@ -391,13 +340,17 @@ class SCVB0:
 
     def state(self) -> dict[str, Any]:
         """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
+        adaptive = self._step.state() if self._step else {}
         return {
             "kind": self.kind,
             "N_phi_hat": self._N_phi_hat.copy(),
             "N_Z": self._N_Z.copy(),
             "final_alpha": self._final_alpha.copy(),
+            "steps": list(self._steps),
+            "theta_steps": list(self._theta_steps),
             "random": self._random.bit_generator.state,
             **{name: getattr(self, name) for name in _PLAIN},
+            **{f"adaptive_{name}": value for name, value in adaptive.items()},
         }
 
     @classmethod
@@ -409,29 +362,30 @@ class SCVB0:
         model._N_phi_hat = np.array(state["N_phi_hat"])
         model._N_Z = np.array(state["N_Z"])
         model._final_alpha = np.array(state["final_alpha"])
+        model._steps = StepSizes(*state["steps"])
+        model._theta_steps = StepSizes(*state["theta_steps"])
         for name in _PLAIN:
             setattr(model, name, state[name])
+        start = "adaptive_"
+        adaptive = {name[len(start) :]: value for name, value in state.items() if name.startswith(start)}
+        model._step = AdaptiveStep.from_state(adaptive) if adaptive else None
         model._random = np.random.default_rng()
         model._random.bit_generator.state = state["random"]
         model._workers = Workers(1)
+        model._sketch = Sketch(model.n_words)
         return model
 
 
 # What a state keeps as it is: numbers, flags and None.
 _PLAIN = (
     "eta",
-    "s",
-    "tau0",
-    "kappa",
-    "theta_s",
-    "theta_tau0",
-    "theta_kappa",
     "burn_in",
     "warm_start",
     "_n_documents",
     "_n_tokens",
     "_learn_alpha",
     "_learn_eta",
+    "_adaptive",
     "_updates",
     "_rho",
     "_documents_seen",
@@ -440,25 +394,19 @@ _PLAIN = (
 )
 
 
-class _Words(NamedTuple):
-    """The distinct words of a minibatch: their ids, (U,), and each entry's place among them, (N,)."""
-
-    ids: NDArray[np.int32]
-    local: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, batch: Minibatch, n_words: int) -> _Words:
-        occurs = np.zeros(n_words, dtype=np.bool_)
-        occurs[batch.word_ids] = True
-        ids = np.flatnonzero(occurs).astype(np.int32)
-        place = np.empty(n_words, dtype=np.int32)
-        place[ids] = np.arange(len(ids), dtype=np.int32)
-        return cls(ids, place[batch.word_ids])
-
-
-def _padded(K: int) -> int:
-    """K rounded up to whole vector registers."""
-    return -(-K // LANES) * LANES
+def _step_sizes(
+    prefix: str, default: StepSizes, s: float | None, tau0: float | None, kappa: float | None
+) -> StepSizes:
+    """The step sizes given, `default` for those that are not. Raises ValueError for those out of range."""
+    given = zip((s, tau0, kappa), default, strict=True)
+    s, tau0, kappa = (other if value is None else float(value) for value, other in given)
+    if not 0 < s < np.inf:
+        raise ValueError(f"{prefix}s must be positive, not {s}")
+    if not 0 <= tau0 < np.inf:
+        raise ValueError(f"{prefix}tau0 must be at least 0, not {tau0}")
+    if not 0.5 <= kappa <= 1:
+        raise ValueError(f"{prefix}kappa must be within 0.5 and 1, not {kappa}")
+    return StepSizes(s, tau0, kappa)
 
 
 def _proportions(theta: NDArray[Any]) -> NDArray[np.float32]:

@@ -6,8 +6,6 @@ from model import SCVB0, Minibatch
 from tests.model import oracle_scvb0 as oracle
 from tests.model.conftest import planted
 
-PAPER = {"warm_start": False, "s": 10.0, "tau0": 1000.0, "kappa": 0.9, "theta_tau0": 10.0, "theta_kappa": 0.9}
-
 
 def make(**options):
     settings = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
@@ -21,7 +19,7 @@ def sized(batch):
 @pytest.mark.parametrize("burn_in", [0, 1, 3])
 @pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.01), (1e-6, 0.5), (10.0, 1e-3)])
 def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
-    model = make(alpha=alpha, eta=eta, n_tokens=15_000, burn_in=burn_in, dtype="float64", **PAPER)
+    model = make(alpha=alpha, eta=eta, n_tokens=15_000, burn_in=burn_in, dtype="float64", warm_start=False)
     N_phi, N_Z = model.N_phi, model.N_Z
     for t, batch in enumerate(sized(documents), start=1):
         step = 10 * (1000 + t) ** -0.9
@@ -40,7 +38,7 @@ def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
 
 
 def test_inference_is_passes_over_the_document(documents):
-    model = make(alpha=0.1, dtype="float64", warm_start=False)
+    model = make(alpha=0.1, dtype="float64", n_documents=24)
     model.learn(documents)
     N_theta, _ = oracle.local_step(
         documents, model.N_phi, model.N_Z, model.alpha, model.eta, (1, 1, 0.7), passes=3
@@ -80,7 +78,7 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     model = make(alpha=0.02, n_documents=100, dtype="float64")
     model.learn(documents)
     assert model.alpha == pytest.approx(np.full(5, 0.02)), "a fifth of the corpus is over"
-    early = make(alpha=0.02, n_documents=480, n_tokens=7000, dtype="float64")
+    early = make(alpha=0.02, n_documents=480, n_tokens=7000, kappa=0.7, dtype="float64")
     np.testing.assert_array_equal(early.alpha, 0.5)
     early.learn(documents)
     assert early.alpha == pytest.approx(np.full(5, 0.5 * (0.02 / 0.5) ** (24 / 96)))
@@ -221,3 +219,40 @@ def test_learnt_parameters_survive_the_state():
     np.testing.assert_array_equal(model.document_prior(), again.document_prior())
     assert len(set(model.document_prior())) == 5
     assert model.eta == again.eta != 0.01
+
+
+def test_adaptive_step_is_that_of_whole_matrices():
+    batch, _ = planted(400, n_words=40)
+    model = make(n_words=40, n_documents=400, n_tokens=16_000, dtype="float64")
+    mean_g, mean_gg, window = np.zeros((40, 5)), 0.0, 0.0
+    for t in range(8):
+        part, N_phi, N_Z = batch[t * 50 :][:50], model.N_phi, model.N_Z
+        share = model._documents_seen / (400 * 2 / 3)
+        factors = (N_Z / N_Z.mean()) ** (-0.5 * max(0, 1 - share))
+        _, N_hat, _ = oracle.learn(
+            part, N_phi, N_Z, model.alpha, model.eta, 16_000, 1.0, (1, 1, 0.7), 1, factors
+        )
+        g, window = N_hat - N_phi, window + 1
+        mean_g += (g - mean_g) / window
+        mean_gg += (np.sum(g * g) - mean_gg) / window
+        model.learn(part)
+        if t < 2:
+            assert model.rho == (2 + t) ** -0.7
+        else:
+            # 40 words hardly share 128 buckets: the sketch is nearly exact
+            assert model.rho == pytest.approx(np.sum(mean_g * mean_g) / mean_gg, rel=0.1)
+            window *= 1 - model.rho
+        np.testing.assert_allclose(model.N_phi, N_phi + model.rho * g, rtol=1e-9)
+
+
+def test_step_sizes_given_are_not_adapted(documents):
+    for options in (
+        {"kappa": 0.7},
+        {"tau0": 1.0},
+        {"s": 1.0},
+        {"warm_start": False, "s": 1.0, "tau0": 1.0, "kappa": 0.7},
+    ):
+        model = make(**options)
+        for t in range(4):
+            model.learn(documents)
+            assert model.rho == (2 + t) ** -0.7
