@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,9 @@ class Changes:
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[Snapshot] = field(default_factory=list)
     models: dict[int, ModelRow] = field(default_factory=dict)
+    thinned_metrics: set[int] = field(default_factory=set)
+    """Article counts whose measurements go, and those whose snapshots go."""
+    thinned_snapshots: set[int] = field(default_factory=set)
 
 
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
@@ -235,6 +238,13 @@ class Store:
                         for s in changes.snapshots
                     ],
                 )
+                for table, points in (
+                    ("metrics", changes.thinned_metrics),
+                    ("snapshots", changes.thinned_snapshots),
+                ):
+                    self._db.conn.executemany(
+                        f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points]
+                    )
                 for number, row in changes.models.items():
                     self._db.table("models").update(number, _model_columns(row))
                 self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
@@ -251,19 +261,11 @@ class Store:
         if not there:
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
 
-    def curve_points(self) -> list[int]:
-        """Article counts at which models were measured."""
-        return [row[0] for row in self._db.execute("SELECT DISTINCT articles FROM metrics ORDER BY articles")]
-
-    def forget_points(self, articles: Iterable[int]) -> None:
-        """Drop the measurements and snapshots at these points."""
-        points = [(count,) for count in articles]
-        try:
-            with self._db.atomic():
-                self._db.conn.executemany("DELETE FROM metrics WHERE articles = ?", points)
-                self._db.conn.executemany("DELETE FROM snapshots WHERE articles = ?", points)
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
+    def points(self, table: str) -> list[int]:
+        """Article counts at which `metrics` or `snapshots` has rows."""
+        return [
+            row[0] for row in self._db.execute(f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
+        ]
 
     def trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""

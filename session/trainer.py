@@ -20,6 +20,8 @@ from session.store import Changes, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
+MOST_SNAPSHOTS = 100
+"""The same for snapshots of all topics, which take some 50 kB each."""
 
 
 class Trainer:
@@ -41,7 +43,8 @@ class Trainer:
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._measured_on: HeldOut | None = None
-        self._points = store.curve_points()
+        self._measured_at = store.points("metrics")
+        self._kept_at = store.points("snapshots")
         self._source_ended = False
         self._moved = False
         self._learnt = False
@@ -123,7 +126,7 @@ class Trainer:
 
     def finish(self, elapsed_seconds: float) -> None:
         """The end is reached: measure there too, where the rule has not done it."""
-        if self.progress.articles and (not self._points or self._points[-1] != self.progress.articles):
+        if self.progress.articles and (not self._kept_at or self._kept_at[-1] != self.progress.articles):
             self._measure(elapsed_seconds)
             self._moved = self._learnt = True
 
@@ -149,10 +152,6 @@ class Trainer:
         self._changes = Changes()
         self.renewal_due = False
         self._moved = self._learnt = False
-        gone = thinned(self._points, MOST_POINTS)
-        if gone:
-            self._store.forget_points(gone)
-            self._points = [point for point in self._points if point not in gone]
 
     def _look_again(self, documents: Documents) -> list[Largest]:
         return [_largest(model.infer(_minibatch(documents))) for model in self.models]
@@ -196,8 +195,18 @@ class Trainer:
             ids, probabilities = snapshot_words(topics)
             shares = np.asarray(model.topic_shares(), np.float32)
             self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
-        if not self._points or self._points[-1] != progress.articles:
-            self._points.append(progress.articles)
+        if self._measured_on is not None:
+            self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
+        self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)
+
+
+def _thin(points: list[int], new: int, most: int) -> set[int]:
+    """Add a point; where there are too many, take some out and return them."""
+    if not points or points[-1] != new:
+        points.append(new)
+    gone = thinned(points, most)
+    points[:] = [point for point in points if point not in gone]
+    return gone
 
 
 def _largest(proportions: NDArray[np.float32]) -> Largest:

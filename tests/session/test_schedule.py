@@ -55,3 +55,15 @@ def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling()
 
 def test_a_short_curve_loses_nothing():
     assert thinned(list(range(1000)), 1000) == set()
+
+
+def test_thinning_keeps_the_shape_and_the_doublings():
+    points: list[int] = []
+    for articles in range(64, 64 * 3000, 64):
+        points.append(articles)
+        gone = thinned(points, 100)
+        points = [point for point in points if point not in gone]
+        assert len(points) <= 100
+        assert points[-1] == articles
+    assert points[0] == 64
+    assert {64 << n for n in range(12)} <= set(points)

@@ -161,7 +161,7 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         assert number == 1
         assert pending.page_ids.tolist() == [5, 6]
         assert store.held_out().page_ids.tolist() == [5, 6]
-        assert store.curve_points() == [64]
+        assert store.points("metrics") == [64]
     with SessionReader(path) as reader:
         assert [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()] == [
             (2, 6, (("lda", 0, 0.75),)),
