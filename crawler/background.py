@@ -1,0 +1,65 @@
+"""A blocking iterator run in a thread of its own, its items awaited one by one."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Background(Generic[T]):
+    """Iterates ``items()`` in a daemon thread, at most ``ahead`` items before they are asked for.
+
+    A daemon thread, because a read from standard input can block for ever and must not keep the program.
+    """
+
+    def __init__(self, items: Callable[[], Iterator[T]], ahead: int = 2) -> None:
+        self._items = items
+        self._room = threading.Semaphore(ahead)
+        self._stopped = threading.Event()
+        self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop` was called; the iterator may look and end early."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Ask the thread to end after the item that it is at."""
+        self._stopped.set()
+        self._room.release()
+
+    async def run(self) -> AsyncIterator[T]:
+        """The items in order; what the iterator raises is raised here."""
+        thread = threading.Thread(target=self._work, args=(asyncio.get_running_loop(),), daemon=True)
+        thread.start()
+        try:
+            while not isinstance(item := await self._queue.get(), _End):
+                self._room.release()
+                yield item
+            if item.error is not None:
+                raise item.error
+        finally:
+            self.stop()
+
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        end = _End(None)
+        try:
+            for item in self._items():
+                self._room.acquire()
+                if self._stopped.is_set():
+                    break
+                self._put(loop, item)
+        except Exception as error:  # noqa: BLE001 (handed on to whoever awaits)
+            end = _End(error)
+        self._put(loop, end)
+
+    def _put(self, loop: asyncio.AbstractEventLoop, item: "T | _End") -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self._queue.put_nowait, item)
+
+
+class _End:
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error

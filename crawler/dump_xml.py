@@ -1,0 +1,199 @@
+"""The XML of a MediaWiki dump to pages, piece by piece, with no trust in it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.parsers import expat
+
+from crawler.dump_blocks import CutOff
+from crawler.errors import BadSource
+from crawler.page import Page
+
+_ROOT = b"<mediawiki>"
+_MAX_TEXT = 16 * 2**20
+"""Characters of one article; MediaWiki itself allows 2 MiB."""
+_TEXT_MODELS = frozenset({"", "wikitext"})
+_DISAMBIGUATION = re.compile(
+    r"\{\{\s*+(?:disambig\w*|[\w ]*[ _]disambiguation|hndis|geodis|dab|begriffsklärung|homonymie|disambigua"
+    r"|dp|desambigua\w*|doorverwijspagina|ujednoznacznienie|неоднозначность|förgrening|aimai|曖昧さ回避|消歧义"
+    r"|消歧義)\s*[|}]",
+    re.IGNORECASE,
+)
+"""What the larger Wikipedias put on disambiguation pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page of the dump, of whatever kind."""
+
+    page: Page | None
+    """None: no article, or one without text."""
+    is_skipped: bool
+    """Of the article's kind, but a disambiguation page, or its text is missing, hidden, or no wikitext."""
+    end: int
+    """Bytes of this reader's input up to the page's end."""
+
+
+class DumpReader:
+    """Feed it bytes, and take out the pages that are complete.
+
+    ``continued``: the input begins behind a page, not at the beginning of a dump. Several dumps one behind
+    the other are read as one.
+    """
+
+    def __init__(self, name: str, *, continued: bool = False) -> None:
+        self.file_names: tuple[str, ...] = ()
+        self.category_names: tuple[str, ...] = ()
+        self._name = name
+        self._entries: list[Entry] = []
+        self._seen_root = False
+        self._seen_pages = continued
+        self._ends_cleanly = True
+        self._fed = 0
+        self._new_parser()
+        if continued:
+            self._parser.Parse(_ROOT, False)
+            self._base -= len(_ROOT)
+
+    def _new_parser(self) -> None:
+        self._base = self._fed
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.buffer_size = 65536
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._doctype
+        self._parser = parser
+        self._depth = 0
+        self._collected: list[str] | None = None
+        self._length = 0
+
+    def feed(self, data: bytes) -> Iterator[Entry]:
+        """The pages that end within ``data``. Raises BadSource if this is no dump, CutOff if it breaks."""
+        rest = memoryview(data)
+        while True:
+            try:
+                self._parser.Parse(rest, False)
+                break
+            except expat.ExpatError as error:
+                yield from self._take()
+                read = self._parser.ErrorByteIndex + self._base - self._fed
+                if error.code != _JUNK_AFTER_DOCUMENT or not 0 <= read < len(rest):
+                    raise self._broken(expat.ErrorString(error.code)) from error
+                # Another dump begins here.
+                rest = rest[read:]
+                self._fed += read
+                self._new_parser()
+        self._fed += len(rest)
+        if stripped := data.rstrip():
+            self._ends_cleanly = stripped.endswith(b">")
+        yield from self._take()
+
+    def close(self) -> None:
+        """Say that the input has ended. Raises CutOff if the dump has not, BadSource if there was none."""
+        if not self._seen_root:
+            raise BadSource(f"{self._name}: not a MediaWiki dump: there is nothing in it")
+        if self._depth:
+            raise CutOff("cut off")
+
+    def _broken(self, reason: str) -> Exception:
+        if self._seen_pages:
+            return CutOff(f"broken XML ({reason})")
+        return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
+
+    def _take(self) -> Iterator[Entry]:
+        entries, self._entries = self._entries, []
+        return iter(entries)
+
+    @property
+    def between_pages(self) -> bool:
+        """Whether the input so far ends between two pages, so that another reader could go on from here."""
+        return self._depth == 1 and self._ends_cleanly
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        depth = self._depth
+        if depth == 1:
+            if tag != "mediawiki":
+                raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
+            self._seen_root = True
+        elif depth == 2:
+            if tag == "page":
+                self._seen_pages = True
+                self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
+                self._redirect = False
+                self._has_text = False
+        elif depth == 3:
+            if tag in ("title", "ns", "id"):
+                self._collect()
+            elif tag == "redirect":
+                self._redirect = True
+            elif tag == "revision":
+                # A dump with the whole history: the last revision is the one that counts.
+                self._has_text = False
+                self._fields["text"] = self._fields["model"] = ""
+        elif depth == 4:
+            if tag == "namespace" and attributes.get("key") in ("6", "14"):
+                self._namespace = attributes["key"]
+                self._collect()
+            elif tag in ("id", "model"):
+                self._collect()
+            elif tag == "text":
+                self._has_text = "deleted" not in attributes
+                if self._has_text and not self._redirect and self._fields["ns"].strip() in ("", "0"):
+                    self._collect()
+
+    def _collect(self) -> None:
+        self._collected = []
+        self._length = 0
+        self._parser.CharacterDataHandler = self._characters
+
+    def _characters(self, data: str) -> None:
+        self._length += len(data)
+        if self._collected is not None and self._length <= _MAX_TEXT:
+            self._collected.append(data)
+
+    def _end(self, tag: str) -> None:
+        depth = self._depth
+        self._depth -= 1
+        if self._collected is not None and depth <= 4:
+            text = "".join(self._collected)
+            self._collected = None
+            self._parser.CharacterDataHandler = None
+            if tag == "namespace":
+                names = self.file_names if self._namespace == "6" else self.category_names
+                if self._namespace == "6":
+                    self.file_names = (*names, text)
+                else:
+                    self.category_names = (*names, text)
+            elif self._seen_pages:
+                self._fields["revision" if tag == "id" and depth == 4 else tag] = text
+                if tag == "text" and self._length > _MAX_TEXT:
+                    self._has_text = False
+        if depth == 2 and tag == "page":
+            end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
+            self._entries.append(self._entry(end))
+
+    def _entry(self, end: int) -> Entry:
+        fields = self._fields
+        if self._redirect or fields["ns"].strip() not in ("", "0"):
+            return Entry(None, False, end)
+        text, title = fields["text"], fields["title"].strip()
+        try:
+            page_id, revision_id = int(fields["id"]), int(fields["revision"] or 0)
+        except ValueError:
+            return Entry(None, True, end)
+        readable = self._has_text and text.strip() and fields["model"].strip() in _TEXT_MODELS
+        if not readable or not title or _DISAMBIGUATION.search(text):
+            return Entry(None, True, end)
+        if text.lstrip()[:9].lower() == "#redirect":
+            return Entry(None, False, end)
+        return Entry(Page(page_id, title, revision_id, text, "wikitext"), False, end)
+
+    def _doctype(self, *_: Any) -> None:
+        # No dump has one; what has one may declare entities that grow without bound.
+        raise BadSource(f"{self._name}: not a MediaWiki dump: it has a document type of its own")
+
+
+_JUNK_AFTER_DOCUMENT = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]

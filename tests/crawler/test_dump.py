@@ -1,0 +1,339 @@
+import asyncio
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.background import Background
+from crawler.dump_files import DumpFiles, held_out_ids, page_hash
+from crawler.errors import BadSource
+from crawler.sources.dump import BATCH_PAGES, DumpSource
+
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+
+HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
+<siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
+<namespace key="6">Datei</namespace>
+<namespace key="14">Kategorie</namespace></namespaces></siteinfo>
+"""
+FOOT = "</mediawiki>\n"
+
+
+def page(number: int, text: str | None = None, ns: int = 0, extra: str = "", model: str = "wikitext") -> str:
+    body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
+    return (
+        f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
+        f"    <revision><id>{number + 1000}</id><contributor><username>U</username><id>7</id></contributor>\n"
+        f'<model>{model}</model><text bytes="9" xml:space="preserve">{body}</text></revision>\n  </page>\n'
+    )
+
+
+def dump(numbers, head=HEAD, foot=FOOT) -> bytes:
+    return (head + "".join(page(number) for number in numbers) + foot).encode()
+
+
+def multistream(numbers, compress=bz2.compress, every=7) -> bytes:
+    numbers = list(numbers)
+    parts = [HEAD.encode()]
+    parts += ["".join(map(page, numbers[i : i + every])).encode() for i in range(0, len(numbers), every)]
+    return b"".join(map(compress, [*parts, FOOT.encode()]))
+
+
+WRAPPINGS = {
+    "dump.xml": lambda data: data,
+    "dump.xml.bz2": bz2.compress,
+    "dump.xml.gz": gzip.compress,
+    "dump.xml.xz": lzma.compress,
+    "dump.xml.zst": zstandard.compress,
+    "pieces.bz2": lambda data: b"".join(bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)),
+    "padded.xz": lambda data: lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4),
+    "wrong-name.bz2": gzip.compress,
+}
+
+
+async def collect(source, position=None, stop_after=None):
+    """(SourceInfo, batches) of a source, which is then closed."""
+    info = await source.open()
+    batches = []
+    async for batch in source.batches(position):
+        batches.append(batch)
+        if stop_after is not None and len(batches) >= stop_after:
+            break
+    await source.close()
+    return info, batches
+
+
+def ids(batches):
+    return [page.page_id for batch in batches for page in batch.pages]
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", WRAPPINGS)
+async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
+    path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 400))))
+    info, batches = await collect(DumpSource([path]))
+    assert info.name == name
+    assert info.articles == 399
+    assert info.file_names == ("Datei",)
+    assert info.category_names == ("Kategorie",)
+    assert sorted(ids(batches)) == list(range(1, 400))
+    assert batches[-1].lap == 1.0
+    found = {page.page_id: page for batch in batches for page in batch.pages}[17]
+    assert (found.title, found.revision_id, found.markup) == ("Title 17", 1017, "wikitext")
+    assert found.text == "Article 17 & {{x}} <ref>r</ref> é語"
+
+
+async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path):
+    path = write(tmp_path / "d.bz2", bz2.compress(dump(range(1, 500))))
+    _, batches = await collect(DumpSource([path], held_out=100))
+    order = ids(batches)
+    by_hash = sorted(range(1, 500), key=page_hash)
+    assert order[:120] == by_hash[:120]
+    assert order[120:] == sorted(by_hash[120:])
+    assert held_out_ids([path], 100) == tuple(by_hash[:100])
+
+
+async def test_by_default_a_tenth_of_a_small_dump_comes_first(tmp_path):
+    path = write(tmp_path / "d.xml", dump(range(1, 401)))
+    _, batches = await collect(DumpSource([path]))
+    by_hash = sorted(range(1, 401), key=page_hash)
+    assert ids(batches)[:60] == by_hash[:60]
+    assert ids(batches)[60:] == sorted(by_hash[60:])
+    _, batches = await collect(DumpSource([path], held_out=0))
+    assert ids(batches) == list(range(1, 401))
+
+
+@pytest.mark.parametrize(
+    "name", ["plain", "bz2", "multistream.bz2", "pieces.bz2", "multistream.gz", "xz", "zst"]
+)
+async def test_it_resumes_behind_any_batch(tmp_path, name):
+    data = dump(range(1, 300))
+    compressed = {
+        "plain": data,
+        "bz2": bz2.compress(data),
+        "multistream.bz2": multistream(range(1, 300)),
+        "pieces.bz2": WRAPPINGS["pieces.bz2"](data),
+        "multistream.gz": multistream(range(1, 300), gzip.compress),
+        "xz": lzma.compress(data),
+        "zst": zstandard.compress(data),
+    }[name]
+    paths = [write(tmp_path / f"1.{name}", compressed), write(tmp_path / "2.xml", dump(range(300, 420)))]
+    _, whole = await collect(DumpSource(paths, held_out=60))
+    assert sorted(ids(whole)) == list(range(1, 420))
+    for done in range(1, len(whole) + 1):
+        _, rest = await collect(DumpSource(paths, held_out=60, resuming=True), whole[done - 1].position)
+        assert ids(whole[:done]) + ids(rest) == ids(whole)
+        assert [batch.lap for batch in rest] == [batch.lap for batch in whole[done:]]
+
+
+async def test_a_multistream_dump_resumes_without_reading_what_is_done(tmp_path):
+    path = write(tmp_path / "d.bz2", multistream(range(1, 3000)))
+    _, whole = await collect(DumpSource([path], held_out=0))
+    source = DumpSource([path], held_out=0, resuming=True)
+    await collect(source, whole[-2].position)
+    assert whole[-2].position["offset"] > 0.8 * os.path.getsize(path)
+    assert whole[-2].position["skip"] <= 7
+
+
+async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles(tmp_path):
+    pages = [
+        page(1),
+        page(2, extra='<redirect title="X" />'),
+        page(3, ns=1),
+        page(4, text="#REDIRECT [[X]]"),
+        page(5, text="'''Five''' may mean:\n* this\n{{Disambiguation|geo}}"),
+        page(6, text="{{Mathematical disambiguation}}"),
+        page(7, text="  "),
+        page(8, model="json", text="{}"),
+        page(9).replace('<text bytes="9"', '<text deleted="deleted" bytes="9"'),
+        page(10).replace("<id>10</id>", "<id>ten</id>", 1),
+        page(11, text="{{disambiguation needed|date=May}} stays"),
+        page(2**40),
+    ]
+    path = write(tmp_path / "d.xml", (HEAD + "".join(pages) + FOOT).encode())
+    info, batches = await collect(DumpSource([path], held_out=0))
+    assert ids(batches) == [1, 11, 2**40]
+    assert sum(batch.skipped for batch in batches) == 6
+    assert info.articles == 3
+
+
+async def test_the_last_revision_of_a_history_counts(tmp_path):
+    second = "<revision><id>99</id><text>newer</text></revision>\n  </page>"
+    path = write(tmp_path / "d.xml", (HEAD + page(1).replace("</page>", second) + FOOT).encode())
+    _, batches = await collect(DumpSource([path], held_out=0))
+    assert [(page.revision_id, page.text) for page in batches[0].pages] == [(99, "newer")]
+
+
+@pytest.mark.parametrize("name", ["dump.xml", "dump.xml.bz2", "dump.xml.gz", "dump.xml.xz", "dump.xml.zst"])
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
+async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share):
+    data = b"".join(os.urandom(150).hex().encode() for _ in range(400))
+    texts = [data[i * 300 : i * 300 + 300].decode() for i in range(400)]
+    whole = (HEAD + "".join(page(i + 1, text=text) for i, text in enumerate(texts)) + FOOT).encode()
+    packed = WRAPPINGS[name](whole)
+    path = write(tmp_path / name, packed[: int(len(packed) * share)])
+    source = DumpSource([path], held_out=0)
+    _, batches = await collect(source)
+    found = ids(batches)
+    assert found == list(range(1, len(found) + 1))
+    assert len(found) <= 400
+    [message] = source.activity.errors
+    assert name in message
+    assert "left out" in message
+
+
+async def test_a_damaged_dump_gives_what_comes_before(tmp_path):
+    damaged = bytearray(multistream(range(1, 400)))
+    damaged[len(damaged) // 2] ^= 0xFF
+    source = DumpSource([write(tmp_path / "d.bz2", bytes(damaged))], held_out=0)
+    _, batches = await collect(source)
+    assert 100 < len(ids(batches)) < 300
+    assert "damaged" in source.activity.errors[0]
+    broken = dump(range(1, 90)).replace(b"<title>Title 60</title>", b"<title>Title 60</tit>")
+    source = DumpSource([write(tmp_path / "d.xml", broken)], held_out=0)
+    _, batches = await collect(source)
+    assert ids(batches) == list(range(1, 60))
+    assert "broken XML" in source.activity.errors[0]
+
+
+BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "nothing in it"),
+        (b"hello", "not a MediaWiki dump"),
+        (b"<html><body>404</body></html>", "begins with <html>"),
+        (b"\x00" * 5000, "not a MediaWiki dump"),
+        (os.urandom(2000), "not a MediaWiki dump"),
+        (b"7z\xbc\xaf\x27\x1c" + bytes(99), "7z is not supported"),
+        (bz2.compress(b"no xml"), "not a MediaWiki dump"),
+        (
+            (BOMB + HEAD + page(1, text="x").replace(">x<", ">&b;<") + FOOT).encode(),
+            "a document type of its own",
+        ),
+        (
+            b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + HEAD.encode() + b"&x;</mediawiki>",
+            "not a MediaWiki dump",
+        ),
+    ],
+)
+async def test_what_is_no_dump_is_refused_in_one_line(tmp_path, data, reason):
+    path = write(tmp_path / "thing.xml", data)
+    with pytest.raises(BadSource, match=reason) as caught:
+        await collect(DumpSource([path]))
+    assert "\n" not in str(caught.value)
+    assert "thing.xml" in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(BadSource, match="no such file"):
+        DumpSource([str(tmp_path / "absent.xml")])
+    with pytest.raises(BadSource, match="a folder"):
+        DumpSource([str(tmp_path)])
+
+
+async def test_a_dump_that_changed_is_not_resumed(tmp_path):
+    path = write(tmp_path / "d.xml", dump(range(1, 200)))
+    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
+    write(tmp_path / "d.xml", dump(range(1, 100)))
+    with pytest.raises(BadSource, match="has changed"):
+        await collect(DumpSource([path], held_out=0, resuming=True), batches[0].position)
+
+
+async def test_dumps_one_behind_the_other_in_one_file(tmp_path):
+    path = write(tmp_path / "both.xml", dump(range(1, 50)) + dump(range(50, 120)))
+    _, batches = await collect(DumpSource([path], held_out=0))
+    assert ids(batches) == list(range(1, 120))
+    many = write(tmp_path / "many.xml", b"<mediawiki></mediawiki>" * 20_000)
+    _, batches = await collect(DumpSource([many], held_out=0))
+    assert ids(batches) == []
+
+
+@pytest.mark.parametrize("compress", [bytes, bz2.compress, gzip.compress])
+async def test_standard_input_comes_as_it_is_and_resumes_if_fed_again(monkeypatch, compress):
+    def feed():
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(compress(dump(range(1, 200))))))
+        )
+
+    feed()
+    info, whole = await collect(DumpSource(["-"], held_out=10))
+    assert (info.name, info.articles) == ("standard input", None)
+    assert ids(whole) == list(range(1, 200))
+    assert whole[0].lap is None
+    feed()
+    _, rest = await collect(DumpSource(["-"], held_out=10, resuming=True), whole[1].position)
+    assert ids(rest) == ids(whole[2:])
+
+
+async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
+    path = write(tmp_path / "d.bz2", multistream(range(1, 1000)))
+    source = DumpSource([path])
+    _, batches = await collect(source, stop_after=3)
+    assert all(len(batch.pages) <= BATCH_PAGES for batch in batches)
+    await source.close()
+
+
+async def test_an_error_in_the_background_reaches_the_reader():
+    def items():
+        yield 1
+        raise OSError("gone")
+
+    reading = Background(items).run()
+    assert await anext(reading) == 1
+    with pytest.raises(OSError, match="gone"):
+        await anext(reading)
+
+
+async def test_the_background_reads_only_a_little_ahead():
+    made = []
+
+    def items():
+        for i in range(100):
+            made.append(i)
+            yield i
+
+    async for item in Background(items, ahead=2).run():
+        await asyncio.sleep(0.001)
+        assert len(made) <= item + 5
+        if item == 20:
+            break
+
+
+@given(st.binary(max_size=3000), st.integers(0, 4000), st.sampled_from(list(WRAPPINGS.values())))
+def test_arbitrary_damage_gives_articles_or_one_clear_error(tmp_path_factory, noise, at, wrap):
+    data = wrap(dump(range(1, 30)))
+    path = tmp_path_factory.getbasetemp() / "noise"
+    path.write_bytes(data[:at] + noise + data[at + len(noise) // 2 :])
+    found: list[int] = []
+    with contextlib.suppress(BadSource):
+        for entry in DumpFiles([str(path)], lambda message: None).read():
+            found += [entry.page.page_id] if entry.page else []
+    assert len(found) <= 60
+
+
+@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+async def test_a_real_dump():
+    info, batches = await collect(
+        DumpSource([str(SHARED / "corpus" / "wikitext" / "enwiki-2016-sample.xml.bz2")])
+    )
+    assert info.file_names == ("File",)
+    assert len(ids(batches)) == info.articles == 98
+    assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}
+    assert sum(batch.skipped for batch in batches) == 8
