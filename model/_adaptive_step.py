@@ -65,7 +65,7 @@ class AdaptiveStep:
         rho = first
         if self._steps >= FIRST_STEPS and self._mean_gg > 0:
             rho = min(1.0, _square(self._mean_g) / self._mean_gg)
-            self._window *= 1 - rho
+        self._window *= 1 - rho
         self._N += rho * g
         self._steps += 1
         return rho

@@ -241,7 +241,7 @@ def test_adaptive_step_is_that_of_whole_matrices():
         else:
             # 40 words hardly share 128 buckets: the sketch is nearly exact
             assert model.rho == pytest.approx(np.sum(mean_g * mean_g) / mean_gg, rel=0.1)
-            window *= 1 - model.rho
+        window *= 1 - model.rho
         np.testing.assert_allclose(model.N_phi, N_phi + model.rho * g, rtol=1e-9)
 
 
