@@ -135,7 +135,8 @@ def e_step(
                 c = rows.dtype.type(counts[first + j])
                 for k in range(rows.shape[1]):
                     expected[k] += c * rows[u, k]
-        gamma[d, :] = alpha
+        for k in range(K):
+            gamma[d, k] = alpha[k]
         if n == 0:
             continue
         least = min(drop, 0.1 * words / K)
@@ -207,7 +208,8 @@ def e_step(
             active = kept
             converged = change <= tolerance * words
         iterations += done
-        ratio[first : first + n] = r[:n]
+        for j in range(n):
+            ratio[first + j] = r[j]
         for a in range(active):
             k = topic[a]
             gamma[d, k] = g[a]
