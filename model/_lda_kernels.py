@@ -102,72 +102,72 @@ def e_step(
     Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess (K,).
     """
     K = alpha.size
+    wide_line = rows.shape[1]
     longest = 0
     for d in range(start, stop):
         longest = max(longest, indptr[d + 1] - indptr[d])
-    block = np.empty((K, (longest + LANES - 1) // LANES * LANES), rows.dtype)
-    mixture = np.empty(block.shape[1], rows.dtype)
-    r = np.empty(block.shape[1], rows.dtype)
-    expected = np.empty(rows.shape[1], rows.dtype)  # words of each topic: gamma - alpha
-    again = np.empty(rows.shape[1], rows.dtype)
-    wide_x = np.zeros(rows.shape[1], rows.dtype)
-    g = np.empty(K, rows.dtype)
-    x = np.empty(K, rows.dtype)
+    words = np.empty(longest, np.int64)  # the document's words as lines of `rows`
+    n_dw = np.empty(longest, rows.dtype)
+    # An odd number of registers a line, so that lines spread over the sets of the cache.
+    r = np.zeros((padded(longest) // LANES | 1) * LANES, rows.dtype)
+    mixture = np.empty(r.size, rows.dtype)
+    block = np.empty((K, r.size), rows.dtype)
+    line = np.empty(K, np.int64)  # the line in `block` of each active topic
     topic = np.empty(K, np.int32)
-    line = np.empty(K, np.int32)
+    expected = np.empty(wide_line, rows.dtype)  # words of each topic: gamma - alpha
+    value = np.empty(wide_line, rows.dtype)
+    x = np.zeros(wide_line, rows.dtype)
+    g = np.empty(K, rows.dtype)
     iterations = 0
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        padded = (n + LANES - 1) // LANES * LANES
-        x_out[d, :] = 0
-        expected[:] = 0
-        words = 0
+        length = 0
         for j in range(n):
-            words += counts[first + j]
+            words[j] = local[first + j]
+            n_dw[j] = counts[first + j]
+            length += counts[first + j]
         if resume:
             for k in range(K):
                 expected[k] = gamma[d, k] - alpha[k]
-        else:
-            # First iteration: x is the same for all topics, so phi_w is the word's row.
-            for j in range(n):
-                u = local[first + j]
-                c = rows.dtype.type(counts[first + j])
-                for k in range(rows.shape[1]):
-                    expected[k] += c * rows[u, k]
         for k in range(K):
             gamma[d, k] = alpha[k]
+        for k in range(wide_line):
+            x_out[d, k] = 0
         if n == 0:
             continue
-        least = min(drop, 0.1 * words / K)
-        # While most topics are active: word by word over the rows as they lie, dropped topics with x = 0.
+        if not resume:
+            # First iteration: x is the same for all topics, so phi_w is the word's row.
+            add_lines(n, wide_line, n_dw, words, rows, expected)
+        least = min(drop, 0.1 * length / K)
+        small = tolerance * length
         done = 0
-        converged = False
+        change = np.inf
         active = K
-        while done < max_iterations and done < wide and not converged and active > K // 4:
-            done += 1
+        # While most topics are active: over the words' rows as they lie, topics that have left with x = 0.
+        while done < max_iterations and done < wide and change > small and active > K // 4:
             for k in range(K):
                 g[k] = alpha[k] + expected[k]
-            exp_digamma_first(K, g, wide_x)
-            if done > 1:
+            exp_digamma_first(K, g, x)
+            if done > 0:
                 for k in range(K):
                     if expected[k] <= least:
-                        wide_x[k] = 0
-            again[:] = 0
+                        x[k] = 0
+            done += 1
+            dot_lines(n, wide_line, x, words, rows, mixture)
             for j in range(n):
-                u = local[first + j]
-                share = rows.dtype.type(counts[first + j]) / line_dot(rows.shape[1], rows, u, wide_x)
-                for k in range(rows.shape[1]):
-                    again[k] += share * rows[u, k]
+                r[j] = n_dw[j] / mixture[j]
+            add_lines(n, wide_line, r, words, rows, value)
             change = 0.0
             active = 0
             for k in range(K):
-                value = wide_x[k] * again[k]
-                change += abs(value - expected[k])
-                expected[k] = value
-                if value > least:
+                v = x[k] * value[k]
+                change += abs(v - expected[k])
+                expected[k] = v
+                if v > least:
                     active += 1
-            converged = change <= tolerance * words
+        # Topic-major: one line of the document's words for each active topic.
+        n_padded = padded(n)
         active = 0
         for k in range(K):
             if expected[k] > least:
@@ -176,37 +176,36 @@ def e_step(
                 expected[active] = expected[k]
                 g[active] = alpha[k] + expected[k]
                 active += 1
-        # Topic-major: one line of the document's words for each active topic.
         for j in range(n):
-            u = local[first + j]
+            u = words[j]
             for a in range(active):
                 block[a, j] = rows[u, topic[a]]
-        for j in range(n, padded):
+        for j in range(n, n_padded):
             r[j] = 0
             for a in range(active):
                 block[a, j] = 0
         while True:
             exp_digamma_first(active, g, x)
-            mix(active, padded, x, line, block, mixture)
+            add_lines(active, n_padded, x, line, block, mixture)
             for j in range(n):
-                r[j] = rows.dtype.type(counts[first + j]) / mixture[j]
-            if converged or done >= max_iterations:
+                r[j] = n_dw[j] / mixture[j]
+            if change <= small or done >= max_iterations:
                 break
             done += 1
+            dot_lines(active, n_padded, r, line, block, value)
             change = 0.0
             kept = 0
             for a in range(active):
                 # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
-                value = x[a] * line_dot(padded, block, line[a], r)
-                change += abs(value - expected[a])
-                if value > least:
+                v = x[a] * value[a]
+                change += abs(v - expected[a])
+                if v > least:
                     topic[kept] = topic[a]
                     line[kept] = line[a]
-                    expected[kept] = value
-                    g[kept] = alpha[topic[a]] + value
+                    expected[kept] = v
+                    g[kept] = alpha[topic[a]] + v
                     kept += 1
             active = kept
-            converged = change <= tolerance * words
         iterations += done
         for j in range(n):
             ratio[first + j] = r[j]
@@ -216,6 +215,54 @@ def e_step(
             x_out[d, k] = x[a]
             excess[k] += math.log(x[a]) - psi_alpha[k]
     return iterations
+
+
+@kernel
+def padded(n: int) -> int:
+    """n rounded up to whole vector registers."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@kernel
+def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.int64], block: Floats, out: Floats) -> None:
+    """out_j = sum_a x_a block[line_a, j] for j < n, over a < lines, four at a time."""
+    for j in range(n):
+        out[j] = 0
+    a = 0
+    while a + 4 <= lines:
+        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
+        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
+        for j in range(n):
+            out[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
+        a += 4
+    while a < lines:
+        x0, l0 = x[a], line[a]
+        for j in range(n):
+            out[j] += x0 * block[l0, j]
+        a += 1
+
+
+@kernel
+def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.int64], block: Floats, out: Floats) -> None:
+    """out_a = sum_j block[line_a, j] r_j for a < lines, over j < n, four at a time."""
+    a = 0
+    while a + 4 <= lines:
+        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
+        t0 = t1 = t2 = t3 = block.dtype.type(0)
+        for j in range(n):
+            t0 += block[l0, j] * r[j]
+            t1 += block[l1, j] * r[j]
+            t2 += block[l2, j] * r[j]
+            t3 += block[l3, j] * r[j]
+        out[a], out[a + 1], out[a + 2], out[a + 3] = t0, t1, t2, t3
+        a += 4
+    while a < lines:
+        l0 = line[a]
+        t0 = block.dtype.type(0)
+        for j in range(n):
+            t0 += block[l0, j] * r[j]
+        out[a] = t0
+        a += 1
 
 
 @kernel
@@ -277,7 +324,8 @@ def add_statistics(
     K = lambda_hat.shape[1]
     total = np.empty(rows.shape[1], rows.dtype)
     for u in range(start, stop):
-        total[:] = 0
+        for k in range(total.size):
+            total[k] = 0
         for i in range(indptr[u], indptr[u + 1]):
             entry = entries[i]
             d = documents[entry]

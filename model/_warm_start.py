@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIRST_ALPHA, LAST_ALPHA = 1.7, 0.02
-LONGEST_ANNEALING = 20_000.0  # documents
+LONGEST_ANNEALING = 16_000.0  # documents
 ANNEALING_SHARE = 0.3  # of the corpus, if that is shorter
-BALANCED = 3.0  # annealing lengths
+ANNEALING_ITERATIONS = 20  # of an E-step, at most: more only hasten the topics' separation
+BALANCED = 4.0  # annealing lengths
 BALANCE_POWER = 0.8
-FIRST_HORIZON = 5_000.0  # documents
-HORIZON_SLOPE = 0.65  # documents of horizon for a document seen
+FIRST_HORIZON = 4_000.0  # documents
+HORIZON_SLOPE = 0.75  # documents of horizon for a document seen
 SMALLEST_CORPUS = 1e6  # documents
-RANDOM_SHARE = 0.17  # of the mass of lambda, at random, before the first document
+RANDOM_SHARE = 0.12  # of the mass of lambda, at random, before the first document
 
 
 def annealing_length(n_documents: float) -> float:

@@ -178,12 +178,12 @@ class OnlineLDA:
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
         batch.check_words(self.n_words)
-        alpha, balance = self.alpha, None
+        alpha, balance, iterations = self.alpha, None, self.max_iterations
         if self._warm_start:
             alpha, balance = self._warm(batch)
-        local = LocalStep(
-            self._topics, batch, alpha, self._workers, self.tolerance, self.max_iterations, balance
-        )
+            if alpha is not self.alpha:
+                iterations = min(iterations, _warm_start.ANNEALING_ITERATIONS)
+        local = LocalStep(self._topics, batch, alpha, self._workers, self.tolerance, iterations, balance)
         rho = self._step_size(batch.D)
         local.m_step(rho, self.eta, self._corpus() / batch.D)
         if self._learn_alpha and alpha is self.alpha:

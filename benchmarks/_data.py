@@ -1,0 +1,58 @@
+"""The documents that the models are measured on: real Wikipedia articles as word counts, not in the
+repository."""
+
+import functools
+import json
+import lzma
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from model import CompletionSet, Minibatch
+
+CORPUS = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[1] / ".." / "shared")) / "corpus"
+
+
+def _load(name: str) -> Minibatch:
+    with np.load(CORPUS / name) as file:
+        return Minibatch(file["indptr"], file["word_ids"], file["counts"])
+
+
+@functools.cache
+def words() -> list[str]:
+    return (CORPUS / "dictnostops.txt").read_text(encoding="utf-8").split()
+
+
+@functools.cache
+def stream() -> Minibatch:
+    """149,549 articles of some 103 words."""
+    return _load("bow-stream-150k.npz")
+
+
+@functools.cache
+def held_out() -> CompletionSet:
+    """2,197 other articles."""
+    return CompletionSet(_load("bow-heldout-2k.npz"))
+
+
+@functools.cache
+def long_articles() -> tuple[Minibatch, CompletionSet]:
+    """Some 6,700 articles of 380 words in the mean, and 500 more to predict.
+
+    Of the 60,000 articles of plain text, those that have at least 165 words of the vocabulary.
+    """
+    place = {word: i for i, word in enumerate(words())}
+    documents = []
+    with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            ids = [place[w] for w in re.findall("[a-z]+", json.loads(line)["text"].lower()) if w in place]
+            if len(ids) >= 165:
+                documents.append(np.unique(ids, return_counts=True))
+    return _batch(documents[500:]), CompletionSet(_batch(documents[:500]))
+
+
+def _batch(documents: list[tuple[np.ndarray, np.ndarray]]) -> Minibatch:
+    indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
+    return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))

@@ -1,0 +1,100 @@
+"""Measuring: CPU seconds of this process and its children, and what comes of them."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from model import CompletionSet, Minibatch
+
+T = TypeVar("T")
+
+
+def cpu_seconds() -> float:
+    """User and system time so far, children that have ended included."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tuple[float, T]:
+    start = clock()
+    result = work()
+    return clock() - start, result
+
+
+def wall(work: Callable[[], T]) -> tuple[float, T]:
+    return timed(work, time.perf_counter)
+
+
+def median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
+    """The median of each measure, taken in turn, so that a slow minute of the machine meets them all."""
+    taken = [[measure() for measure in measures] for _ in range(repeats)]
+    return [median(list(column)) for column in zip(*taken, strict=True)]
+
+
+def minibatches(documents: Minibatch, size: int) -> Iterator[Minibatch]:
+    for start in range(0, documents.D, size):
+        yield documents[start : start + size]
+
+
+def growing(documents: Minibatch, largest: int) -> Iterator[Minibatch]:
+    """Minibatches as a session makes them: 64 documents, then a quarter of those seen, up to the largest."""
+    start = 0
+    while start < documents.D:
+        stop = start + min(largest, max(64, start // 4))
+        yield documents[start:stop]
+        start = stop
+
+
+def learn_all(model: Any, batches: Iterator[Minibatch]) -> Any:
+    for batch in batches:
+        model.learn(batch)
+    return model
+
+
+@dataclass
+class Curve:
+    """Log-likelihood against documents learnt and CPU seconds of learning (measuring left out)."""
+
+    name: str
+    documents: list[int]
+    seconds: list[float]
+    log_likelihood: list[float]
+
+    def seconds_to(self, log_likelihood: float) -> float:
+        """CPU seconds until the curve first reaches a value; infinite if never."""
+        for seconds, value in zip(self.seconds, self.log_likelihood, strict=True):
+            if value >= log_likelihood:
+                return seconds
+        return float("inf")
+
+
+def curve(
+    name: str, model: Any, batches: Iterator[Minibatch], held_out: CompletionSet, points: int = 24
+) -> Curve:
+    """Learn, and measure some `points` times at document counts that grow geometrically."""
+    drawn = Curve(name, [], [], [])
+    seen, seconds, due = 0, 0.0, 500.0
+    last = None
+    for batch in batches:
+        taken, _ = timed(lambda batch=batch: model.learn(batch))  # type: ignore[misc]
+        seen, seconds, last = seen + batch.D, seconds + taken, seen + batch.D
+        if seen >= due:
+            due = seen * 300 ** (1 / points)
+            _add(drawn, seen, seconds, held_out.score(model))
+    if drawn.documents[-1] != last:
+        _add(drawn, seen, seconds, held_out.score(model))
+    return drawn
+
+
+def _add(drawn: Curve, documents: int, seconds: float, log_likelihood: float) -> None:
+    drawn.documents.append(documents)
+    drawn.seconds.append(seconds)
+    drawn.log_likelihood.append(log_likelihood)

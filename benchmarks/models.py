@@ -1,0 +1,79 @@
+"""How fast the models are and how well they predict, beside other people's.
+
+    python -m benchmarks.models            every row of the table, and the plot
+    python -m benchmarks.models lda.two    only the rows whose name contains this
+
+Prints a Markdown table; writes benchmarks/results/models.json and models.svg. CPU seconds of this process
+and its children. Needs the corpus (see _data.py); peers take part where they are installed (scikit-learn,
+gensim, tomotopy, vowpalwabbit), the plot where matplotlib is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import platform
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import _rows_lda
+from benchmarks._measure import Curve
+from benchmarks._row import Row, rows
+
+for _module in ("_rows_scvb0", "_rows_hdp"):
+    if importlib.util.find_spec(f"benchmarks.{_module}"):
+        importlib.import_module(f"benchmarks.{_module}")
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main(only: list[str]) -> None:
+    found: list[Row] = []
+    print("| what | figure | bar | goal | | |\n|---|---|---|---|---|---|")
+    for measure in rows(only).values():
+        measured = measure()
+        for one in [measured] if isinstance(measured, Row) else measured:
+            print(one.line(), flush=True)
+            found.append(one)
+    if only:
+        return
+    curves = [_rows_lda.default_curve(), _rows_lda.paper_curve()]
+    if importlib.util.find_spec("sklearn"):
+        curves.append(_rows_lda.sklearn_curve())
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "models.json").write_text(
+        json.dumps(
+            {
+                "python": platform.python_version(),
+                "machine": platform.machine(),
+                "rows": [{**asdict(one), "verdict": one.verdict()} for one in found],
+                "curves": [asdict(c) for c in curves],
+            },
+            indent=1,
+        )
+        + "\n"
+    )
+    if importlib.util.find_spec("matplotlib"):
+        draw(curves)
+
+
+def draw(curves: list[Curve]) -> None:
+    """Log-likelihood against CPU seconds."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for c in curves:
+        axes.plot(c.seconds, c.log_likelihood, marker=".", label=c.name)
+    axes.set(xscale="log", xlabel="CPU seconds of learning", ylabel="log-likelihood, nats a held-out word")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "models.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
