@@ -140,8 +140,11 @@ class Scan:
     """(hash, page), smallest hash first."""
 
 
-def scan(files: DumpFiles, n: int, progress: Callable[[int], None] = lambda _: None) -> Scan:
-    """Count the articles, and choose those with the ``n`` smallest hashes of the page id."""
+def scan(files: DumpFiles, n: int, progress: Callable[[], None] = lambda: None) -> Scan:
+    """Count the articles, and choose those with the ``n`` smallest hashes of the page id.
+
+    ``progress`` is called every 1000 articles.
+    """
     heap: list[tuple[int, int, Page, bytes]] = []
     articles = 0
     for found in files.read():
@@ -149,7 +152,7 @@ def scan(files: DumpFiles, n: int, progress: Callable[[int], None] = lambda _: N
             continue
         articles += 1
         if articles % 1000 == 0:
-            progress(articles)
+            progress()
         key = page_hash(page.page_id)
         if len(heap) == n and (not n or key >= -heap[0][0]):
             continue

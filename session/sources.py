@@ -9,6 +9,7 @@ from crawler.embedded.source import DemoSource
 from crawler.limits import is_wikimedia
 from crawler.page import Source
 from crawler.sources.api import ApiSource
+from crawler.sources.dump import DumpSource
 from crawler.sources.html import HtmlSource
 from crawler.sources.recent import RecentSource
 from session.errors import BadUsage
@@ -40,8 +41,13 @@ def needs_contact(kind: str, options: dict[str, Any]) -> bool:
     )
 
 
-def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> Source:
-    """The source, not yet opened. Raises :class:`crawler.errors.CrawlerError` for options that cannot be."""
+def make_source(
+    kind: str, options: dict[str, Any], request: TrainRequest, *, resuming: bool = False
+) -> Source:
+    """The source, not yet opened. Raises :class:`crawler.errors.CrawlerError` for options that cannot be.
+
+    ``resuming``: it will go on behind a position; a dump then need not be read a first time.
+    """
     online: dict[str, Callable[..., Source]] = {"api": ApiSource, "html": HtmlSource, "recent": RecentSource}
     if kind in online:
         return online[kind](
@@ -53,4 +59,6 @@ def make_source(kind: str, options: dict[str, Any], request: TrainRequest) -> So
         )
     if kind == "demo":
         return DemoSource(version=__version__, size=options["wiki_size"] or DEMO_SIZE)
-    raise BadUsage(f"--source {kind} is not there yet")
+    if kind == "dump":
+        return DumpSource(options["dump"], held_out=request.held_out, resuming=resuming)
+    raise BadUsage(f"--source {kind} is not known")

@@ -112,7 +112,7 @@ async def _train(
     else:
         vocabulary = Vocabulary.from_words(_stored_words(path))
         kind, options = stored.source, stored.source_options
-    opened = await open_source(kind, options, request, vocabulary, say)
+    opened = await open_source(kind, options, request, vocabulary, say, resuming=stored is not None)
     try:
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
@@ -143,6 +143,8 @@ async def open_source(
     request: TrainRequest,
     vocabulary: Vocabulary,
     say: Callable[[str], None],
+    *,
+    resuming: bool = False,
 ) -> Opened:
     """Make contact with the source; raises its errors."""
     if kind == "counts":
@@ -153,9 +155,9 @@ async def open_source(
         return Opened(
             SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), _nothing
         )
-    source = make_source(kind, options, request)
+    source = make_source(kind, options, request, resuming=resuming)
     try:
-        info = await _patiently(source, say)
+        info = await _patiently(source, say, "" if kind == "dump" else "; trying for 30 s")
     except BaseException:
         await source.close()
         raise
@@ -174,7 +176,7 @@ def open_counts(path: Path, vocabulary: Vocabulary) -> CountsFile | KeptCounts:
     return kept
 
 
-async def _patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
+async def _patiently(source: Source, say: Callable[[str], None], limit: str) -> SourceInfo:
     """Open the source; whoever waits longer than a moment for it is told what for."""
     opening = asyncio.ensure_future(source.open())
     told = None
@@ -184,7 +186,7 @@ async def _patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
             waiting = errors[-1] if errors else source.activity.waiting_for
             if waiting and waiting != told:
                 told = waiting
-                say(f"{waiting}; trying for 30 s")
+                say(waiting + limit)
     finally:
         opening.cancel()
     return await opening

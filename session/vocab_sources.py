@@ -2,16 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
 
+from crawler.dump_files import DumpFiles
 from crawler.page import Page, PageBatch, Source, SourceInfo
 from session.counting import prose
 from vocab.documents import read_documents
 
 
-def file_documents(paths: Sequence[str]) -> Iterator[str]:
-    """The documents of plain files and JSON lines, one after another."""
+def file_documents(paths: Sequence[str], say: Callable[[str], None]) -> Iterator[str]:
+    """The documents of dumps (``.xml`` in the name), plain files and JSON lines, one after another."""
     for path in paths:
-        yield from read_documents(path)
+        yield from _dump_documents(path, say) if ".xml" in Path(path).name else read_documents(path)
+
+
+def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
+    files = DumpFiles([path], say)
+    for found in files.read():
+        if found.page is not None:
+            yield prose(found.page, SourceInfo(path, None, files.file_names, files.category_names))
 
 
 def crawled_documents(source: Source, articles: int, progress: Callable[[int], None]) -> Iterator[str]:

@@ -86,11 +86,9 @@ class DumpSource:
             wanted = _with_spare(min(DEFAULT_HELD_OUT, scanned.articles // 10))
         return Scan(scanned.articles, scanned.chosen[:wanted])
 
-    def _progress(self, articles: int) -> None:
-        share = min(1.0, self._files.bytes_read / max(self._files.size, 1))
-        self.activity.waiting_for = (
-            f"the first reading of the dump, to choose the held-out articles: {articles:,} read, {share:.0%}"
-        )
+    def _progress(self) -> None:
+        tenths = min(9, 10 * self._files.bytes_read // max(self._files.size, 1))
+        self.activity.waiting_for = f"a first reading of the dump, to choose what is held out ({tenths}0 %)"
 
     def _batches(self, position: dict[str, Any]) -> Iterator[PageBatch]:
         if not self._files.is_repeatable:

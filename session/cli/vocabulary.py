@@ -91,7 +91,7 @@ def build(
             source, articles, lambda done: say(f"{done:,} articles") if not done % 1000 else None
         )
     else:
-        documents = file_documents(sources)
+        documents = file_documents(sources, say)
     english = lang in (None, "en")
     # Without a list of stop words the frequent words themselves have to go.
     built = build_vocabulary(

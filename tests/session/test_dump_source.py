@@ -1,0 +1,66 @@
+"""A dump all the way: from the file to committed articles, and to a vocabulary."""
+
+import bz2
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from crawler.dump_files import page_hash
+from session.vocab_sources import file_documents
+
+WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
+
+
+def dump(articles: int) -> bytes:
+    pages = "".join(
+        f"<page><title>T{i}</title><ns>0</ns><id>{i}</id><revision><id>{i}</id>"
+        f"<text>{WORDS[i % 9]} [[{WORDS[i * 7 % 9]}|{WORDS[i * 5 % 9]}]] it</text></revision></page>"
+        for i in range(1, articles + 1)
+    )
+    return bz2.compress(f"<mediawiki>{pages}</mediawiki>".encode())
+
+
+def wikitopics(home: Path, *arguments: str) -> str:
+    environment = {**os.environ, "WIKITOPICS_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-m", "session.cli", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_every_article_once_also_when_the_run_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "wiki.xml.bz2").write_bytes(dump(400))
+    options = [
+        "--source",
+        "dump",
+        "--dump",
+        str(tmp_path / "wiki.xml.bz2"),
+        "--topics",
+        "3",
+        "--batch-size",
+        "16",
+    ]
+    wikitopics(tmp_path, "train", *options, "--articles", "100")
+    wikitopics(tmp_path, "train", "--articles", "1000")
+    status = json.loads(wikitopics(tmp_path, "status", "--json"))
+    assert (status["articles"], status["held_out"], status["crawled"]) == (360, 40, 400)
+    rows = json.loads(wikitopics(tmp_path, "export", "articles", "--all", "--format", "json"))
+    assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
+    held_out = {row["page_id"] for row in rows if row["role"] == "held_out"}
+    assert held_out == set(sorted(range(1, 401), key=page_hash)[:40])
+
+
+def test_a_dump_gives_documents_for_a_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "wiki.xml.bz2"
+    path.write_bytes(dump(3))
+    assert list(file_documents([str(path)], print)) == [
+        "mountain theorem it",
+        "church mountain it",
+        "football village it",
+    ]
