@@ -29,7 +29,7 @@ Floats = NDArray[np.floating]
 
 EM_STEPS = 3
 CANDIDATES = 32  # C: a document's shortlist is no longer than this …
-FEWEST_WORDS = 0.5  # … and holds the topics with more expected words than this
+FEWEST_WORDS = 4.0  # … and holds the topics with more expected words than this
 EMPTY = 0.05  # expected words of a table below which it leaves
 ITERATIONS = 20  # of phi and gamma in a round, and …
 ROUNDS = 4  # … rounds, each ended by the tables' choice of topics

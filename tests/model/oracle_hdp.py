@@ -62,7 +62,7 @@ def recipe(counts, Elog_beta, sticks, T, alpha, tolerance, balance=1.0):
         responsibility = weights[:, None] * beta / (weights @ beta)
         expected = responsibility @ counts
         weights = expected + alpha * sigma
-    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 0.5][:32]
+    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:32]
     shortlist = shortlist or [int(np.argmax(expected))]
     words = expected[shortlist[:T]]
     zeta = np.eye(len(shortlist))[: len(words)]

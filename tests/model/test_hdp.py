@@ -20,6 +20,16 @@ from tests.model.oracle_lda import words_of
 T, ALPHA, ETA, OMEGA = 4, 0.7, 0.3, 1.5
 
 
+@pytest.fixture
+def documents():
+    """24 documents of some 60 words out of 30, most with several topics, the sixth one empty."""
+    batch, _ = planted(24, seed=3, n_words=30, length=60, alpha=0.5)
+    keep = batch.documents() != 5
+    sizes = np.bincount(batch.documents()[keep], minlength=batch.D)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return Minibatch(indptr, batch.word_ids[keep], batch.counts[keep])
+
+
 def make(**options):
     settings = {
         "n_words": 30,
@@ -106,7 +116,7 @@ def test_topics_ahead_are_held_back_at_first(documents):
     model = make(dtype="float64", n_documents=10 * documents.D)
     model.learn(documents)
     mass = model.lambda_.sum(axis=1) - 30 * ETA
-    exponent = 0.4 * (1 - documents.D / (10 * documents.D * 2 / 3))
+    exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
     balance = (mass / mass.mean()) ** -exponent
     ids, counts = words_of(documents, 0)
     expected = recipe(counts, Elog_beta_of(model)[:, ids], sticks_of(model), T, ALPHA, 1e-2, balance=balance)[
