@@ -334,7 +334,6 @@ def grow(path: Path, recipe: Recipe, by: int) -> None:
         ],
     )
     after = progress(recipe, articles)
-    after.next_seq = before.next_seq
     store.commit(after, changes, 0)
     store.close()
 
