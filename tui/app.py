@@ -155,6 +155,8 @@ class Wikitopics(App[str]):
             else:
                 if feed is not self._feed:
                     continue
+                if not self.is_running:
+                    return
                 self._trouble = ""
                 changed = _applies(self.latest) != _applies(look)
                 self.latest = look
@@ -169,12 +171,14 @@ class Wikitopics(App[str]):
 
     def show(self) -> None:
         """Draw the newest look in the view in sight."""
-        if self.latest is not None and self.main.is_mounted and self.main.view.is_mounted:
+        if self.latest is not None and self.main.ready:
             self.main.view.show(self.latest, self.choice)
 
     @on(Ready)
     def _view_ready(self) -> None:
         self.show()
+        self._show_status()
+        self.main.settle()
 
     @on(LookAgain)
     def _look_again(self) -> None:
@@ -184,16 +188,15 @@ class Wikitopics(App[str]):
 
     @on(OpenTopic)
     def _open_topic(self, event: OpenTopic) -> None:
-        view = self.main.open_view(VIEWS.index(Topics))
-        self.call_after_refresh(self.show)
+        self.action_view(VIEWS.index(Topics))
+        view = self.main.view
         if isinstance(view, Topics):
             self.call_after_refresh(view.open, event.topic)
 
     @on(OpenArticle)
     def _open_article(self, event: OpenArticle) -> None:
-        view = self.main.open_view(VIEWS.index(Articles))
-        self.call_after_refresh(view.find, event.title)
-        self.call_after_refresh(self.show)
+        self.action_view(VIEWS.index(Articles))
+        self.call_after_refresh(self.main.view.find, event.title)
 
     @on(OpenSession)
     def _open_session(self, event: OpenSession) -> None:
@@ -218,6 +221,8 @@ class Wikitopics(App[str]):
         self._wake.set()
 
     def _show_status(self) -> None:
+        if not self.main.ready:
+            return
         frozen = None if self._frozen_at is None else time.monotonic() - self._frozen_at
         line = self.main.query_one(StatusLine)
         line.ascii_only = self.choice.ascii_only
@@ -334,6 +339,7 @@ class Wikitopics(App[str]):
         self.set_class(self.choice.ascii_only, "-ascii")
         self.show()
         self._show_status()
+        self.main.hint()
 
     # Leaving --------------------------------------------------------------------------------------
 

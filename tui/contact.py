@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Button, Input, Static
 
 from session.errors import SessionError
+from tui.terminal import obey_signals, open_app
 from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
 
 Answer = Literal["saved", "demo", "quit"]
@@ -24,7 +25,10 @@ WHERE = (
     "readable by you only, and sent to the wiki with each request; to nobody else, and never into a session, "
     "a log or an export."
 )
-VOLUME = "about 1 GB an hour is downloaded at the most that the rules allow; --max-mb and --rpm make it less"
+VOLUME = (
+    "about 3 kB an article, up to 1,800 MB an hour at the highest rate that Wikimedia allows; "
+    "--rpm and --max-mb make it less"
+)
 
 
 class Contact(App[Answer]):
@@ -34,7 +38,7 @@ class Contact(App[Answer]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("escape", "leave", "Quit"),
-        Binding("ctrl+c", "leave", "Quit", priority=True, show=False),
+        Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
         Binding("ctrl+d", "demo", "Sample"),
     ]
 
@@ -54,16 +58,17 @@ class Contact(App[Answer]):
             box.border_title = "wikitopics: before the first article"
             yield Static(Content(WHY))
             yield Static("Your contact", classes="label")
-            yield Input(placeholder="you@example.org or https://example.org/you", id="address")
+            yield Input(placeholder="you@example.org or https://example.org/you", id="address", compact=True)
             yield Static(id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
             yield Static(Content(f"What will be downloaded: {self._volume}."), classes="hint")
             with Horizontal(classes="buttons"):
-                yield Button("Save and start", variant="primary", id="save")
-                yield Button("Try the embedded sample", id="demo")
-                yield Button("Quit", id="quit")
+                yield Button("Save and start", variant="primary", id="save", compact=True)
+                yield Button("Try the embedded sample", id="demo", compact=True)
+                yield Button("Quit", id="quit", compact=True)
 
     def on_mount(self) -> None:
+        obey_signals(self)
         self.theme = suitable()
         self.query_one(Input).focus()
 
@@ -103,6 +108,4 @@ def ask(
     ``validate`` gives the one line that says what is wrong with a text, None if it will do; ``save`` keeps
     it and may raise :class:`session.errors.SessionError`. Returns what the user decided.
     """
-    from tui.terminal import open_app
-
     return open_app(Contact(validate, save, volume)) or "quit"

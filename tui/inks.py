@@ -31,6 +31,10 @@ Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
 
+IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "Δ": "+"})
+"""Our own signs for a terminal that has no others; foreign text stays as it is."""
+
+
 def ink(widget: Widget, name: str) -> Style:
     """The style of an ink on ``widget`` (which lists INKS in its COMPONENT_CLASSES)."""
     return widget.get_component_rich_style(f"ink--{name}", partial=True) if name else Style.null()
@@ -39,5 +43,7 @@ def ink(widget: Widget, name: str) -> Style:
 def strip(widget: Widget, parts: list[Part], width: int, under: str = "") -> Strip:
     """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts."""
     base = widget.rich_style + ink(widget, under)
+    if widget.app.has_class("-ascii"):
+        parts = [(text.translate(IN_ASCII), name) for text, name in parts]
     segments = [Segment(text, base + ink(widget, name)) for text, name in parts if text]
     return Strip(segments).adjust_cell_length(width, base)

@@ -54,6 +54,8 @@ KEYS = (
 class Main(Screen[None]):
     """Holds the views; a view is made when it is first opened, so that the first frame comes soon."""
 
+    AUTO_FOCUS = ""
+    """The view in sight says where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("tab", "app.focus_next", "Next panel", show=False),
         Binding("shift+tab", "app.focus_previous", "Panel before", show=False),
@@ -69,49 +71,59 @@ class Main(Screen[None]):
         super().__init__(id="main")
         self.current = 0
         self._made: dict[int, View] = {}
+        self._composed = False
 
     def on_mount(self) -> None:
+        self._composed = True
         self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
-        self.open_view(0)
+        self.open_view(self.current)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the view in sight can draw yet."""
+        return self.current in self._made and self.view.is_mounted
 
     @property
     def view(self) -> View:
         """The view in sight."""
         return self._made[self.current]
 
-    def open_view(self, index: int) -> View:
-        """Bring a view to the front."""
+    def open_view(self, index: int) -> None:
+        """Bring a view to the front; before the screen is there, decide which it will be."""
+        self.current = index
+        if not self._composed:
+            return
+        self.query_one(FindBar).shut()
         for other in self._made.values():
             other.display = False
-        self.query_one(FindBar).shut()
-        if index not in self._made:
+        new = index not in self._made
+        if new:
             self._made[index] = VIEWS[index]()
             self.query_one("#views").mount(self._made[index])
-        self.current = index
         view = self._made[index]
         view.display = True
         view.fit(self.size.width, self.size.height)
-        self.call_after_refresh(self._settle)
-        return view
+        if not new:  # a new one says when it is ready
+            self.call_after_refresh(self.settle)
 
-    def _settle(self) -> None:
-        home = self.view.home()
-        if home is not None and home.display:
-            home.focus()
-        else:
-            self.set_focus(None)
+    def settle(self) -> None:
+        """Put the focus where this view wants it."""
+        if not self.ready:
+            return
+        self.set_focus(self.view.home())
+        self.hint()
 
     def open_find(self) -> None:
         """Let the user say what to find in the view in sight."""
         sought = self.view.finds()
-        if sought:
+        if sought and not self.query_one(FindBar).is_open:
             self.query_one(FindBar).open(sought)
 
     @on(FindBar.Sought)
     def _sought(self, event: FindBar.Sought) -> None:
         self.view.find(event.text)
         if event.done:
-            self._settle()
+            self.settle()
 
     def on_resize(self) -> None:
         for view in self._made.values():
@@ -119,7 +131,7 @@ class Main(Screen[None]):
 
     def hint(self) -> None:
         """Write the key bar anew."""
-        if not self.is_mounted:
+        if not self.ready:
             return
         views = [
             Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)

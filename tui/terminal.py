@@ -1,42 +1,49 @@
 """The terminal is given back as it was found, whatever ends the screen."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from functools import partial
+import threading
 from typing import Any, TypeVar
 
 from textual.app import App
 
 T = TypeVar("T")
 
-ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+HANG_UP_PATIENCE = 3.0
+"""Seconds for an orderly end after SIGHUP."""
 
 
 def obey_signals(app: App[Any]) -> None:
     """From inside the running app: the signals that end a program end it in good order."""
     loop = asyncio.get_running_loop()
-    for number in ENDING:
-        loop.add_signal_handler(number, partial(app.exit, return_code=128 + number))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, app.exit)
+
+    def hung_up(number: int, frame: object) -> None:
+        # Most often the terminal is gone and what is written to it goes nowhere or blocks. So the
+        # handler is not the loop's, which may stand still in such a write, and patience is short.
+        last_resort = threading.Timer(HANG_UP_PATIENCE, os._exit, (0,))
+        last_resort.daemon = True
+        last_resort.start()
+        loop.call_soon_threadsafe(app.exit)
+
+    signal.signal(signal.SIGHUP, hung_up)
 
 
 def open_app(app: App[T]) -> T | None:
-    """Run ``app`` in this terminal and return what it returns.
+    """Run ``app`` in this terminal and return what it returns; exits with code 1 after a fault of ours,
+    when its traceback has been printed.
 
-    A terminal that is gone (SIGHUP) cannot be written to any more: that is no error of ours.
+    A terminal that is gone (SIGHUP, a cut connection) cannot be written to any more: that is no fault.
     """
     try:
         result = app.run()
     except OSError:
-        if os.isatty(sys.__stdout__.fileno() if sys.__stdout__ else 1):
+        if os.isatty(1):
             raise
         return None
-    if app.return_code and app.return_code > 128:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-        raise SystemExit(app.return_code)
     if app.return_code:
         raise SystemExit(app.return_code)
     return result

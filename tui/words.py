@@ -102,3 +102,14 @@ def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
         return text
     mark = "~" if ascii_only else "…"
     return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark[:cells]
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Words broken into lines of at most ``width``."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines.append(word[: max(width, 1)])
+    return lines

@@ -9,9 +9,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import canned
+from standins import Told
 
 from session.reader import SessionReader
-from tui.app import Controls, Wikitopics
+from tui.app import Wikitopics
 
 
 @pytest.fixture(scope="session")
@@ -26,19 +27,6 @@ def live(two_models: Path) -> Iterator[Path]:
     """The same, held by a trainer (this process)."""
     with canned.live(two_models):
         yield two_models
-
-
-class Told:
-    """Stands for a trainer: notes what it is told."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def controls(self) -> Controls:
-        def note(word: str) -> Callable[[Path], None]:
-            return lambda path: self.said.append(word)
-
-        return Controls(note("pause"), note("resume"), note("save"), note("stop"))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def text(app: Any) -> str:
     return "\n".join(lines(app))
 
 
-async def until(pilot: Pilot[Any], words: str, patience: float = 10.0) -> str:
+async def until(pilot: Pilot[Any], words: str, patience: float = 4.0) -> str:
     """The screen once it shows ``words``."""
     for _ in range(int(patience / 0.05)):
         await pilot.pause()

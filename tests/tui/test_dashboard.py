@@ -7,7 +7,7 @@ from typing import Any
 import canned
 import pytest
 import seeing
-from conftest import Told
+from standins import Told
 
 from tui.chart.chart import Chart
 from tui.widgets.topiclist import TopicList

@@ -24,7 +24,7 @@ class Ask(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
-            box.border_title = Content(self._title).markup
+            box.border_title = Content(self._title)
             yield Static(Content(self._text))
             options = []
             for name, letter, words in self._answers:

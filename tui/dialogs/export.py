@@ -15,6 +15,7 @@ from textual.widgets import Button, Input, Select, Static
 from session.errors import SessionError
 from session.export import export_file
 from session.reader import SessionReader
+from tui.dialogs.form import field
 from tui.words import plural
 
 WHAT = {
@@ -43,20 +44,19 @@ class Export(ModalScreen[None]):
         with VerticalScroll(classes="dialog form") as box:
             box.border_title = "Export"
             box.border_subtitle = "Esc closes"
-            yield Static("What")
-            yield Select(
-                [(words, what) for what, words in WHAT.items()], value="topics", allow_blank=False, id="what"
+            what = [(words, what) for what, words in WHAT.items()]
+            yield from field("What", Select(what, value="topics", allow_blank=False, id="what", compact=True))
+            forms = [("CSV", "csv"), ("JSON", "json")]
+            yield from field("Form", Select(forms, value="csv", allow_blank=False, id="form", compact=True))
+            models = self._model_choices("topics")
+            yield from field(
+                "Model", Select(models, value=ALL_MODELS, allow_blank=False, id="model", compact=True)
             )
-            yield Static("Form")
-            yield Select([("CSV", "csv"), ("JSON", "json")], value="csv", allow_blank=False, id="form")
-            yield Static("Model")
-            yield Select(self._model_choices("topics"), value=ALL_MODELS, allow_blank=False, id="model")
-            yield Static("File")
-            yield Input(self._default("topics", "csv"), id="file")
+            yield from field("File", Input(self._default("topics", "csv"), id="file", compact=True))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
-                yield Button("Export", variant="primary", id="go")
-                yield Button("Close", id="close")
+                yield Button("Export", variant="primary", id="go", compact=True)
+                yield Button("Close", id="close", compact=True)
 
     def _model_choices(self, what: str) -> list[tuple[Content, str]]:
         names = self._models if what == "model" else (ALL_MODELS, *self._models)

@@ -18,13 +18,14 @@ from textual.widgets import Button, Checkbox, Input, Select, Static
 from session.errors import SessionError
 from session.paths import log_file, session_path
 from session.spec import parse_specs
+from tui.dialogs.form import Tick, field
 from tui.feed import last_line
 
 PATIENCE = 90.0
 """Seconds that a trainer may take until its session file exists."""
 
 SOURCES = {
-    "api": "Wikipedia by its API: random articles, as politely as Wikimedia asks",
+    "api": "Wikipedia by its API, random articles, politely",
     "recent": "Recent changes: the articles being edited right now",
     "html": "Rendered pages of a wiki, one by one",
     "dump": "A Wikipedia dump file: the fastest way, no network",
@@ -33,9 +34,9 @@ SOURCES = {
 }
 FILES = frozenset({"dump", "counts"})
 KINDS = {
-    "lda": ("100", "online LDA: a fixed number of topics; the one to begin with"),
-    "scvb0": ("100", "collapsed LDA: the quickest, a little rougher on short streams"),
-    "hdp": ("300", "HDP: finds the number of topics itself, up to this many"),
+    "lda": ("100", "online LDA: the one to begin with"),
+    "scvb0": ("100", "collapsed LDA: the quickest"),
+    "hdp": ("300", "HDP: finds how many it needs, up to this"),
 }
 Launch = Callable[[Path, list[str]], "Popen[bytes]"]
 
@@ -98,44 +99,44 @@ class NewSession(ModalScreen[Path | None]):
         with VerticalScroll(classes="dialog form") as box:
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
-            yield Static("Name")
-            yield Input("night", id="name", placeholder="letters, digits, . _ -")
-            yield Static("Source")
-            yield Select(
-                [(words, kind) for kind, words in SOURCES.items()],
-                value="api",
-                allow_blank=False,
-                id="source",
+            yield from field("Name", Input("night", id="name", compact=True))
+            sources = [(words, kind) for kind, words in SOURCES.items()]
+            yield from field(
+                "Source", Select(sources, value="api", allow_blank=False, id="source", compact=True)
             )
-            yield Static(
-                "Language of the Wikipedia, e.g. en; another than en needs a vocabulary of its own",
-                classes="online",
+            yield from field(
+                "Language",
+                Input("en", id="language", compact=True),
+                "of the Wikipedia; others than en need a vocabulary",
+                "online",
             )
-            yield Input("en", id="language", classes="online")
-            yield Static("File to read", classes="fromfile")
-            yield Input(id="file", classes="fromfile")
-            yield Static("Vocabulary: english, or a file with a word a line", classes="trained")
-            yield Input("english", id="vocabulary", classes="trained")
-            yield Static(
-                "Models, side by side on the same articles; the number is that of topics", classes="trained"
+            yield from field("File", Input(id="file", compact=True), "the file to read", "fromfile")
+            yield from field(
+                "Vocabulary",
+                Input("english", id="vocabulary", compact=True),
+                "english, or a file with one word a line",
+                "trained",
             )
+            yield from field(
+                "Held out",
+                Input("1000", id="held-out", type="integer", compact=True),
+                "articles never trained on, to measure on",
+                "trained",
+            )
+            yield Static("Models, side by side on the same articles: topics each", classes="trained")
             for kind, (topics, words) in KINDS.items():
                 with Horizontal(classes="trained model"):
-                    yield Checkbox(kind, value=kind == "lda", id=f"use-{kind}", compact=True)
+                    yield Tick(kind, value=kind == "lda", id=f"use-{kind}", compact=True)
                     yield Input(topics, id=f"topics-{kind}", type="integer", compact=True)
                     yield Static(words, classes="words")
-            yield Static(
-                "Held-out articles: read first, never trained on, all measurements are theirs",
-                classes="trained",
-            )
-            yield Input("1000", id="held-out", type="integer", classes="trained")
             yield Static(id="new-told", classes="hint")
             with Horizontal(classes="buttons"):
-                yield Button("Start", variant="primary", id="go")
-                yield Button("Cancel", id="close")
+                yield Button("Start", variant="primary", id="go", compact=True)
+                yield Button("Cancel", id="close", compact=True)
 
     def on_mount(self) -> None:
         self._suit("api")
+        self.query_one("#name", Input).focus()
 
     @on(Select.Changed, "#source")
     def _source(self, event: Select.Changed) -> None:

@@ -83,7 +83,7 @@ class Articles(View):
     def find(self, text: str) -> None:
         self._sought = text.strip()
         self.refresh_bindings()
-        if self._look is not None:
+        if self.is_mounted and self._look is not None:
             self.show(self._look, self._choice)
 
     def copied(self) -> str:

@@ -20,7 +20,7 @@ from tui.widgets.flow import allowed, per_second, waiting
 from tui.widgets.statusline import condition, source_words
 from tui.words import age, count, share, size, visible
 
-WIDE = 110
+WIDE, TALL = 110, 34
 DEMO = (
     "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the internet"
 )
@@ -67,10 +67,16 @@ class Crawl(View):
         name(self.query_one("#crawl-errors"), "Last errors")
 
     def home(self) -> Widget | None:
-        return self.query_one(Chart)
+        chart = self.query_one(Chart)
+        return chart if chart.display else self.query_one(EventList)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        charted = {"log_y", "cross", "zoom", "reset"}
+        return action not in charted or not self.is_mounted or self.query_one(Chart).display
 
     def fit(self, width: int, height: int) -> None:
         self.set_class(width >= WIDE, "-wide")
+        self.set_class(height >= TALL, "-tall")
 
     def show(self, look: Look, choice: Choice) -> None:
         self.query_one(Facts).show(facts(look))

@@ -49,7 +49,7 @@ class Log(View):
 
     def find(self, text: str) -> None:
         self._sought = text
-        if self._look is not None:
+        if self.is_mounted and self._look is not None:
             self.show(self._look, self._choice)
 
     def copied(self) -> str:

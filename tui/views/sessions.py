@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import set_cell_size
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -18,7 +19,7 @@ from tui.messages import NewSession, OpenSession
 from tui.rows import Rows
 from tui.views.view import View, name
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, measured, plural, visible
+from tui.words import age, count, cut, measured, plural, visible
 
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
@@ -45,14 +46,21 @@ class SessionList(Rows[SessionRow]):
         return row.path
 
     def header(self, width: int) -> list[Part]:
-        return [
-            (f"   {'name':<18} {'state':<16} {'articles':>11}  {'source':<24} models, perplexity", "header")
-        ]
+        name, state, source = self._widths(width)
+        head = f"   {'name':<{name}} {'state':<{state}} {'articles':>10}  {'source':<{source}} "
+        return [(head + "models, perplexity", "header")]
+
+    @staticmethod
+    def _widths(width: int) -> tuple[int, int, int]:
+        """Cells of name, state and source."""
+        return (18, 16, 24) if width >= 110 else (10, 12, 15)
 
     def parts(self, row: SessionRow, width: int) -> list[Part]:
+        name, state, source = self._widths(width)
         mark: Part = (" > " if row.here else "   ", "accent")
+        title: Part = (f"{cut(visible(row.name), name):<{name}} ", "strong")
         if isinstance(row.status, str):
-            return [mark, (f"{visible(row.name):<18.18} ", "strong"), (visible(row.status), "bad")]
+            return [mark, title, (visible(row.status), "bad")]
         s = row.status
         _, words, ink = condition(s)
         models = "  ".join(
@@ -61,10 +69,10 @@ class SessionList(Rows[SessionRow]):
         saved = f"  saved {age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else ""
         return [
             mark,
-            (f"{visible(row.name):<18.18} ", "strong"),
-            (f"{words.lower():<16.16} ", ink),
-            (f"{count(s.articles):>11}  ", ""),
-            (f"{source_words(s):<24.24} ", "muted"),
+            title,
+            (f"{cut(words.lower(), state):<{state}} ", ink),
+            (f"{count(s.articles):>10}  ", ""),
+            (set_cell_size(cut(source_words(s), source), source) + " ", "muted"),
             (visible(models), ""),
             (saved, "faint"),
         ]

@@ -50,6 +50,8 @@ class Topics(View):
         self._look: Look | None = None
         self._choice = Choice()
         self._sought = ""
+        self._wanted: int | None = None
+        """A topic to be opened as soon as it is listed."""
         self._told: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -90,21 +92,24 @@ class Topics(View):
         topics.show(found)
         finding = f" with “{self._sought}”" if self._sought else ""
         name(topics, f"{count(len(found))} topics{finding} · {model or ''}")
+        if self._wanted is not None:
+            self._go_to_wanted()
         self._detail()
 
     def open(self, topic: int) -> None:
         """Everything about this topic."""
+        self._sought, self._wanted = "", topic
+        if self.is_mounted and self._look is not None:
+            self.show(self._look, self._choice)
+
+    def _go_to_wanted(self) -> None:
         topics = self.query_one("#all-topics", TopicList)
-        where = next((i for i, row in enumerate(topics.rows) if row.topic == topic), None)
-        if where is None and self._sought:
-            self._sought = ""
-            if self._look is not None:
-                self.show(self._look, self._choice)
-            where = next((i for i, row in enumerate(topics.rows) if row.topic == topic), None)
+        where = next((i for i, row in enumerate(topics.rows) if row.topic == self._wanted), None)
         if where is not None:
+            self._wanted = None
             topics.cursor = where
             topics.reveal()
-        self.action_detail()
+            self.action_detail()
 
     def _detail(self) -> None:
         """Fill the detail if it is in sight and not yet of this topic and this moment."""

@@ -1,5 +1,6 @@
 """What all six views have in common."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar, cast
 
@@ -9,6 +10,7 @@ from textual.widget import Widget
 
 from session.errors import SessionError
 from session.reader import SessionReader
+from tui.inks import IN_ASCII
 from tui.look import Choice, Look
 from tui.messages import Ready
 
@@ -36,9 +38,12 @@ class View(Container):
         """Put a question to the session's reader; ``otherwise`` where the file cannot be read now (the
         status line says so)."""
         try:
-            return await cast(_Asks, self.app).ask(question)
+            answer = await cast(_Asks, self.app).ask(question)
         except SessionError:
-            return otherwise
+            answer = otherwise
+        if not self.is_running:
+            raise asyncio.CancelledError  # the view is gone meanwhile: nothing is left to fill
+        return answer
 
     def show(self, look: Look, choice: Choice) -> None:
         """Draw this look."""
@@ -80,5 +85,7 @@ class View(Container):
 
 def name(widget: Widget, title: str, below: str = "") -> None:
     """Entitle a panel with text that may be foreign: never parsed as markup."""
-    widget.border_title = Content(title).markup
-    widget.border_subtitle = Content(below).markup
+    if widget.app.has_class("-ascii"):
+        title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
+    widget.border_title = Content(title)
+    widget.border_subtitle = Content(below) if below else None

@@ -4,6 +4,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.inks import INKS, Part, strip
+from tui.words import folded
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
@@ -25,9 +26,13 @@ class Facts(Widget):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if y >= len(self._facts):
-            return strip(self, [], width)
-        named = max(len(fact[0]) for fact in self._facts)
-        title, value, ink = self._facts[y]
-        parts: list[Part] = [(f" {title:<{named}}  ", "muted"), (value, ink)]
-        return strip(self, parts, width)
+        lines = self._lines(width)
+        return strip(self, lines[y] if y < len(lines) else [], width)
+
+    def _lines(self, width: int) -> list[list[Part]]:
+        named = max((len(fact[0]) for fact in self._facts), default=0)
+        lines: list[list[Part]] = []
+        for title, value, ink in self._facts:
+            for i, text in enumerate(folded(value, width - named - 4)):
+                lines.append([(f" {title if i == 0 else '':<{named}}  ", "muted"), (text, ink)])
+        return lines

@@ -11,7 +11,7 @@ from textual.widgets import Input
 class FindBar(Horizontal):
     """Enter keeps what was found, Escape lets it go."""
 
-    BINDINGS = [Binding("escape", "let_go", "Cancel")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="find nothing")]  # noqa: RUF012 - Textual's own convention
 
     class Sought(Message):
         """Find this; ``done``: the line is closed again."""
@@ -35,6 +35,11 @@ class FindBar(Horizontal):
         line.placeholder = f"find {what}"
         self.add_class("-open")
         line.focus()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the line is in sight."""
+        return self.has_class("-open")
 
     def shut(self) -> None:
         """Take the line away and change nothing."""

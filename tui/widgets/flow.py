@@ -9,7 +9,7 @@ from session.reading import Status
 from tui.chart.spark import spark
 from tui.inks import INKS, Part, strip
 from tui.look import Look
-from tui.words import age, count, short, size, visible
+from tui.words import age, count, folded, short, size, visible
 
 BOUND = {
     "network": "the network sets the pace",
@@ -127,17 +127,6 @@ class FlowPanel(Widget):
         lines[2][1] = (f"{count(s.pending):>8}", "strong")
         if s.lap is not None:
             lines[-1] += [("   lap ", "muted"), (f"{100 * s.lap:.2f}% of the wiki", "")]
-        told = [[(" " + piece, colour)] for piece in _folded(text, width - 2)]
+        told = [[(" " + piece, colour)] for piece in folded(text, width - 2)]
         keep = max(self.size.height - len(told), 0)
         return [*lines[:keep], *told]
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """Words broken into lines of at most ``width``."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += " " + word
-        else:
-            lines.append(word[: max(width, 1)])
-    return lines

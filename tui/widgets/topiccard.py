@@ -1,5 +1,6 @@
 """One topic in short: its words with bars and its share over time."""
 
+from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,7 +24,8 @@ class TopicCard(Widget):
     def show(self, row: TopicRow | None, look: Look, choice: Choice) -> None:
         self._row, self._ascii = row, choice.ascii_only
         model = choice.model_of(look)
-        self.border_title = f"Topic {row.topic} · {model}" if row is not None and model else "Topic"
+        title = f"Topic {row.topic}, {model}" if row is not None and model else "Topic"
+        self.border_title = Content(title)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -1,0 +1,155 @@
+"""The terminal is given back as it was found, whatever ends the screen (seen through a pty)."""
+
+import os
+import pty
+import select
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import canned
+import pytest
+
+ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
+SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
+ROOT = Path(__file__).parents[2]
+
+
+class Terminal:
+    """A program in a terminal of 100x30; what it wrote is kept."""
+
+    def __init__(self, code: str) -> None:
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30", PYTHONPATH=str(ROOT))
+            os.chdir(ROOT)
+            os.execv(sys.executable, [sys.executable, "-c", code])
+        self.before = termios.tcgetattr(self.fd)
+        self.written = b""
+        self.code: int | None = None
+
+    def read(self, until: Callable[[bytes], bool], patience: float = 20.0) -> None:
+        end = time.monotonic() + patience
+        while not until(self.written):
+            assert time.monotonic() < end, self.written[-2000:]
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    chunk = os.read(self.fd, 65536)
+                except OSError:  # how Linux says that the other side is closed
+                    chunk = b""
+                if not chunk:
+                    return
+                self.written += chunk
+
+    def wait_for(self, words: bytes) -> None:
+        self.read(lambda written: words in written)
+        assert words in self.written
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.fd, keys)
+
+    def end(self) -> int:
+        """Its exit code once it has ended."""
+        if self.code is None:
+            self.read(lambda _: False)
+            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.code
+
+    def close(self) -> None:
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+@pytest.fixture
+def screen(two_models: Path) -> Iterator[Callable[[str], Terminal]]:
+    opened: list[Terminal] = []
+
+    def start(before: str = "") -> Terminal:
+        code = f"from pathlib import Path; import tui.app as app; {before}\n"
+        terminal = Terminal(code + f"app.run(Path({str(two_models)!r}), started_trainer=True)")
+        opened.append(terminal)
+        terminal.wait_for(b"articles")
+        terminal.wait_for(b"Freeze")
+        return terminal
+
+    yield start
+    for terminal in opened:
+        terminal.close()
+
+
+def check_restored(terminal: Terminal) -> None:
+    written = terminal.written
+    assert written.count(ENTER) == 1
+    assert written.rindex(LEAVE) > written.rindex(ENTER)
+    assert SHOW_CURSOR in written[written.rindex(ENTER) :]
+    assert MOUSE_OFF in written[written.rindex(ENTER) :]
+
+
+@pytest.mark.parametrize("keys", [b"q", b"\x03", b"\x11"], ids=["q", "ctrl-c", "ctrl-q"])
+def test_after_a_key(screen: Callable[..., Terminal], keys: bytes) -> None:
+    terminal = screen()
+    terminal.type(keys)
+    assert terminal.end() == 0
+    check_restored(terminal)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda n: n.name)
+def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals) -> None:
+    terminal = screen()
+    os.kill(terminal.pid, number)
+    assert terminal.end() == 0
+    check_restored(terminal)
+
+
+def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
+    terminal = screen("app.Wikitopics.action_freeze = lambda self: 1 / 0")
+    terminal.type(b" ")
+    assert terminal.end() == 1
+    check_restored(terminal)
+    assert b"ZeroDivisionError" in terminal.written[terminal.written.rindex(LEAVE) :]
+
+
+def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
+    terminal = Terminal(
+        "from pathlib import Path; from tui.app import run; "
+        f"run(Path({str(two_models)!r}), started_trainer=False)"
+    )
+    terminal.wait_for(b"Freeze")
+    os.close(terminal.fd)
+    for _ in range(200):
+        pid, _ = os.waitpid(terminal.pid, os.WNOHANG)
+        if pid:
+            return
+        time.sleep(0.05)
+    os.kill(terminal.pid, signal.SIGKILL)
+    os.waitpid(terminal.pid, 0)
+    pytest.fail("still running 10 s after its terminal has gone")
+
+
+def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[..., Terminal]) -> None:
+    with canned.live(two_models):
+        first, second = screen(), screen()
+        for terminal in (first, second):
+            terminal.wait_for(b"12,480")
+            terminal.wait_for(b"hdp 1,2")
+
+
+def test_the_contact_screen_gives_the_terminal_back() -> None:
+    terminal = Terminal(
+        "from tui.contact import ask; "
+        "print('ANSWER', ask(lambda t: None if '@' in t else 'no address', lambda t: print('KEPT', t)))"
+    )
+    try:
+        terminal.wait_for(b"Your contact")
+        terminal.type(b"nonsense\r")
+        terminal.wait_for(b"no address")
+        terminal.type(b"\x7f" * 8 + b"me@example.org\r")
+        assert terminal.end() == 0
+        assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
+    finally:
+        terminal.close()
