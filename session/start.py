@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run, watch_signals
 from session.settings import Settings, check_batch_sizes
 from session.sources import make_source, needs_contact, source_options
+from session.spec import ModelSpec
 from session.trainer import Trainer
+from session.warm import warm_up
 from vocab import Vocabulary
 
 DEFAULT_DOCUMENTS = 7_000_000
@@ -112,7 +114,10 @@ async def _train(
     else:
         vocabulary = Vocabulary.from_words(_stored_words(path))
         kind, options = stored.source, stored.source_options
-    opened = await open_source(kind, options, request, vocabulary, say, resuming=stored is not None)
+    specs = stored.models if stored else request.specs()
+    opened = await open_source(
+        kind, options, request, vocabulary, say, resuming=stored is not None, specs=specs
+    )
     try:
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
@@ -145,8 +150,9 @@ async def open_source(
     say: Callable[[str], None],
     *,
     resuming: bool = False,
+    specs: Sequence[ModelSpec] = (),
 ) -> Opened:
-    """Make contact with the source; raises its errors."""
+    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
     if kind == "counts":
         file = open_counts(Path(request.counts or options["counts"]).expanduser(), vocabulary)
         found = {"counts": str(file.path.absolute()), "checksum": file.checksum()}
@@ -156,6 +162,7 @@ async def open_source(
             SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), _nothing
         )
     source = make_source(kind, options, request, resuming=resuming)
+    asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     try:
         info = await _patiently(source, say, "" if kind == "dump" else "; trying for 30 s")
     except BaseException:

@@ -1,5 +1,6 @@
 """`wikitopics`, `watch` and `demo` with the screen: start a trainer where none runs, then look at it."""
 
+import importlib
 import sys
 import time
 from pathlib import Path
@@ -113,6 +114,7 @@ def start_and_show(path: Path, arguments: list[str]) -> int:
     from session.launch import start_trainer
 
     process = start_trainer(path, arguments)
+    importlib.import_module("tui.app")  # takes a second, which the trainer needs too
     deadline = time.monotonic() + START_SECONDS
     while not path.exists():
         code = process.poll()
