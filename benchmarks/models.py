@@ -21,9 +21,11 @@ from benchmarks import _rows_lda
 from benchmarks._measure import Curve
 from benchmarks._row import Row, rows
 
-for _module in ("_rows_scvb0", "_rows_hdp"):
-    if importlib.util.find_spec(f"benchmarks.{_module}"):
-        importlib.import_module(f"benchmarks.{_module}")
+_OTHERS = [
+    importlib.import_module(f"benchmarks.{module}")
+    for module in ("_rows_scvb0", "_rows_hdp")
+    if importlib.util.find_spec(f"benchmarks.{module}")
+]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -38,7 +40,7 @@ def main(only: list[str]) -> None:
             found.append(one)
     if only:
         return
-    curves = [_rows_lda.default_curve(), _rows_lda.paper_curve()]
+    curves = [_rows_lda.default_curve(), _rows_lda.paper_curve(), *(m.default_curve() for m in _OTHERS)]
     if importlib.util.find_spec("sklearn"):
         curves.append(_rows_lda.sklearn_curve())
     RESULTS.mkdir(exist_ok=True)
