@@ -63,22 +63,28 @@ class FixedTopics:
         self.n_words = W
         self.infer = self._model.infer
         self.topics = self._model.topics
+        self.document_prior = self._model.document_prior
 
 
 class GensimHdp:
-    """gensim's HdpModel; learns only as long as documents are given, by the minibatch."""
+    """gensim's HdpModel, learnt when made: it takes all its documents at once. Step sizes of [W11] section 4.2."""
 
-    def __init__(self, words: list[str], n_documents: int, T: int, K: int, batch_size: int = 256) -> None:
+    def __init__(self, documents: Minibatch, words: list[str], T: int, K: int, batch_size: int = 256) -> None:
         from gensim.models import HdpModel
 
-        self.n_words = len(words)
+        corpus = [list(zip(*words_of(documents, d), strict=True)) for d in range(documents.D)]
+        start = cpu_seconds()
         self._hdp = HdpModel(
-            None, dict(enumerate(words)), T=T, K=K, chunksize=batch_size, random_state=0, outputdir=None
+            corpus,
+            dict(enumerate(words)),
+            T=T,
+            K=K,
+            chunksize=batch_size,
+            kappa=0.6,
+            tau=64.0,
+            random_state=0,
         )
-        self._hdp.m_D = n_documents
-
-    def learn(self, batch: Minibatch) -> None:
-        self._hdp.update_chunk([list(zip(*words_of(batch, d), strict=True)) for d in range(batch.D)])
+        self.seconds = cpu_seconds() - start
 
     def scorer(self) -> FixedTopics:
         self._hdp.update_expectations()
