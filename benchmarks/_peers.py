@@ -67,7 +67,7 @@ class FixedTopics:
 
 
 class GensimHdp:
-    """gensim's HdpModel, learnt when made: it takes all its documents at once. Step sizes of [W11] section 4.2."""
+    """gensim's HdpModel, learnt when made from all its documents, step sizes of [W11] section 4.2."""
 
     def __init__(self, documents: Minibatch, words: list[str], T: int, K: int, batch_size: int = 256) -> None:
         from gensim.models import HdpModel
