@@ -33,7 +33,7 @@ def sendable(text: str) -> str:
     """The contact as it can stand in a User-Agent. Raises :class:`~crawler.errors.ContactMissing`."""
     contact = text.strip()
     if not contact:
-        raise ContactMissing(f"no contact: {_HOW}")
+        raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {_HOW}")
     if len(contact) > _LONGEST:
         raise ContactMissing(f"the contact is longer than {_LONGEST} characters: {_HOW}")
     if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in contact):

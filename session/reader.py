@@ -16,6 +16,7 @@ from session.blobs import unpack_state
 from session.database import as_session_error, check_header, check_version
 from session.errors import NoSession
 from session.lock import owner_pid
+from session.paths import session_folder
 from session.reading import (
     ArticleRow,
     Curve,
@@ -36,6 +37,14 @@ SNAPSHOT_WORDS = 20
 TREND_POINTS = 12
 
 
+def _others(path: Path) -> str:
+    """What a user who named no session, or a wrong one, may have meant."""
+    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))[:5]
+    if path.parent != session_folder() or not names:
+        return ": `wikitopics train` or `wikitopics demo` makes one"
+    return f"; there is {', '.join(f'--session {name}' for name in names)}"
+
+
 class SessionReader:
     """An existing session, open for reading, whether a trainer writes to it or not.
 
@@ -46,9 +55,7 @@ class SessionReader:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not os.path.exists(path):
-            raise NoSession(
-                f"there is no session at {path}: `wikitopics train` or `wikitopics demo` makes one"
-            )
+            raise NoSession(f"there is no session at {path}{_others(path)}")
         check_header(path)
         self._db = self._connect()
         self._data_version = -1

@@ -32,9 +32,11 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error_line(error.format_message()), err=True)
         return 1
     except BrokenPipeError:
-        # The reader of our output has had enough, as in `wikitopics topics | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _unread()
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # click has met it first
+            return _unread()
+        raise
     except Exception as error:
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):
@@ -42,6 +44,12 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error_line(str(error)), err=True)
         return code
     return result if isinstance(result, int) else 0
+
+
+def _unread() -> int:
+    """The reader of our output has had enough, as in `wikitopics topics | head`: all is well."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return 0
 
 
 if __name__ == "__main__":

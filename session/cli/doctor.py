@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,10 +16,6 @@ from session.cli.options import json_option
 from session.cli.output import printable
 from session.paths import config_file, session_folder
 
-_PACKAGES = (
-    "numpy", "scipy", "numba", "aiohttp", "beautifulsoup4", "lxml", "mwparserfromhell", "sqlite-utils",
-    "textual", "click", "platformdirs",
-)  # fmt: skip
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6
 
@@ -47,7 +44,7 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
 
 def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
-    for package in _PACKAGES:
+    for package in _packages():
         try:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -56,6 +53,15 @@ def _installation() -> Iterator[Check]:
 
     words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder can be written: every start compiles anew"
     yield "kernel cache", CACHED, words
+
+
+def _packages() -> list[str]:
+    """What the installed distribution says that it needs, without its extras."""
+    try:
+        needs = importlib.metadata.requires("wikitopics") or []
+    except importlib.metadata.PackageNotFoundError:
+        return ["wikitopics"]
+    return [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need]
 
 
 def _places() -> Iterator[Check]:
@@ -101,7 +107,11 @@ def _contact() -> Iterator[Check]:
     try:
         text = os.environ.get("WIKITOPICS_CONTACT") or config.contact()
         if text is None:
-            yield "contact", False, "none: Wikimedia asks for one; give --contact once, or `wikitopics` asks"
+            yield (
+                "contact",
+                False,
+                "none yet: `wikitopics` asks once and keeps it; or give --contact, or $WIKITOPICS_CONTACT",
+            )
             return
         check_contact(text)
     except (CrawlerError, SessionError) as error:

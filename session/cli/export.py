@@ -6,7 +6,7 @@ import click
 
 from session.cli.look import choose_model
 from session.cli.options import session_option
-from session.cli.output import say
+from session.cli.output import Progress, say
 from session.paths import session_path
 
 
@@ -43,7 +43,13 @@ def export(
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model) if model or what == "model" else None
         if output is not None and output != "-":
-            count = exports.export_file(reader, what, form, output, model=name, every_role=every_role)
+            models = 1 if name else len(reader.models())
+            total = reader.status().articles * models if what == "articles" and not every_role else None
+            progress = Progress("rows", total)
+            count = exports.export_file(
+                reader, what, form, output, model=name, every_role=every_role, progress=progress
+            )
+            progress.end()
             say(f"wrote {output}" + (f": {count:,} rows" if form != "npz" else ""))
         elif form == "npz":
             if sys.stdout.isatty():

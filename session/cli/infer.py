@@ -7,7 +7,7 @@ import click
 
 from session.cli.look import choose_model
 from session.cli.options import json_option, session_option
-from session.cli.output import printable
+from session.cli.output import printable, say
 from session.paths import session_path
 
 
@@ -42,7 +42,9 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
         )
         return
     for (file, _), (count, theta) in zip(texts, found, strict=True):
-        click.echo(f"{printable(file)}: {count:,} words of the vocabulary")
+        click.echo(
+            f"{'standard input' if file == '-' else printable(file)}: {count:,} words of the vocabulary"
+        )
         for topic in (-theta).argsort(kind="stable")[:8].tolist():
             if theta[topic] >= 0.01:
                 click.echo(f"  {theta[topic]:6.1%}  {topic:4}  {' '.join(words.get(topic, []))}")
@@ -52,6 +54,8 @@ def _read(file: str) -> str:
     from session.errors import SessionError
 
     if file == "-":
+        if sys.stdin.isatty():
+            say("type or paste a text; Ctrl+D ends it")
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         with open(file, "rb") as source:

@@ -16,11 +16,11 @@ _STATES = {
     "new": "nothing has been trained yet",
     "starting": "starting",
     "running": "training",
-    "paused": "paused; `wikitopics resume` goes on",
+    "paused": "paused; `wikitopics resume{session}` goes on",
     "stopping": "stopping",
-    "stopped": "stopped; `wikitopics train` goes on",
+    "stopped": "stopped; `wikitopics {command}{session}` goes on",
     "finished": "finished",
-    "dead": "the trainer has died; `wikitopics train` goes on where it was",
+    "dead": "the trainer has died; `wikitopics {command}{session}` goes on where it was",
     "stalled": "the trainer holds the session but gives no sign of life",
 }
 
@@ -45,7 +45,10 @@ def status(session: str, as_json: bool) -> None:
         values = asdict(now)
         click.echo(json.dumps({key: values[key] for key in _STATUS_KEYS} | {"models": values["models"]}))
         return
-    state = _STATES[now.state] + (f" (pid {now.pid})" if now.pid else "")
+    state = _STATES[now.state].format(
+        command="demo" if now.source == "demo" else "train",
+        session="" if session == ("demo" if now.source == "demo" else "default") else f" --session {session}",
+    ) + (f" (pid {now.pid})" if now.pid else "")
     click.echo(f"{printable(now.session)}: {state}")
     click.echo(f"source     {printable(now.source_name)} ({now.source})")
     click.echo(

@@ -1,5 +1,6 @@
 """The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
 
+import difflib
 import importlib
 from typing import Any
 
@@ -52,9 +53,9 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(
-                f"{error.format_message()} Commands: {', '.join(_COMMANDS)}.", ctx
-            ) from None
+            close = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            there = f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(_COMMANDS)}"
+            raise click.UsageError(f"No such command '{args[0]}'. {there}", ctx) from error
 
 
 @click.group(

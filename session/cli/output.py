@@ -26,6 +26,40 @@ def say(message: str) -> None:
         click.echo("\n".join(map(printable, message.split("\n"))), err=True)
 
 
+class Progress:
+    """How far long work has come, to standard error: one line that changes on a terminal, else now and then.
+
+    ``total``: of how many, where that is known.
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self._what = what
+        self._total = total
+        self._terminal = sys.stderr.isatty()
+        self._every = 0.2 if self._terminal else 30.0
+        self._next = time.monotonic() + self._every
+        self._shown = False
+
+    def __call__(self, done: int) -> None:
+        """``done`` are done by now."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self._every
+        of = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
+        line = f"{done:,}{of} {self._what}"
+        if self._terminal:
+            # Spaces wipe what a longer line left, without an escape code.
+            click.echo(f"\r{line:<60}", err=True, nl=False)
+            self._shown = True
+        else:
+            say(line)
+
+    def end(self) -> None:
+        """The work is over: what follows begins on a line of its own."""
+        if self._shown:
+            click.echo(err=True)
+
+
 def number(value: float) -> str:
     """1,234 for counts; 12.3 for small rates."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"

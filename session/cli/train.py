@@ -175,7 +175,8 @@ class Lines:
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
-        parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
+        if report.crawl_rate:
+            parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
         if report.state == "paused":
             parts.append("paused")
         if report.waiting_for:

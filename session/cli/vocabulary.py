@@ -1,10 +1,11 @@
 """`vocab build` and `vocab show`: making a vocabulary, and looking at one."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
-from session.cli.output import say
+from session.cli.output import Progress, say
 
 
 @click.group(
@@ -82,16 +83,18 @@ def build(
     crawl = lang is not None or api_url is not None
     if crawl == bool(sources):
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
+    if not output.parent.is_dir():
+        raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     if crawl:
         from session.sources import make_source, source_options
 
         request = TrainRequest(lang=lang, api_url=api_url, contact=contact or kept_contact(), rpm=rpm)
         source = make_source("api", source_options(request, None), request)
-        documents = crawled_documents(
-            source, articles, lambda done: say(f"{done:,} articles") if not done % 1000 else None
-        )
+        progress = Progress("articles", articles)
+        documents = crawled_documents(source, articles, progress)
     else:
-        documents = file_documents(sources, say)
+        progress = Progress("documents")
+        documents = _counted(file_documents(sources, say), progress)
     english = lang in (None, "en")
     # Without a list of stop words the frequent words themselves have to go.
     built = build_vocabulary(
@@ -100,6 +103,7 @@ def build(
         stop_words=ENGLISH if english else frozenset(),
         max_share=0.2 if english else 0.1,
     )
+    progress.end()
     try:
         output.write_text("\n".join(built.vocabulary.words) + "\n", encoding="utf-8")
     except OSError as error:
@@ -108,3 +112,9 @@ def build(
         f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
         f"from {built.documents:,} documents"
     )
+
+
+def _counted(documents: Iterable[str], progress: Progress) -> Iterator[str]:
+    for done, document in enumerate(documents):
+        progress(done)
+        yield document
