@@ -23,10 +23,12 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
+    from model.batch_lda import BatchLDA
     from model.completion import CompletionSet, bound_perplexity, document_completion
     from model.hdp import OnlineHDP
     from model.lda import OnlineLDA
     from model.minibatch import Minibatch
+    from model.scvb0 import SCVB0
 
 
 class _Kinds(Mapping[str, Any]):
@@ -48,6 +50,8 @@ KINDS: Mapping[str, Any] = _Kinds()
 
 __all__ = [
     "KINDS",
+    "SCVB0",
+    "BatchLDA",
     "CompletionSet",
     "Minibatch",
     "OnlineHDP",

@@ -17,7 +17,7 @@ from model.minibatch import Minibatch
 DOCUMENT_BLOCK = 64
 WORD_BLOCK = 512
 DROP = 0.01  # expected words below which a topic leaves a document, in float32
-WIDE = 3  # iterations over all topics before the active ones are gathered, at most
+WIDE = 6  # iterations over all topics before the active ones are gathered, at most
 
 
 class LocalStep:

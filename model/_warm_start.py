@@ -28,6 +28,7 @@ ANNEALING_ITERATIONS = 20  # of an E-step, at most: more only hasten the topics'
 BALANCED = 4.0  # annealing lengths
 BALANCE_POWER = 0.8
 FIRST_HORIZON = 4_000.0  # documents
+HORIZON_SHARE = 0.3  # of the corpus, if that is shorter
 HORIZON_SLOPE = 0.75  # documents of horizon for a document seen
 SMALLEST_CORPUS = 1e6  # documents
 RANDOM_SHARE = 0.12  # of the mass of lambda, at random, before the first document
@@ -54,7 +55,7 @@ def balance(seen: float, length: float, shares: NDArray[np.float64]) -> NDArray[
     return factors
 
 
-def step_size(seen: float, documents: int) -> float:
+def step_size(seen: float, documents: int, n_documents: float) -> float:
     """rho of a minibatch of `documents` after `seen`: cut in two, it would make nearly the same two steps."""
-    horizon = FIRST_HORIZON + HORIZON_SLOPE * seen
+    horizon = min(FIRST_HORIZON, HORIZON_SHARE * n_documents) + HORIZON_SLOPE * seen
     return -math.expm1(-documents / horizon)

@@ -221,7 +221,7 @@ class OnlineLDA:
 
     def _step_size(self, documents: int) -> float:
         if self._own_steps:
-            return _warm_start.step_size(self._seen, documents)
+            return _warm_start.step_size(self._seen, documents, self._n_documents)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2; with tau0 = 0 the first step is 1
         return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 

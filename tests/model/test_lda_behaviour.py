@@ -1,0 +1,184 @@
+"""What must hold of OnlineLDA whatever the numbers: symmetries, recovery, extremes, agreement with a peer."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from model import Minibatch, OnlineLDA, document_completion
+from tests.model.conftest import planted
+
+PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
+
+
+def reorder(batch, order):
+    parts = [batch[d : d + 1] for d in order]
+    indptr = np.cumsum([0, *(len(p.word_ids) for p in parts)])
+    return Minibatch(
+        indptr, np.concatenate([p.word_ids for p in parts]), np.concatenate([p.counts for p in parts])
+    )
+
+
+def test_the_order_of_documents_does_not_matter(documents):
+    order = np.random.default_rng(0).permutation(documents.D)
+    a, b = (OnlineLDA(5, 30, 1000, dtype="float64", **PAPER) for _ in range(2))
+    theta = a.learn(documents)
+    np.testing.assert_allclose(b.learn(reorder(documents, order)), theta[order], rtol=1e-6)
+    np.testing.assert_allclose(a.lambda_, b.lambda_, rtol=1e-12)
+
+
+def test_topics_are_only_labels(documents):
+    a = OnlineLDA(5, 30, 1000, dtype="float64", **PAPER)
+    state, order = a.state(), np.array([3, 0, 4, 1, 2])
+    state["lambda_hat"] = np.ascontiguousarray(state["lambda_hat"][:, order])
+    state["total_hat"] = state["total_hat"][order]
+    b = OnlineLDA.from_state(state)
+    np.testing.assert_allclose(a.learn(documents)[:, order], b.learn(documents), rtol=1e-5)
+    np.testing.assert_allclose(a.lambda_[order], b.lambda_, rtol=1e-10)
+
+
+def test_a_word_n_times_is_n_words():
+    once = Minibatch([0, 7], [3, 1, 3, 3, 9, 1, 0], np.ones(7, int))
+    counted = Minibatch([0, 4], [0, 1, 3, 9], [1, 2, 3, 1])
+    a, b = (OnlineLDA(5, 30, 1000, **PAPER) for _ in range(2))
+    np.testing.assert_array_equal(a.learn(once), b.learn(counted))
+    np.testing.assert_array_equal(a.lambda_, b.lambda_)
+
+
+def distances(topics, beta):
+    """Total variation between planted topics and those found, best matched."""
+    distance = 0.5 * np.abs(topics[:, None] - beta[None]).sum(axis=2)
+    return distance[linear_sum_assignment(distance)]
+
+
+def test_planted_topics_are_found():
+    found = []
+    for seed in range(8):
+        batch, beta = planted(1500, seed=seed, n_topics=6, n_words=60)
+        m = OnlineLDA(6, 60, 1500, seed=seed)
+        start = 0
+        while start < batch.D:
+            stop = start + max(64, start // 4)
+            m.learn(batch[start:stop])
+            start = stop
+        found.append((distances(m.topics(), beta) < 0.3).sum())
+    # One pass from small minibatches may merge two topics now and then, no more.
+    assert min(found) >= 4
+    assert found.count(6) >= 6
+
+
+def test_a_model_that_knows_predicts_better_than_one_that_does_not():
+    batch, beta = planted(600)
+    knowing = OnlineLDA(4, 40, 600, alpha=0.1)
+    state = knowing.state()
+    state["lambda_hat"] = (beta.T * 1e6).astype(np.float32)
+    state["total_hat"] = state["lambda_hat"].sum(axis=0, dtype=float)
+    knowing = OnlineLDA.from_state(state)
+    learnt = OnlineLDA(4, 40, 600, alpha=0.1)
+    blank = document_completion(learnt, batch)
+    for start in range(0, 600, 100):
+        learnt.learn(batch[start : start + 100])
+    assert blank < document_completion(learnt, batch) < document_completion(knowing, batch) + 1e-3
+
+
+def test_one_minibatch_or_two_halves_weigh_the_same_after_a_warm_start():
+    batch, _ = planted(400)
+    whole, halves = OnlineLDA(4, 40, 1e6), OnlineLDA(4, 40, 1e6)
+    whole.learn(batch)
+    halves.learn(batch[:200])
+    first = halves.rho
+    halves.learn(batch[200:])
+    assert 1 - (1 - first) * (1 - halves.rho) == pytest.approx(whole.rho, rel=0.05)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 10.0])
+@pytest.mark.parametrize("eta", [1e-3, 1.0])
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_extreme_priors(alpha, eta, warm_start):
+    batch, _ = planted(100)
+    m = OnlineLDA(8, 40, 1e7, alpha=alpha, eta=eta, warm_start=warm_start)
+    for start in (0, 10, 11, 50):
+        theta = m.learn(batch[start : start + 50])
+        np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
+    assert np.isfinite(m.topics()).all()
+    assert np.isfinite(document_completion(m, batch))
+    assert np.isfinite(m.bound_perplexity(batch))
+
+
+def test_words_that_no_topic_likes():
+    m = OnlineLDA(4, 1000, 1e6, warm_start=False, eta=1e-3, alpha=0.01, tau0=0.0)
+    for start in range(5):
+        m.learn(Minibatch([0, 3], [start, 2, 3], [2, 1, 1]))
+    strange = Minibatch([0, 2, 4], [998, 999, 2, 997], [5, 1, 1, 40])
+    theta = m.infer(strange)
+    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
+    m.learn(strange)
+    assert np.isfinite(m.topics()).all()
+    assert m.topics()[:, 997].max() > 0.1
+
+
+def test_a_long_document():
+    random = np.random.default_rng(0)
+    ids = np.arange(5000)
+    batch = Minibatch([0, 5000, 5001], np.append(ids, 7), np.append(random.integers(1, 20, 5000), 1))
+    m = OnlineLDA(10, 5000, 1e6)
+    np.testing.assert_allclose(m.learn(batch).sum(axis=1), 1, rtol=1e-4)
+    assert np.isfinite(m.topics()).all()
+
+
+def test_float32_drifts_little_over_a_thousand_updates():
+    batch, _ = planted(1000)
+    wide = OnlineLDA(4, 40, 1e6, dtype="float64", tau0=16.0, **PAPER)
+    for start in range(0, 1000, 100):
+        wide.learn(batch[start : start + 100])
+    state = wide.state()
+    narrow = OnlineLDA.from_state({**state, "lambda_hat": state["lambda_hat"].astype(np.float32)})
+    for _ in range(100):
+        for start in range(0, 1000, 100):
+            narrow.learn(batch[start : start + 100])
+            wide.learn(batch[start : start + 100])
+    assert narrow.updates == 1010
+    np.testing.assert_allclose(narrow.topics().sum(axis=1), 1, rtol=1e-5)
+    # The totals carried along stay those of the rows.
+    np.testing.assert_allclose(narrow._topics.totals(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
+    assert 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1).max() < 5e-3
+    assert document_completion(narrow, batch) == pytest.approx(document_completion(wide, batch), abs=1e-3)
+
+
+def test_minibatches_without_words_only_forget():
+    m = OnlineLDA(4, 40, 1000, **PAPER)
+    before = m.lambda_
+    m.learn(Minibatch([0, 0, 0], [], []))
+    np.testing.assert_allclose(m.lambda_, (1 - m.rho) * before + m.rho * 0.05, rtol=1e-5)
+
+
+def test_one_step_is_scikit_learns(documents):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    sparse = pytest.importorskip("scipy.sparse")
+    theirs = decomposition.LatentDirichletAllocation(
+        5,
+        doc_topic_prior=0.1,
+        topic_word_prior=0.05,
+        learning_offset=3.0,
+        learning_decay=0.7,
+        total_samples=1000,
+        batch_size=1000,
+        max_doc_update_iter=2000,
+        mean_change_tol=1e-10,
+        random_state=0,
+    )
+    matrix = sparse.csr_matrix(
+        (documents.counts, documents.word_ids, documents.indptr), shape=(documents.D, 30)
+    )
+    theirs.partial_fit(matrix)
+    # Both from the same lambda; scikit-learn counts updates from 1.
+    ours = OnlineLDA(
+        5, 30, 1000, dtype="float64", tau0=4.0, kappa=0.7, tolerance=1e-13, max_iterations=5000, **PAPER
+    )
+    state = ours.state()
+    state["lambda_hat"] = np.ascontiguousarray(theirs.components_.T)
+    state["total_hat"] = theirs.components_.sum(axis=1)
+    ours = OnlineLDA.from_state({**state, "eta_lambda": 0.0, "scale": 1.0})
+    theirs.n_batch_iter_ = 1
+    theirs.partial_fit(matrix)
+    ours.learn(documents)
+    np.testing.assert_allclose(ours.lambda_, theirs.components_, rtol=1e-4)
