@@ -1,13 +1,12 @@
 """The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
 
-import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from session.cli.main import wikitopics
-from session.cli.output import error_line
+from session.cli.output import error_line, forget_output
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,12 +30,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         click.echo(error_line(error.format_message()), err=True)
         return 1
-    except BrokenPipeError:
-        return _unread()
-    except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # click has met it first
-            return _unread()
-        raise
+    except BrokenPipeError:  # in the last flush
+        forget_output()
+        return 0
     except Exception as error:
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):
@@ -44,12 +40,6 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error_line(str(error)), err=True)
         return code
     return result if isinstance(result, int) else 0
-
-
-def _unread() -> int:
-    """The reader of our output has had enough, as in `wikitopics topics | head`: all is well."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
-    return 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option, train_options
+from session.cli.output import forget_output
 from session.version import __version__
 
 _COMMANDS = {
@@ -41,6 +42,13 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # before click sees it, to whom it is a failure
+            forget_output()
+            return 0
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are told once, by `wikitopics train --help`.

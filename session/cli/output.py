@@ -1,6 +1,7 @@
 """What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
 
 import contextlib
+import os
 import re
 import sys
 import time
@@ -18,6 +19,11 @@ def printable(text: str) -> str:
 def error_line(message: str) -> str:
     """A message as the one line that users see."""
     return f"wikitopics: {printable(' '.join(message.split()))}"
+
+
+def forget_output() -> None:
+    """The reader of our output has had enough, as in `wikitopics topics | head`: the rest goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def say(message: str) -> None:
