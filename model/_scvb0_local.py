@@ -13,6 +13,7 @@ from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
 MAX_BLOCKS = 8
+MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
 INFERENCE_BLOCK = 256
 WORD_BLOCK = 2048
 
@@ -81,7 +82,8 @@ class LocalStep:
         theta = np.empty((batch.D, self._padded), self._dtype)
         size = INFERENCE_BLOCK
         if collect:
-            size = max(DOCUMENT_BLOCK, -(-batch.D // MAX_BLOCKS))
+            blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // (len(self.ids) * self._padded)))
+            size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
             self._statistics = np.empty((-(-batch.D // size), len(self.ids), self._padded), self._dtype)
         blocks = self._statistics
 
