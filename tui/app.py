@@ -25,6 +25,7 @@ from tui.dialogs.export import Export
 from tui.dialogs.help import Help
 from tui.dialogs.newsession import NewSession
 from tui.feed import Feed
+from tui.inks import Drawn
 from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
 from tui.messages import NewSession as AskNewSession
@@ -339,6 +340,8 @@ class Wikitopics(App[str]):
         self.set_class(self.choice.ascii_only, "-ascii")
         self.show()
         self._show_status()
+        for widget in self.main.query(Drawn):
+            widget.refresh()
         self.main.hint()
 
     # Leaving --------------------------------------------------------------------------------------

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STATUS_EVERY = 1.0
+"""Seconds between two looks at a session in which nothing happens: ages grow, trainers die."""
 FULL_EVERY = 1.0
-"""Seconds between two readings of everything, however often the trainer commits."""
+"""Seconds at least between two readings of what was learnt, however often the trainer commits."""
 
 
 class Feed:
@@ -36,7 +38,8 @@ class Feed:
         self._reader: SessionReader | None = None
         self._look: Look | None = None
         self._metrics: tuple[str, ...] = ()
-        self._stale = True
+        self._learnt: object = None
+        """How far the session was when all of it was read."""
         self._closed = False
         self._read_at = 0.0
 
@@ -68,29 +71,31 @@ class Feed:
             self._reader = None
 
     def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:
-        self._stale |= reader.changed() or metrics != self._metrics
+        changed, now, look = reader.changed(), time.time(), self._look
+        rested = abs(now - look.at) < STATUS_EVERY if look is not None else False
+        if look is not None and rested and not changed and metrics == self._metrics:
+            return look
         status = reader.status()
-        now = time.time()
-        due = self._look is None or metrics != self._metrics or now - self._read_at >= FULL_EVERY
-        if self._look is not None and not (self._stale and due):
-            self._look = replace(self._look, status=status, at=now, last_words=_last_words(reader, status))
-            return self._look
-        models = tuple(reader.models())
-        self._look = Look(
-            status=status,
-            at=now,
-            settings=reader.settings(),
-            models=models,
-            curves={(m, metric): reader.curve(m, metric) for m in models for metric in metrics},
-            topics={m: tuple(reader.topics(m)) for m in models},
-            recent=tuple(reader.recent_articles()),
-            flow=tuple(reader.flow()),
-            events=tuple(reader.events()),
-            runs=tuple(reader.runs()),
-            last_words=_last_words(reader, status),
-        )
-        self._metrics, self._stale, self._read_at = metrics, False, now
-        return self._look
+        words = _last_words(reader, status)
+        if look is None:
+            look = Look(status=status, at=now, settings=reader.settings(), models=tuple(reader.models()))
+            changed = True
+        look = replace(look, status=status, at=now, last_words=words)
+        if changed:  # a heartbeat, say, with new rates
+            look = replace(
+                look, flow=tuple(reader.flow()), events=tuple(reader.events()), runs=tuple(reader.runs())
+            )
+        learnt = (status.articles, status.crawled, metrics, [model.updates for model in status.models])
+        if learnt != self._learnt and (now - self._read_at >= FULL_EVERY or metrics != self._metrics):
+            look = replace(
+                look,
+                curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
+                topics={m: tuple(reader.topics(m)) for m in look.models},
+                recent=tuple(reader.recent_articles()),
+            )
+            self._learnt, self._metrics, self._read_at = learnt, metrics, now
+        self._look = look
+        return look
 
 
 def _last_words(reader: "SessionReader", status: Status) -> str:

@@ -1,4 +1,7 @@
-"""The colours that hand-drawn widgets use, by meaning; `room.tcss` gives each its colour."""
+"""The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
+
+`room.tcss` gives each ink its colour.
+"""
 
 from rich.segment import Segment
 from rich.style import Style
@@ -30,20 +33,64 @@ SERIES = 4
 Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
-
 IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "Δ": "+"})
 """Our own signs for a terminal that has no others; foreign text stays as it is."""
 
 
-def ink(widget: Widget, name: str) -> Style:
-    """The style of an ink on ``widget`` (which lists INKS in its COMPONENT_CLASSES)."""
-    return widget.get_component_rich_style(f"ink--{name}", partial=True) if name else Style.null()
+class Drawn(Widget):
+    """Draws with inks. What an ink is like on this widget is worked out once, not once a line."""
+
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+
+    _pens: dict[tuple[str, str], Style] | None = None
+
+    def notify_style_update(self) -> None:
+        self._pens = None
+        super().notify_style_update()
+
+    def pen(self, name: str = "", under: str = "") -> Style:
+        """The style of an ink over the widget's own, with the ink ``under`` between."""
+        if self._pens is None:
+            self._pens = {}
+        style = self._pens.get((name, under))
+        if style is None:
+            style = self.rich_style
+            for each in (under, name):
+                if each:
+                    style += self.get_component_rich_style(f"ink--{each}", partial=True)
+            self._pens[name, under] = style
+        return style
+
+    def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
+        """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts."""
+        if self.app.has_class("-ascii"):
+            parts = [(text.translate(IN_ASCII), name) for text, name in parts]
+        segments = [Segment(text, self.pen(name, under)) for text, name in parts if text]
+        return Strip(segments).adjust_cell_length(width, self.pen("", under))
 
 
-def strip(widget: Widget, parts: list[Part], width: int, under: str = "") -> Strip:
-    """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts."""
-    base = widget.rich_style + ink(widget, under)
-    if widget.app.has_class("-ascii"):
-        parts = [(text.translate(IN_ASCII), name) for text, name in parts]
-    segments = [Segment(text, base + ink(widget, name)) for text, name in parts if text]
-    return Strip(segments).adjust_cell_length(width, base)
+class Lines(Drawn):
+    """A widget that is a few lines of text: made once for each change and repainted only then."""
+
+    _lines: list[list[Part]] | None = None
+    _lines_for: tuple[int, int] = (0, 0)
+
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        """What to draw now, top line first."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Something that :meth:`lines` draws from is new."""
+        before, self._lines = self._lines, None
+        if before is None or before != self._made():
+            self.refresh()
+
+    def _made(self) -> list[list[Part]]:
+        size = (self.size.width, self.size.height)
+        if self._lines is None or self._lines_for != size:
+            self._lines, self._lines_for = self.lines(*size), size
+        return self._lines
+
+    def render_line(self, y: int) -> Strip:
+        lines = self._made()
+        return self.strip(lines[y] if y < len(lines) else [], self.size.width)

@@ -12,16 +12,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.inks import INKS, Part, strip
+from tui.inks import Drawn, Part
 
 T = TypeVar("T")
 
 
-class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
+class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """Base of all lists. A subclass says what a row looks like (:meth:`parts`) and, if it has one,
     what the header looks like (:meth:`header`)."""
 
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
     BINDINGS = [  # noqa: RUF012
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -86,8 +85,13 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         """The row under the cursor."""
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
-    def show(self, rows: Sequence[T]) -> None:
-        """Draw these rows from now on; the cursor stays on its row by :meth:`key`, else in place."""
+    def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
+        """Draw these rows from now on; the cursor stays on its row by :meth:`key`, else in place.
+
+        ``anew``: draw even if they are the same rows as before.
+        """
+        if not anew and self.rows == rows:
+            return
         before = self.current
         self.rows = rows
         if before is not None and self.key(before) is not None and self.scroll_y:
@@ -111,14 +115,14 @@ class Rows(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         width = self.size.width
         head = self.header(width)
         if head and y == 0:
-            return strip(self, head, width, "header")
+            return self.strip(head, width, "header")
         index = y + round(self.scroll_offset.y) - (1 if head else 0)
         if not self.rows and index == 0 and self.empty:
-            return strip(self, [(self.empty, "muted")], width)
+            return self.strip([(self.empty, "muted")], width)
         if not 0 <= index < len(self.rows):
-            return strip(self, [], width)
+            return self.strip([], width)
         chosen = self.selectable and index == self.cursor and self.has_focus
-        return strip(self, self.parts(self.rows[index], width), width, "cursor" if chosen else "")
+        return self.strip(self.parts(self.rows[index], width), width, "cursor" if chosen else "")
 
     def reveal(self) -> None:
         """Scroll so that the cursor is in sight."""

@@ -10,6 +10,8 @@ from tui.chart.plot import Frame, Series, plot
 from tui.chart.raster import ascii_cells, braille, dots, spans
 from tui.chart.spark import bar, spark
 
+UNIT = Axis(0.0, 1.0)
+
 
 def drawn(frame: Frame, *series: Series) -> list[str]:
     picture = plot(series, frame, plain, plain)
@@ -19,14 +21,14 @@ def drawn(frame: Frame, *series: Series) -> list[str]:
 def test_a_spike_among_many_points_is_not_lost() -> None:
     y = np.zeros(100_000)
     y[54_321] = 1.0
-    covered = spans(np.linspace(0, 1, y.size), y, 80)
+    covered = spans(np.linspace(0, 1, y.size), y, UNIT, 80)
     assert covered.high.max() == 1.0
     assert np.argmax(covered.high) == int(54_321 / y.size * 80)
 
 
 def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
     x = np.array([0.01, 0.02, 0.03, 0.9])
-    covered = spans(x, np.array([0.5, 0.2, 0.7, 0.4]), 10)
+    covered = spans(x, np.array([0.5, 0.2, 0.7, 0.4]), UNIT, 10)
     assert covered.low[0] == 0.2
     assert covered.high[0] == 0.7
     assert np.isfinite(covered.low[:9]).all(), "the line between two points is whole"
@@ -34,7 +36,7 @@ def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
 
 def test_a_gap_stays_a_gap() -> None:
     x = np.linspace(0, 1, 5)
-    covered = spans(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]), 100)
+    covered = spans(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]), UNIT, 100)
     assert np.isnan(covered.low[26:74]).all()
     assert np.isfinite(covered.low[5:24]).all()
     assert np.isfinite(covered.low[76:95]).all()
@@ -45,6 +47,15 @@ def test_binning_happens_in_the_space_of_the_axis() -> None:
     axis = fitted(own_space(x, log=True), log=True)
     assert axis.position(x) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert axis.value(0.5) == pytest.approx(10**1.5)
+
+
+def test_a_log_axis_bins_like_the_logarithms_would() -> None:
+    x = np.geomspace(1, 1e5, 5_000)
+    y = np.random.default_rng(0).uniform(1, 9, x.size)
+    on_log = spans(x, y, Axis(0.0, 5.0, log=True), 50)
+    on_linear = spans(np.log10(x), y, Axis(0.0, 5.0), 50)
+    assert on_log.low == pytest.approx(on_linear.low)
+    assert on_log.high == pytest.approx(on_linear.high)
 
 
 def test_a_log_axis_leaves_out_what_it_cannot_hold() -> None:
@@ -106,7 +117,7 @@ def test_braille_dots_are_where_they_belong() -> None:
 
 
 def test_dots_fill_the_range_of_a_column() -> None:
-    covered = dots(spans(np.array([0.1, 0.2]), np.array([0.0, 1.0]), 1), 8)
+    covered = dots(spans(np.array([0.1, 0.2]), np.array([0.0, 1.0]), UNIT, 1), UNIT, 8)
     assert covered[:, 0].all()
 
 

@@ -9,11 +9,10 @@ from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from tui.chart.axes import plain
+from tui.chart.axes import Floats, plain
 from tui.chart.plot import Frame, Plot, Series, plot
-from tui.inks import INKS, SERIES, Part, ink, strip
+from tui.inks import SERIES, Drawn, Part
 
 ZOOM = 0.6
 SMALLEST_WINDOW = 1e-4
@@ -41,10 +40,8 @@ class Drawing:
     """Lines in the middle of the picture while there is nothing to draw."""
 
 
-class Chart(Widget, can_focus=True):
+class Chart(Drawn, can_focus=True):
     """Lines over a linear or logarithmic axis, with values at their ends."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     class Pointed(Message):
         """The crosshair moved or went away; ``text`` tells the values there ("" for none)."""
@@ -67,6 +64,8 @@ class Chart(Widget, can_focus=True):
         self._plot: Plot | None = None
         self._plotted: tuple[Drawing, Frame] | None = None
         self._left = 0
+        self._measured: Floats | None = None
+        self._labels: list[str] | None = None
 
     # Handing over ---------------------------------------------------------------------------
 
@@ -75,6 +74,7 @@ class Chart(Widget, can_focus=True):
         if drawing.x_name != self.drawing.x_name:
             self.window, self.cross = None, None
         self.drawing = drawing
+        self._measured, self._labels = None, None
         self._changed()
 
     def _changed(self) -> None:
@@ -97,9 +97,13 @@ class Chart(Widget, can_focus=True):
 
     # Crosshair and zoom -------------------------------------------------------------------------
 
-    def _all_x(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
-        return np.unique(np.concatenate(known)) if known else np.empty(0)
+    def _all_x(self) -> Floats:
+        """Every measured x, once; kept until other series are drawn."""
+        if self._measured is None:
+            known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
+            same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
+            self._measured = np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
+        return self._measured
 
     def step(self, columns: int) -> None:
         """Move the crosshair to the next measured point at least so many columns away."""
@@ -170,10 +174,9 @@ class Chart(Widget, can_focus=True):
             return ""
         told = []
         for s in self.drawing.series:
-            known = np.flatnonzero(np.isfinite(s.y))
-            if not known.size:
+            nearest = _nearest(s, self.cross)
+            if nearest is None:
                 continue
-            nearest = known[np.abs(s.x[known] - self.cross).argmin()]
             value = self.drawing.value(float(s.y[nearest]))
             told.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
         return f"{self.drawing.tell_x(self.cross)}: {'  '.join(told)}" if told else ""
@@ -218,19 +221,21 @@ class Chart(Widget, can_focus=True):
     # Drawing --------------------------------------------------------------------------------------
 
     def _end_labels(self) -> list[str]:
-        labels = []
-        for s in self.drawing.series:
-            known = s.y[np.isfinite(s.y)]
-            if not known.size:
-                labels.append(s.name)
-                continue
-            way = (
-                ""
-                if known.size < 2 or known[-1] == known[-2]
-                else (("v", "^") if self.ascii_only else ("▼", "▲"))[int(known[-1] > known[-2])]
-            )
-            labels.append(f"{s.name} {self.drawing.value(float(known[-1]))} {way}".strip()[:END_LABEL_MOST])
-        return labels
+        if self._labels is None:
+            self._labels = [self._end_label(s) for s in self.drawing.series]
+        return self._labels
+
+    def _end_label(self, series: Series) -> str:
+        """Name, last value and which way it went, e.g. "lda 1,187 ▼"."""
+        known = series.y[-64:]
+        known = known[np.isfinite(known)]
+        if not known.size:
+            return series.name
+        way = ""
+        if known.size > 1 and known[-1] != known[-2]:
+            up = bool(known[-1] > known[-2])
+            way = ("^" if up else "v") if self.ascii_only else ("▲" if up else "▼")
+        return f"{series.name} {self.drawing.value(float(known[-1]))} {way}".strip()[:END_LABEL_MOST]
 
     def _frame(self) -> Frame:
         right = max((len(label) for label in self._end_labels()), default=0) + 1
@@ -262,7 +267,7 @@ class Chart(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         if self._strips is None or len(self._strips) != self.size.height:
             self._strips = self._paint()
-        return self._strips[y] if y < len(self._strips) else strip(self, [], self.size.width)
+        return self._strips[y] if y < len(self._strips) else self.strip([], self.size.width)
 
     def on_resize(self, event: events.Resize) -> None:
         self._strips = None
@@ -270,8 +275,7 @@ class Chart(Widget, can_focus=True):
     def _paint(self) -> list[Strip]:
         size = self.size
         chart = self._current_plot()
-        measured = any(np.isfinite(s.y).any() for s in self.drawing.series)
-        if chart is None or not measured:
+        if chart is None or not self._all_x().size:
             return self._blank()
         height, width = chart.codes.shape
         ends = self._placed_ends(chart, height)
@@ -283,8 +287,7 @@ class Chart(Widget, can_focus=True):
         for row in range(height):
             label = y_ticks.get(row, "")
             segments = list(
-                strip(
-                    self,
+                self.strip(
                     [(label.rjust(self._left), "muted"), (tick if label else wall, "faint")],
                     self._left + 1,
                 )
@@ -292,20 +295,20 @@ class Chart(Widget, can_focus=True):
             segments += self._cells(chart, row, marks, cross)
             if row in ends:
                 text, colour = ends[row]
-                segments.append(Segment(" " + text, self.rich_style + ink(self, f"series{colour}")))
-            lines.append(Strip(segments).adjust_cell_length(size.width, self.rich_style))
+                segments.append(Segment(" " + text, self.pen(f"series{colour}")))
+            lines.append(Strip(segments).adjust_cell_length(size.width, self.pen()))
         return [*lines, *self._bottom(chart, width, size.width)][: size.height]
 
     def _blank(self) -> list[Strip]:
         width, height = self.size
         top = max((height - len(self.drawing.empty)) // 2, 0)
         told = dict(enumerate(self.drawing.empty, start=top))
-        return [strip(self, [(told.get(y, "").center(width), "muted")], width) for y in range(height)]
+        return [self.strip([(told.get(y, "").center(width), "muted")], width) for y in range(height)]
 
     def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
-        base = self.rich_style
-        styles = [base + ink(self, f"series{self._colour(i)}") for i in range(len(self.drawing.series))]
-        faint, strong = base + ink(self, "faint"), base + ink(self, "accent")
+        base = self.pen()
+        styles = [self.pen(f"series{self._colour(i)}") for i in range(len(self.drawing.series))]
+        faint, strong = self.pen("faint"), self.pen("accent")
         bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
         out: list[Segment] = []
         text, style = "", base
@@ -357,4 +360,15 @@ class Chart(Widget, can_focus=True):
         name = f"  {self.drawing.x_name}"
         room = whole - len(labels)
         names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
-        return [strip(self, parts, whole), strip(self, [(labels, "muted"), *names], whole)]
+        return [self.strip(parts, whole), self.strip([(labels, "muted"), *names], whole)]
+
+
+def _nearest(series: Series, x: float) -> int | None:
+    """Index of the measured point closest to ``x``; None where nothing is measured."""
+    at = int(np.searchsorted(series.x, x))
+    for reach in (2, 64, series.x.size):
+        around = np.arange(max(at - reach, 0), min(at + reach, series.x.size))
+        around = around[np.isfinite(series.y[around])]
+        if around.size:
+            return int(around[np.abs(series.x[around] - x).argmin()])
+    return None

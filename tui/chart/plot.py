@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
-from tui.chart.raster import ascii_cells, braille, dots, spans
+from tui.chart.raster import Spans, ascii_cells, braille, dots, spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +67,18 @@ def plot(
 ) -> Plot:
     """Draw ``series`` into ``frame``. An empty picture where there is nothing to draw."""
     width, height = max(frame.width, 1), max(frame.height, 1)
-    own = [(own_space(s.x, frame.log_x), own_space(s.y, frame.log_y)) for s in series]
-    x_axis = _x_axis(own, frame)
-    seen = [y[(x >= x_axis.low - 1e-12) & (x <= x_axis.high + 1e-12)] for x, y in own]
-    y_axis = fitted(np.concatenate(seen) if seen else np.empty(0), frame.log_y, margin=0.06)
     across, down = (1, 3) if frame.ascii_only else (2, 4)
-    codes = np.zeros((height, width), dtype=np.uint16)
+    x_axis = _x_axis(series, frame)
+    covered = [spans(s.x, s.y, x_axis, width * across, log_y=frame.log_y) for s in series]
+    ranges = [half for one in covered for half in (one.low, one.high)]
+    y_axis = fitted(np.concatenate(ranges) if ranges else np.empty(0), frame.log_y, margin=0.06)
     owners = np.full((height, width), -1, dtype=np.int8)
     everything = np.zeros((height * down, width * across), dtype=np.bool_)
-    ends: list[int | None] = []
-    for index, (x, y) in enumerate(own):
-        at_x = (x - x_axis.low) / (x_axis.high - x_axis.low)
-        at_y = (y - y_axis.low) / (y_axis.high - y_axis.low)
-        covered = dots(spans(at_x, at_y, width * across), height * down)
-        everything |= covered
-        touched = covered.reshape(height, down, width, across).any(axis=(1, 3))
-        owners[touched] = index
-        ends.append(_end_row(at_x, at_y, height))
+    for index, one in enumerate(covered):
+        lit = dots(one, y_axis, height * down)
+        everything |= lit
+        owners[lit.reshape(height, down, width, across).any(axis=(1, 3))] = index
+    ends = [_end_row(one, y_axis, height) for one in covered]
     codes = ascii_cells(everything) if frame.ascii_only else braille(everything)
     return Plot(
         codes=codes,
@@ -96,19 +91,25 @@ def plot(
     )
 
 
-def _x_axis(own: list[tuple[Floats, Floats]], frame: Frame) -> Axis:
+def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     if frame.window is not None:
         return Axis(frame.window[0], frame.window[1], frame.log_x)
-    # x ascends, so that its ends say everything; NaN (log of 0) can only stand at the start.
-    ends = [np.array([np.nanmin(x[:2]), x[-1]]) for x, _ in own if x.size and np.isfinite(x[:2]).any()]
-    return fitted(np.concatenate(ends) if ends else np.empty(0), frame.log_x)
+    ends = []
+    for one in series:  # x ascends: its ends say everything; a log axis begins at the first positive value
+        first = int(np.searchsorted(one.x, 0.0, side="right")) if frame.log_x else 0
+        if first < one.x.size:
+            ends.append(one.x[[first, -1]])
+    return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
 
 
-def _end_row(x: Floats, y: Floats, height: int) -> int | None:
-    inside = np.flatnonzero((x >= -1e-9) & (x <= 1 + 1e-9) & np.isfinite(y))
-    if not inside.size:
+def _end_row(covered: Spans, axis: Axis, height: int) -> int | None:
+    """The row of the rightmost dots."""
+    known = np.flatnonzero(np.isfinite(covered.low))
+    if not known.size:
         return None
-    return height - 1 - min(max(int(y[inside[-1]] * height), 0), height - 1)
+    middle = (covered.low[known[-1]] + covered.high[known[-1]]) / 2
+    position = (middle - axis.low) / (axis.high - axis.low)
+    return height - 1 - min(max(int(position * height), 0), height - 1)
 
 
 def _x_labels(axis: Axis, width: int, label: Callable[[float], str]) -> tuple[tuple[int, str], ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.axes import Floats
+from tui.chart.axes import Axis, Floats, own_space
 
 _BRAILLE_BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.uint16)
 _BRAILLE_BASE = 0x2800
@@ -17,60 +17,65 @@ _BRAILLE_BASE = 0x2800
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """For each dot column the covered range of positions, bottom 0 to top 1; NaN where empty."""
+    """For each dot column the covered range of y, in the y axis's own space; NaN where empty."""
 
     low: Floats
     high: Floats
 
 
-def spans(x: Floats, y: Floats, columns: int) -> Spans:
-    """Minimum and maximum of ``y`` in each of ``columns`` equal parts of 0..1 of ``x``.
+def spans(x: Floats, y: Floats, axis: Axis, columns: int, *, log_y: bool = False) -> Spans:
+    """Minimum and maximum of ``y`` in each of ``columns`` equal parts of the x axis.
 
-    ``x`` ascends (positions; NaN and values outside are left out); columns between two points are
-    filled by the straight line between them unless a NaN in ``y`` lies between: a gap stays a gap.
+    ``x`` ascends. Columns between two neighbouring points are filled by the straight line (on the axes
+    as drawn) between them; a NaN in ``y`` is a gap and stays one. Only the columns' edges are taken to
+    the axis's own space, never the points: a log axis costs what a linear one costs.
     """
+    own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
+    edges = 10.0**own_edges if axis.log else own_edges.copy()
+    slack = 1e-12 * max(abs(edges[0]), abs(edges[-1]))
+    edges[0] -= slack
+    edges[-1] += slack
+    bounds = np.searchsorted(x, edges)
+    end = int(np.searchsorted(x, edges[-1], side="right"))
+    starts = bounds[:-1]
+    filled = np.append(starts[1:], end) > starts
     low = np.full(columns, np.nan)
     high = np.full(columns, np.nan)
-    placed = np.isfinite(x)
-    x, y = x[placed], y[placed]
-    known = np.isfinite(y)
-    if not known.any():
-        return Spans(low, high)
-    piece = np.cumsum(~known)[known]
-    x, y = x[known], y[known]
-    inside = (x >= 0) & (x <= 1)
-    column = np.minimum((x[inside] * columns).astype(np.int64), columns - 1)
-    if column.size:
-        starts = np.flatnonzero(np.r_[True, np.diff(column) > 0])
-        low[column[starts]] = np.minimum.reduceat(y[inside], starts)
-        high[column[starts]] = np.maximum.reduceat(y[inside], starts)
-    _join(x, y, piece, low, high)
+    if filled.any():
+        low[filled] = np.fmin.reduceat(y[:end], starts[filled])
+        high[filled] = np.fmax.reduceat(y[:end], starts[filled])
+    high = own_space(high, log_y)
+    low = np.fmin(own_space(low, log_y), high)
+    _join(x, y, axis, own_edges, log_y, low, high)
     return Spans(low, high)
 
 
-def _join(x: Floats, y: Floats, piece: NDArray[np.int64], low: Floats, high: Floats) -> None:
+def _join(
+    x: Floats, y: Floats, axis: Axis, own_edges: Floats, log_y: bool, low: Floats, high: Floats
+) -> None:
     """Extend each column's range to where the line crosses its two edges, so that lines look whole."""
-    columns = low.size
-    edges = np.arange(columns + 1) / columns
-    right = np.searchsorted(x, edges, side="right")
-    crossed = (right > 0) & (right < x.size)
-    before, after = np.maximum(right - 1, 0), np.minimum(right, x.size - 1)
-    crossed &= piece[before] == piece[after]
-    if not crossed.any():
+    if x.size < 2:
         return
-    at_edge = np.where(crossed, np.interp(edges, x, y), np.nan)
+    after = np.searchsorted(x, 10.0**own_edges if axis.log else own_edges, side="right")
+    crossed = (after > 0) & (after < x.size)
+    left, right = np.clip(after - 1, 0, x.size - 1), np.clip(after, 0, x.size - 1)
+    x_left, x_right = own_space(x[left], axis.log), own_space(x[right], axis.log)
+    y_left, y_right = own_space(y[left], log_y), own_space(y[right], log_y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        way = (own_edges - x_left) / (x_right - x_left)
+        at_edge = np.where(crossed, y_left + way * (y_right - y_left), np.nan)
     for edge in (at_edge[:-1], at_edge[1:]):
         np.fmin(low, edge, out=low)
         np.fmax(high, edge, out=high)
 
 
-def dots(spans_: Spans, rows: int) -> NDArray[np.bool_]:
-    """(rows, columns), row 0 on top: which dots the spans cover, clipped to the picture."""
-    drawn = np.isfinite(spans_.low) & (spans_.high >= 0) & (spans_.low <= 1)
-    low = np.where(drawn, spans_.low, 2.0)
-    high = np.where(drawn, spans_.high, -1.0)
-    bottom = np.clip((low * rows).astype(np.int64), 0, rows - 1)
-    top = np.clip((high * rows).astype(np.int64), 0, rows - 1)
+def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
+    """(rows, columns), row 0 on top: which dots the spans cover on this y axis, clipped to the picture."""
+    span = axis.high - axis.low
+    low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
+    drawn = np.isfinite(low) & np.isfinite(high) & (high >= 0) & (low <= 1)
+    bottom = np.clip(np.where(drawn, low, 0.0) * rows, 0, rows - 1).astype(np.int64)
+    top = np.clip(np.where(drawn, high, 0.0) * rows, 0, rows - 1).astype(np.int64)
     height = (rows - 1 - np.arange(rows))[:, None]
     covered: NDArray[np.bool_] = (height >= bottom) & (height <= top) & drawn
     return covered

@@ -18,8 +18,11 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, zero
     if width < 1 or not data.size:
         return ""
     if data.size > width:
-        parts = np.array_split(data, width)
-        data = np.array([np.nanmean(p) if np.isfinite(p).any() else np.nan for p in parts])
+        starts = np.arange(width) * data.size // width
+        known = np.isfinite(data)
+        sums = np.add.reduceat(np.where(known, data, 0.0), starts)
+        counts = np.add.reduceat(known.astype(np.float64), starts)
+        data = np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
     finite = np.isfinite(data)
     if not finite.any():
         return " " * data.size

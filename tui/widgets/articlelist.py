@@ -24,7 +24,7 @@ class ArticleList(Rows[ArticleRow]):
     ) -> None:
         """Draw these, as ``model`` sees them."""
         self._look, self._model = look, model
-        self.show(rows)
+        self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:
         return row.seq

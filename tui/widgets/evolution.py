@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from textual.message import Message
-from textual.strip import Strip
-from textual.widget import Widget
 
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.words import count, share
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
@@ -30,10 +28,8 @@ def doublings(history: History) -> list[int]:
     return chosen
 
 
-class Evolution(Widget, can_focus=True):
+class Evolution(Lines, can_focus=True):
     """A column for each doubling of the articles read; a word that the column before lacks has a +."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     class Stepped(Message):
         """Another column is the chosen one."""
@@ -52,7 +48,7 @@ class Evolution(Widget, can_focus=True):
         if articles is not None:
             counts = [history[index][0] for index in self._columns]
             self._chosen = counts.index(articles) if articles in counts else None
-        self.refresh()
+        self.redraw()
 
     def step(self, by: int) -> None:
         """Choose the column before or after."""
@@ -61,7 +57,7 @@ class Evolution(Widget, can_focus=True):
             here = last if self._chosen is None else self._chosen
             goal = min(max(here + by, 0), last)
             self._chosen = None if goal == last else goal
-            self.refresh()
+            self.redraw()
             self.post_message(self.Stepped())
 
     def _articles_chosen(self) -> int | None:
@@ -74,17 +70,20 @@ class Evolution(Widget, can_focus=True):
             return ()
         return self._history[self._columns[-1 if self._chosen is None else self._chosen]][2]
 
-    def render_line(self, y: int) -> Strip:
-        width = self.size.width
+    def lines(self, width: int, height: int) -> list[list[Part]]:
         if not self._columns:
-            return strip(self, [(" no snapshot yet", "muted")] if y == 0 else [], width)
+            return [[(" no snapshot yet", "muted")]]
         room = max((width - 1) // COLUMN, 1)
         chosen = len(self._columns) - 1 if self._chosen is None else self._chosen
         first = max(min(chosen - room // 2, len(self._columns) - room), 0)
-        parts: list[Part] = [("‹" if first and y == 0 and not self.has_class("-ascii") else " ", "faint")]
-        for place in range(first, min(first + room, len(self._columns))):
-            parts += self._cell(place, y, place == chosen and self._chosen is not None)
-        return strip(self, parts, width)
+        shown = range(first, min(first + room, len(self._columns)))
+        out = []
+        for y in range(height):
+            parts: list[Part] = [("‹" if first and y == 0 else " ", "faint")]
+            for place in shown:
+                parts += self._cell(place, y, place == chosen and self._chosen is not None)
+            out.append(parts)
+        return out
 
     def _cell(self, place: int, y: int, chosen: bool) -> list[Part]:
         articles, part, words = self._history[self._columns[place]]

@@ -2,12 +2,9 @@
 
 import time
 
-from textual.strip import Strip
-from textual.widget import Widget
-
 from session.reading import Status
 from tui.chart.spark import spark
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.look import Look
 from tui.words import age, count, folded, short, size, visible
 
@@ -57,10 +54,8 @@ def per_second(rate: float) -> str:
     return f"{short(rate)}/s"
 
 
-class FlowPanel(Widget):
+class FlowPanel(Lines):
     """Eight lines where there is room, two where there is not."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -69,14 +64,10 @@ class FlowPanel(Widget):
 
     def show(self, look: Look, ascii_only: bool) -> None:
         self._look, self.ascii_only = look, ascii_only
-        self.refresh()
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        if self._look is None:
-            return strip(self, [], width)
-        lines = self._brief(width) if self.size.height <= 2 else self._full(width)
-        return strip(self, lines[y] if y < len(lines) else [], width)
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        return self._brief(width) if height <= 2 else self._full(width, height)
 
     def _brief(self, width: int) -> list[list[Part]]:
         look, s = self._look, self._look.status if self._look else None
@@ -103,7 +94,7 @@ class FlowPanel(Widget):
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
         return [(f"{name} ", "muted"), (f"{per_second(rate):>8}", "strong"), (f" {bars}", "spark")]
 
-    def _full(self, width: int) -> list[list[Part]]:
+    def _full(self, width: int, height: int) -> list[list[Part]]:
         look = self._look
         if look is None:
             return []
@@ -128,5 +119,5 @@ class FlowPanel(Widget):
         if s.lap is not None:
             lines[-1] += [("   lap ", "muted"), (f"{100 * s.lap:.2f}% of the wiki", "")]
         told = [[(" " + piece, colour)] for piece in folded(text, width - 2)]
-        keep = max(self.size.height - len(told), 0)
+        keep = max(height - len(told), 0)
         return [*lines[:keep], *told]

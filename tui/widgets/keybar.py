@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from textual import events
 from textual.binding import Binding
 from textual.strip import Strip
-from textual.widget import Widget
 
-from tui.inks import INKS, Part, strip
+from tui.inks import Drawn, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +19,8 @@ class Hint:
     active: bool = False
 
 
-class KeyBar(Widget):
+class KeyBar(Drawn):
     """Shows as many hints as fit; the first are the most important."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self) -> None:
         super().__init__(id="keys")
@@ -41,7 +38,7 @@ class KeyBar(Widget):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if y:
-            return strip(self, [], width)
+            return self.strip([], width)
         parts: list[Part] = []
         self._spots = []
         at = 0
@@ -59,7 +56,7 @@ class KeyBar(Widget):
             ]
             self._spots.append((at, at + len(text), hint.action))
             at += len(text)
-        return strip(self, parts, width)
+        return self.strip(parts, width)
 
     def _length(self, hints: list[Hint]) -> int:
         return sum(len(h.key) + len(h.label) + 3 for h in hints)

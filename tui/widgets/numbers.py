@@ -1,23 +1,18 @@
 """The whole session in a few numbers, for a terminal too small for anything else."""
 
-from textual.strip import Strip
-from textual.widget import Widget
-
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.widgets.flow import per_second, waiting
 from tui.widgets.topiclist import by_share
 from tui.words import count, measured, share
 
 
-class Numbers(Widget):
+class Numbers(Lines):
     """One number a line, the most important first."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._lines: list[list[Part]] = []
+        self._told: list[list[Part]] = []
 
     def show(self, look: Look, choice: Choice) -> None:
         s = look.status
@@ -46,8 +41,8 @@ class Numbers(Widget):
         for row in by_share(look.topics.get(choice.model_of(look) or "", ())):
             words = " ".join(word for word, _ in row.words[:5])
             lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (words, "")])
-        self._lines = lines
-        self.refresh()
+        self._told = lines
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
-        return strip(self, self._lines[y] if y < len(self._lines) else [], self.size.width)
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        return self._told

@@ -1,18 +1,13 @@
 """Now reading: the newest articles and what the model made of them."""
 
-from textual.strip import Strip
-from textual.widget import Widget
-
 from session.reading import ArticleRow
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.words import cut, plural, visible
 
 
-class NowReading(Widget, can_focus=True):
+class NowReading(Lines, can_focus=True):
     """Two lines an article: its title, and the topic it is most about."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -21,22 +16,18 @@ class NowReading(Widget, can_focus=True):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._model = look, choice.model_of(look)
-        self.refresh()
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
-        width = self.size.width
+    def lines(self, width: int, height: int) -> list[list[Part]]:
         look = self._look
         if look is None or not look.recent:
-            text = " the first articles are on their way" if y == 0 and look is not None else ""
-            return strip(self, [(text, "muted")], width)
-        if y // 2 >= len(look.recent):
-            return strip(self, [], width)
-        article = look.recent[y // 2]
-        if y % 2 == 0:
-            return strip(
-                self, [(" " + cut(visible(article.title), width - 2), "strong" if y == 0 else "")], width
-            )
-        return strip(self, [("   ", ""), *about(article, look, self._model)], width)
+            return [[(" the first articles are on their way", "muted")]]
+        out: list[list[Part]] = []
+        for article in look.recent[: (height + 1) // 2]:
+            title = cut(visible(article.title), width - 2)
+            out.append([(" " + title, "" if out else "strong")])
+            out.append([("   ", ""), *about(article, look, self._model)])
+        return out
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:

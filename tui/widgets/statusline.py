@@ -1,11 +1,8 @@
 """The line on top: is it alive, what is it reading, how far, how safe. It never looks alive by itself:
 what it says comes from the trainer's heartbeat."""
 
-from textual.strip import Strip
-from textual.widget import Widget
-
 from session.reading import Status
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.words import age, clock, count, plural, visible
 
 STALE_SECONDS = 15.0
@@ -34,10 +31,8 @@ def source_words(status: Status) -> str:
     return "embedded sample (demo)" if status.source == "demo" else visible(status.source_name)
 
 
-class StatusLine(Widget):
+class StatusLine(Lines):
     """One line that drops what matters least where the terminal is narrow."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -49,12 +44,10 @@ class StatusLine(Widget):
     def show(self, status: Status | None, trouble: str = "", frozen: float | None = None) -> None:
         """``trouble``: why the session cannot be read now; ``frozen``: seconds since the view froze."""
         self._status, self._trouble, self._frozen = status, trouble, frozen
-        self.refresh()
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
-        if y:
-            return strip(self, [], self.size.width)
-        return strip(self, fitted(self._pieces(), self.size.width), self.size.width)
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        return [fitted(self._pieces(), width)]
 
     def _pieces(self) -> list[tuple[int, list[Part]]]:
         """(rank, parts): the higher the rank, the earlier it goes where there is no room."""

@@ -1,20 +1,16 @@
 """One topic in short: its words with bars and its share over time."""
 
 from textual.content import Content
-from textual.strip import Strip
-from textual.widget import Widget
 
 from session.reading import TopicRow
 from tui.chart.spark import bar, spark
-from tui.inks import INKS, Part, strip
+from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.words import share
 
 
-class TopicCard(Widget):
+class TopicCard(Lines):
     """As many words as fit, the most probable first."""
-
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -26,18 +22,15 @@ class TopicCard(Widget):
         model = choice.model_of(look)
         title = f"Topic {row.topic}, {model}" if row is not None and model else "Topic"
         self.border_title = Content(title)
-        self.refresh()
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
-        width, row = self.size.width, self._row
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        row = self._row
         if row is None:
-            return strip(self, [(" no topic chosen", "muted")] if y == 0 else [], width)
-        if y == 0:
-            trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii)
-            return strip(
-                self, [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")], width
-            )
-        return strip(self, word_line(row, y - 1, width, self._ascii), width)
+            return [[(" no topic chosen", "muted")]]
+        trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii)
+        top: list[Part] = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
+        return [top, *(word_line(row, i, width, self._ascii) for i in range(len(row.words)))]
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool) -> list[Part]:

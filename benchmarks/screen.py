@@ -1,0 +1,302 @@
+"""What the README claims about the screen's speed, measured again.
+
+    python benchmarks/screen.py [draw|keys|idle|cost|start]...
+
+`draw`   CPU milliseconds of a full redraw of the dashboard at 200x60, four models of 100,000 rows a metric
+`keys`   key to paint, in a screen of its own beside a trainer that runs flat out (counts source): percentiles
+`idle`   CPU share of a screen that watches a session in which nothing happens
+`cost`   what an attached screen costs the trainer: articles a CPU second without and with it
+`start`  command to first frame, warm, of a small session and of one of 1 GB
+
+Times of `keys` and `start` are wall clock, so they are worth something on an idle machine only; `draw`,
+`idle` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
+"""
+
+import asyncio
+import os
+import pty
+import select
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "tui")]
+
+import canned  # noqa: E402
+import numpy as np  # noqa: E402
+
+from session.reader import SessionReader  # noqa: E402
+from tui.app import Controls, Wikitopics  # noqa: E402
+from tui.chart.chart import Chart  # noqa: E402
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def ignore(_: Path) -> None:
+    """No trainer is told anything."""
+
+
+class Screen:
+    """`wikitopics watch` in a terminal of its own."""
+
+    def __init__(self, path: Path, columns: int = 120, rows: int = 40) -> None:
+        self.began = time.perf_counter()
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(
+                TERM="xterm-256color", COLUMNS=str(columns), LINES=str(rows), PYTHONPATH=str(ROOT)
+            )
+            os.execv(sys.executable, [sys.executable, "-m", "session.cli", "watch", "--session", str(path)])
+        self.written = b""
+
+    def read(self, seconds: float) -> bytes:
+        """What it writes within so many seconds, at least until it falls silent."""
+        got = b""
+        end = time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            if select.select([self.fd], [], [], left)[0]:
+                try:
+                    got += os.read(self.fd, 65536)
+                except OSError:  # how Linux says that the other side has closed
+                    break
+        self.written += got
+        return got
+
+    def wait_for(self, words: bytes, patience: float = 30.0) -> float:
+        """Seconds from the start until it has written ``words``."""
+        end = time.perf_counter() + patience
+        while words not in self.written:
+            if time.perf_counter() > end:
+                raise TimeoutError(words)
+            if select.select([self.fd], [], [], 0.05)[0]:
+                self.written += os.read(self.fd, 65536)
+        return time.perf_counter() - self.began
+
+    def answer_time(self, key: bytes, shows: bytes) -> float:
+        """Seconds from a key to the arrival of what it makes appear."""
+        got = b""
+        began = time.perf_counter()
+        os.write(self.fd, key)
+        while shows not in got:
+            if time.perf_counter() - began > 10:
+                raise TimeoutError(shows)
+            if select.select([self.fd], [], [], 0.5)[0]:
+                got += os.read(self.fd, 65536)
+        return time.perf_counter() - began
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    def close(self) -> None:
+        os.write(self.fd, b"q")
+        self.read(1.0)
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def draw(folder: Path) -> None:
+    """Redraws of everything that a new measurement changes."""
+    path = canned.build(
+        folder / "rows.db",
+        canned.Recipe(models=("lda", "hdp", "scvb0", "lda2"), metric_rows=100_000, state="stopped"),
+    )
+
+    async def run() -> tuple[float, float]:
+        app = Wikitopics(SessionReader, path, Controls(ignore, ignore, ignore, ignore), started_trainer=False)
+        async with app.run_test(size=(200, 60)) as pilot:
+            while app.latest is None or not app.main.query_one(Chart).drawing.series:
+                await pilot.pause(0.05)
+            await pilot.pause(0.5)
+            chart, dashboard = app.main.query_one(Chart), app.main.view
+            assert all(series.x.size == 100_000 for series in chart.drawing.series)
+            times = {"chart": [], "all": []}
+            for what in ("chart", "all") * 25:
+                began = time.thread_time()
+                if what == "all":
+                    dashboard._drawn = None  # as if every curve had changed
+                    app.show()
+                else:
+                    chart.draw(chart.drawing)
+                    chart._plot = None
+                app.screen._compositor.render_strips(app.screen.size)
+                times[what].append(time.thread_time() - began)
+            return tuple(1e3 * statistics.median(times[what]) for what in ("chart", "all"))
+
+    chart, everything = asyncio.run(run())
+    print(
+        f"draw   200x60, 4 models x 100,000 rows: chart {chart:.1f} ms, whole dashboard {everything:.1f} ms"
+    )
+
+
+def counts_file(folder: Path) -> tuple[Path, Path]:
+    """A stream of word counts that trains for minutes, and its vocabulary."""
+    rng = np.random.default_rng(0)
+    documents, words, length = 200_000, 8_000, 60
+    stretch = words // length
+    ids = np.sort(rng.integers(0, stretch, (documents, length)) + np.arange(length) * stretch)
+    np.savez(
+        folder / "counts.npz",
+        indptr=np.arange(documents + 1, dtype=np.int64) * length,
+        word_ids=ids.astype(np.int32).ravel(),
+        counts=rng.integers(1, 4, documents * length).astype(np.int32),
+        n_words=words,
+    )
+    letters = "abcdefghijklmnopqrst"
+    vocabulary = folder / "words.txt"
+    digits = [[letters[i // 20**place % 20] for place in range(4)] for i in range(words)]
+    vocabulary.write_text("".join(f"w{''.join(word)}\n" for word in digits))
+    return folder / "counts.npz", vocabulary
+
+
+def trainer(folder: Path, name: str, *extra: str) -> tuple["subprocess.Popen[bytes]", Path]:
+    """A real trainer that runs flat out, once its session exists."""
+    counts, vocabulary = counts_file(folder)
+    path = folder / f"{name}.db"
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "session.cli",
+            "train",
+            "--session",
+            str(path),
+            "--source",
+            "counts",
+            "--counts",
+            str(counts),
+            "--vocab",
+            str(vocabulary),
+            "--topics",
+            "100",
+            "--threads",
+            "2",
+            *extra,
+        ],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    while not path.exists():
+        if process.poll() is not None:
+            raise RuntimeError(f"the trainer ended with code {process.returncode}")
+        time.sleep(0.05)
+    return process, path
+
+
+def articles(path: Path) -> int:
+    with SessionReader(path) as reader:
+        return reader.status().articles
+
+
+def keys(folder: Path) -> None:
+    """Keys that repaint much: views, axes, crosshair."""
+    process, path = trainer(folder, "busy")
+    try:
+        while articles(path) < 3_000:
+            time.sleep(0.2)
+        screen = Screen(path)
+        screen.wait_for(b"Freeze")
+        screen.read(2.0)
+        times = []
+        script = [
+            (b"5", b"Log"),
+            (b"3", b"Articles read"),
+            (b"2", b"topics"),
+            (b"1", b"Perplexity"),
+            (b"x", b"over articles"),
+            (b"x", b"[log x]"),
+            (b"?", b"logarithmic"),
+            (b"\x1b", b""),
+        ]
+        for _ in range(25):
+            for key, shows in script:
+                if key == b"\x1b":
+                    os.write(screen.fd, key)
+                else:
+                    times.append(screen.answer_time(key, shows))
+                screen.read(0.15)
+        screen.close()
+    finally:
+        process.terminate()
+        process.wait()
+    ms = np.array(times) * 1e3
+    p50, p99 = np.percentile(ms, [50, 99])
+    print(f"keys   {ms.size} beside a busy trainer: median {p50:.0f}, p99 {p99:.0f}, most {ms.max():.0f} ms")
+
+
+def idle(folder: Path) -> None:
+    """The screen's own CPU share over a quarter of a minute."""
+    recipe = canned.Recipe(models=("lda", "hdp"))
+    path = canned.build(folder / "idle.db", recipe)
+    with canned.live(path, recipe):
+        screen = Screen(path)
+        screen.wait_for(b"Freeze")
+        screen.read(2.0)
+        before = screen.cpu_seconds()
+        screen.read(15.0)
+        used = screen.cpu_seconds() - before
+        screen.close()
+    print(f"idle   watcher of a session in which nothing happens: {100 * used / 15:.1f} % of a core")
+
+
+def cost(folder: Path) -> None:
+    """The same training without and with a screen: CPU seconds of the trainer for the same articles."""
+    used = {}
+    for what in ("alone", "watched"):
+        process, path = trainer(folder, what, "--articles", "60000")
+        screen = Screen(path) if what == "watched" else None
+        while process.poll() is None and articles(path) < 50_000:
+            if screen is not None:
+                screen.read(0.5)
+            else:
+                time.sleep(0.5)
+        used[what] = cpu_seconds(process.pid) / max(articles(path), 1)
+        if screen is not None:
+            screen.close()
+        process.terminate()
+        process.wait()
+    more = used["watched"] / used["alone"] - 1
+    print(f"cost   trainer's CPU an article with a screen attached: {100 * more:+.1f} %")
+
+
+def start(folder: Path) -> None:
+    """Command to first frame, best of five."""
+    small = canned.build(folder / "small.db", canned.Recipe(state="stopped"))
+    big = canned.build(folder / "big.db", canned.Recipe(state="stopped"))
+    with sqlite3.connect(big) as db:
+        db.execute("CREATE TABLE ballast (x BLOB)")
+        for _ in range(64):
+            db.execute("INSERT INTO ballast VALUES (randomblob(16000000))")
+    db.close()
+    for what, path in (("small", small), (f"{big.stat().st_size / 1e9:.1f} GB", big)):
+        first, data = [], []
+        for _ in range(5):
+            screen = Screen(path)
+            first.append(screen.wait_for(b"wikitopics"))
+            data.append(screen.wait_for(b"12,480"))
+            screen.close()
+        print(f"start  {what} session: first frame {min(first):.2f} s, with its numbers {min(data):.2f} s")
+
+
+def main() -> None:
+    known = {"draw": draw, "keys": keys, "idle": idle, "cost": cost, "start": start}
+    wanted = sys.argv[1:] or list(known)
+    if unknown := [name for name in wanted if name not in known]:
+        sys.exit(f"unknown: {' '.join(unknown)}; there are {' '.join(known)}")
+    for name in wanted:
+        with tempfile.TemporaryDirectory() as folder:
+            known[name](Path(folder))
+
+
+if __name__ == "__main__":
+    main()
