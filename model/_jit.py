@@ -48,8 +48,14 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def kernel(function: F) -> F:
-    """Compile a function for the CPU; its callers may run it on several threads at once."""
-    compiled: Any = numba.njit(cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER)(function)
+    """Compile a function for the CPU; its callers may run it on several threads at once.
+
+    Always inlined: of a kernel that others call, a copy would be in each of them and one stand by itself,
+    with sums in other orders, and which one ran would depend on what was compiled and what was cached.
+    """
+    compiled: Any = numba.njit(
+        cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True
+    )(function)
     return cast(F, compiled)
 
 
