@@ -2,6 +2,7 @@
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,8 +24,9 @@ class CountsFile:
 
     def __init__(self, path: Path, n_words: int) -> None:
         arrays = _load(path)
-        found = int(arrays["n_words"].reshape(-1)[0]) if arrays["n_words"].size == 1 else -1
-        if found != n_words:
+        sizes = _whole(path, "n_words", arrays["n_words"].reshape(-1), np.int64)
+        if sizes.tolist() != [n_words]:
+            found = " or ".join(map(str, sizes[:3].tolist())) or "no"
             raise BadUsage(
                 f"{path} counts {found} words, but the vocabulary has {n_words}: name its own with --vocab"
             )
@@ -38,10 +40,11 @@ class CountsFile:
         return len(self.indptr) - 1
 
     def checksum(self) -> str:
-        """Names the content, wherever the file lies."""
+        """Names the content, wherever the file lies and however wide its numbers are."""
         digest = hashlib.blake2b(digest_size=16)
-        for array in (self.indptr, self.word_ids, self.counts):
-            digest.update(np.ascontiguousarray(array).data)
+        for array, dtype in ((self.indptr, np.int64), (self.word_ids, np.int32), (self.counts, np.int32)):
+            for start in range(0, len(array), 1 << 20):
+                digest.update(array[start : start + (1 << 20)].astype(dtype).data)
         return digest.hexdigest()
 
     def documents(self, start: int, stop: int) -> Documents:
@@ -99,17 +102,22 @@ class CountsFeed:
 def _load(path: Path) -> dict[str, NDArray[Any]]:
     names = ("indptr", "word_ids", "counts", "n_words")
     try:
-        with np.load(path, allow_pickle=False) as data:
-            missing = [name for name in names if name not in data.files]
+        with path.open("rb") as file:
+            data: Any = np.load(file, allow_pickle=False)
+            stored = getattr(data, "files", None)  # one bare array has none
+            if stored is None:
+                raise ValueError
+            missing = [name for name in names if name not in stored]
             if missing:
                 raise BadUsage(f"{path} lacks the array {missing[0]!r}: a counts file has {', '.join(names)}")
-            return {name: data[name] for name in names}
+            arrays = {name: data[name] for name in names}
     except OSError as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise BadUsage(f"{path}: {error.strerror}") from None
+        raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
+    except (ValueError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         raise BadUsage(f"{path} is no .npz file of word counts") from None
-    except (ValueError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise BadUsage(f"{path} is no .npz file of word counts") from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise BadUsage(f"{path} is no .npz file of word counts")
+    return arrays
 
 
 def _whole(path: Path, name: str, array: NDArray[Any], dtype: Any) -> NDArray[Any]:

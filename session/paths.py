@@ -14,17 +14,23 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 def session_folder() -> Path:
     """`$WIKITOPICS_HOME`, else the platform's user data directory. Not created here."""
     home = os.environ.get("WIKITOPICS_HOME")
-    return (
-        Path(home).expanduser() if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
-    )
+    return user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
 
 
 def config_file() -> Path:
     """The one file with the user's own settings: the contact, key bindings, the theme."""
     home = os.environ.get("WIKITOPICS_HOME")
     if home:
-        return Path(home).expanduser() / "config.toml"
+        return user_path(home) / "config.toml"
     return Path(platformdirs.user_config_dir("wikitopics", appauthor=False)) / "config.toml"
+
+
+def user_path(name: str) -> Path:
+    """A file as a user names it, `~` and `~user` resolved. Raises :class:`BadUsage` for an unknown user."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise BadUsage(f"{name}: there is no such user") from None
 
 
 def session_path(name: str) -> Path:
@@ -35,10 +41,7 @@ def session_path(name: str) -> Path:
     if "\0" in name:
         raise BadUsage("a session name holds no NUL character")
     if "/" in name or name.endswith(".db"):
-        try:
-            return Path(name).expanduser().absolute()
-        except RuntimeError:
-            raise BadUsage(f"{name}: there is no such user") from None
+        return user_path(name).absolute()
     if not _NAME.fullmatch(name):
         raise BadUsage(
             f"{name!r} is no session name: letters, digits, '.', '_' and '-', not starting with a dot "

@@ -85,9 +85,13 @@ def check_resumable(
     """
     if request.source is not None or request.dump or request.counts:
         _same("--source", request.source_kind(), stored.source)
+    wiki = request.api_url or request.lang
+    if wiki is not None and "api_url" not in stored.source_options:
+        raise _differs("--api-url" if request.api_url else "--lang", wiki, f"--source {stored.source}")
     if source_options is not None:
         for key, value in source_options.items():
-            _same(f"--{key.replace('_', '-')}", value, stored.source_options.get(key))
+            option = "--lang" if key == "api_url" and request.lang else f"--{key.replace('_', '-')}"
+            _same(option, value, stored.source_options.get(key))
     if fingerprint is not None and fingerprint != stored.fingerprint:
         raise _differs("--vocab", request.vocab, f"another list of words ({stored.vocabulary})")
     if request.model:

@@ -1,7 +1,6 @@
 """Which source a request or a session means, and how to open it."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from crawler.addresses import api_candidates, language_api
@@ -13,7 +12,7 @@ from crawler.sources.dump import DumpSource
 from crawler.sources.html import HtmlSource
 from crawler.sources.recent import RecentSource
 from session.errors import BadUsage
-from session.paths import session_folder
+from session.paths import session_folder, user_path
 from session.request import ENGLISH, TrainRequest
 from session.settings import Settings
 from session.version import __version__
@@ -27,7 +26,7 @@ def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, 
     if kind == "counts":
         return {"counts": request.counts}
     if kind == "dump":
-        files = [name if name == "-" else str(Path(name).expanduser().absolute()) for name in request.dump]
+        files = [name if name == "-" else str(user_path(name).absolute()) for name in request.dump]
         return {"dump": files}
     if kind == "demo":
         return {"wiki_size": request.wiki_size}

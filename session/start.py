@@ -16,6 +16,7 @@ from session.feed import CrawlFeed, Feed
 from session.kept import KeptCounts
 from session.lock import trainer_lock
 from session.models import default_batch_size, model_row, new_model
+from session.paths import user_path
 from session.reader import SessionReader
 from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run, watch_signals
@@ -59,7 +60,8 @@ def train(
         fingerprint = load_vocabulary(request.vocab).fingerprint if request.vocab else None
         check_resumable(request, stored, source_options=options, fingerprint=fingerprint)
     else:
-        request.specs()  # a wrong option is told before the network is asked
+        specs = request.specs()  # a wrong option is told before the network is asked
+        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
         request.source_kind()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,14 +77,14 @@ def train(
 def load_vocabulary(name: str) -> Vocabulary:
     """A shipped vocabulary by name, or a file."""
     if "/" in name or "." in name:
-        return Vocabulary.from_file(Path(name).expanduser())
+        return Vocabulary.from_file(user_path(name))
     return Vocabulary.load(name)
 
 
 def new_vocabulary(request: TrainRequest) -> Vocabulary:
     """The vocabulary of a new session: the one asked for, or that of the session whose counts it reads."""
-    if request.vocab is None and request.counts and is_sqlite(Path(request.counts).expanduser()):
-        return Vocabulary.from_words(_stored_words(Path(request.counts).expanduser()))
+    if request.vocab is None and request.counts and is_sqlite(user_path(request.counts)):
+        return Vocabulary.from_words(_stored_words(user_path(request.counts)))
     return load_vocabulary(request.vocabulary_name())
 
 
@@ -154,7 +156,7 @@ async def open_source(
 ) -> Opened:
     """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
     if kind == "counts":
-        file = open_counts(Path(request.counts or options["counts"]).expanduser(), vocabulary)
+        file = open_counts(user_path(request.counts or options["counts"]), vocabulary)
         found = {"counts": str(file.path.absolute()), "checksum": file.checksum()}
         if found["checksum"] != options.get("checksum", found["checksum"]):
             raise BadUsage(f"--counts {file.path}: other word counts than the session was made with")

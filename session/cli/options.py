@@ -7,6 +7,20 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class Positive(click.FloatRange):
+    """A number over 0; not "nan", which no comparison would keep out."""
+
+    def __init__(self) -> None:
+        super().__init__(0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
+
+
 session_option = click.option(
     "--session", default="default", metavar="NAME", show_default=True,
     help="The session: a name in the session folder, or a path with a '/' or ending in .db.",
@@ -43,8 +57,8 @@ _TRAIN = [
     click.option("--held-out", metavar="N", type=click.IntRange(0, 1_000_000),
                  help="Articles only measured on (default 1000, or a tenth of a small wiki)."),
     click.option("--articles", metavar="N", type=click.IntRange(1), help="Stop when N are trained."),
-    click.option("--hours", metavar="H", type=click.FloatRange(0, min_open=True), help="Stop after H hours."),
-    click.option("--max-mb", metavar="MB", type=click.FloatRange(0, min_open=True),
+    click.option("--hours", metavar="H", type=Positive(), help="Stop after H hours."),
+    click.option("--max-mb", metavar="MB", type=Positive(),
                  help="Stop this run after downloading MB megabytes."),
     click.option("--threads", metavar="N", type=click.IntRange(1, 256), default=1,
                  help="Threads for the models; the result is the same for any number."),

@@ -17,12 +17,16 @@ from session.paths import session_path
 def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
     """The options of `train` as a :class:`session.request.TrainRequest`."""
     from session.config import contact
+    from session.errors import BadUsage
     from session.request import TrainRequest
 
     def given(name: str) -> bool:
         return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
     shared = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
+    for name in ("api_url", "lang", "counts", "vocab"):
+        if options[name] == "":
+            raise BadUsage(f"--{name.replace('_', '-')} is empty")
     return TrainRequest(
         source=options["source"] if given("source") else None,
         api_url=options["api_url"],

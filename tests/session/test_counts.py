@@ -1,0 +1,180 @@
+"""Counts files: the good, and every bad one in a line."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from session.counts import CountsFile
+from session.errors import BadUsage
+
+GOOD = {
+    "indptr": np.array([0, 2, 2, 3]),
+    "word_ids": np.array([1, 4, 0]),
+    "counts": np.array([1, 2, 3]),
+    "n_words": np.array(5),
+}
+
+
+def write(path, **changes):
+    arrays = {key: value for key, value in (GOOD | changes).items() if value is not None}
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64])
+def test_any_whole_numbers_are_taken(tmp_path, dtype):
+    changes = {name: GOOD[name].astype(dtype) for name in ("indptr", "word_ids", "counts")}
+    file = CountsFile(write(tmp_path / "c.npz", **changes), 5)
+    documents = file.documents(0, 99)
+    assert len(documents) == 3
+    assert documents.words.tolist() == [3, 0, 3]
+    assert documents.page_ids.tolist() == [0, 1, 2]
+    assert documents.word_ids.dtype == documents.counts.dtype == np.int32
+
+
+def test_the_checksum_names_the_content(tmp_path):
+    one = CountsFile(write(tmp_path / "a.npz"), 5)
+    other = CountsFile(write(tmp_path / "b.npz", counts=GOOD["counts"].astype(np.float64)), 5)
+    third = CountsFile(write(tmp_path / "c.npz", counts=np.array([1, 2, 4])), 5)
+    assert one.checksum() == other.checksum() != third.checksum()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"n_words": np.array(6)}, "counts 6 words, but the vocabulary has 5"),
+        ({"n_words": np.array([5, 5])}, "vocabulary has 5"),
+        ({"n_words": np.array("x")}, "n_words"),
+        ({"n_words": np.array(np.nan)}, "n_words"),
+        ({"n_words": np.array(5.5)}, "n_words must be whole"),
+        ({"n_words": np.array(-1)}, "vocabulary has 5"),
+        ({"counts": None}, "lacks the array 'counts'"),
+        ({"counts": np.array([1, -2, 3])}, "counts must be 1 or more"),
+        ({"counts": np.array([1, 0, 3])}, "counts must be 1 or more"),
+        ({"counts": np.array([1.5, 2, 3])}, "counts must be whole"),
+        ({"counts": np.array([1, np.nan, 3])}, "out of range"),
+        ({"counts": np.array([1, np.inf, 3])}, "out of range"),
+        ({"counts": np.array([1, 2**31, 3])}, "out of range"),
+        ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),
+        ({"counts": np.array([1, 2])}, "differ in length"),
+        ({"counts": np.array([[1, 2, 3]])}, "one row of whole numbers"),
+        ({"counts": np.array(["a", "b", "c"])}, "one row of whole numbers"),
+        ({"counts": np.array([1, 2j, 3])}, "one row of whole numbers"),
+        ({"counts": np.array([True, True, True])}, "one row of whole numbers"),
+        ({"word_ids": np.array([1, 5, 0])}, "from 0 to 4"),
+        ({"word_ids": np.array([-1, 4, 0])}, "from 0 to 4"),
+        ({"word_ids": np.array([1, 4.5, 0])}, "word_ids must be whole"),
+        ({"indptr": np.array([0, 3, 2, 3])}, "indptr must rise"),
+        ({"indptr": np.array([1, 2, 2, 3])}, "indptr must rise"),
+        ({"indptr": np.array([0, 2, 2, 4])}, "indptr must rise"),
+        ({"indptr": np.array([0, -1, 2, 3])}, "indptr must rise"),
+        ({"indptr": np.array([], np.int64)}, "indptr must rise"),
+        ({"indptr": np.array([0.0, 2, 2, 1e300])}, "out of range"),
+        ({"indptr": np.array(None, dtype=object)}, "no .npz file"),
+    ],
+)
+def test_a_bad_array_is_named(tmp_path, changes, says):
+    with pytest.raises(BadUsage, match=says) as caught:
+        CountsFile(write(tmp_path / "c.npz", **changes), 5)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+
+
+def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli, home):
+    vocabulary = tmp_path / "v.txt"
+    vocabulary.write_text("aa\nbb\ncc\ndd\nee\n")
+    tidy = write(
+        tmp_path / "tidy.npz",
+        indptr=np.array([0, 2, 4]),
+        word_ids=np.array([0, 3, 1, 2]),
+        counts=np.array([2, 1, 1, 1]),
+    )
+    untidy = write(
+        tmp_path / "untidy.npz",
+        indptr=np.array([0, 3, 5]),
+        word_ids=np.array([3, 0, 0, 2, 1]),
+        counts=np.array([1, 1, 1, 1, 1]),
+    )
+    found = []
+    for name in (tidy, untidy):
+        session = tmp_path / f"{name.stem}.db"
+        assert (
+            cli("train", "--counts", name, "--vocab", vocabulary, "--topics", 2, "--session", session).code
+            == 0
+        )
+        found.append(cli("export", "topics", "--session", session).out)
+    assert found[0] == found[1]
+
+
+def as_bytes(**arrays):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def giant():
+    """An array that says it has 2**60 entries."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in ("indptr", "word_ids", "counts", "n_words"):
+            header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }"
+            header = header + b" " * (117 - len(header)) + b"\n"
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    return buffer.getvalue()
+
+
+def zip_of_texts():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in ("indptr", "word_ids", "counts", "n_words"):
+            archive.writestr(name, "hello")
+    return buffer.getvalue()
+
+
+def broken_inside():
+    data = bytearray(as_bytes(**GOOD))
+    data[60:90] = b"\xff" * 30
+    return bytes(data)
+
+
+def single_array():
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(3))
+    return buffer.getvalue()
+
+
+def pickled():
+    buffer = io.BytesIO()
+    np.savez(buffer, **(GOOD | {"counts": np.array([{}], dtype=object)}), allow_pickle=True)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"hello", id="text"),
+        pytest.param(b"\x93NUMPY", id="npy-stub"),
+        pytest.param(b"PK\x03\x04", id="zip-stub"),
+        pytest.param(as_bytes(**GOOD)[:-40], id="cut"),
+        pytest.param(giant(), id="giant"),
+        pytest.param(zip_of_texts(), id="texts"),
+        pytest.param(broken_inside(), id="broken"),
+        pytest.param(single_array(), id="npy"),
+        pytest.param(pickled(), id="pickle"),
+    ],
+)
+def test_what_is_no_counts_file_is_one_line(tmp_path, content):
+    path = tmp_path / "c.npz"
+    path.write_bytes(content)
+    with pytest.raises(BadUsage, match=r"no .npz file of word counts"):
+        CountsFile(path, 5)
+
+
+def test_no_file_at_all(tmp_path):
+    with pytest.raises(BadUsage, match="No such file"):
+        CountsFile(tmp_path / "none.npz", 5)
+    with pytest.raises(BadUsage, match="directory"):
+        CountsFile(tmp_path, 5)
