@@ -130,7 +130,7 @@ class SessionReader:
         beat = beats[0] if beats else None
         activity: dict[str, Any] = json.loads(beat["activity"]) if beat else {}
         state = _state(progress, beat, pid, now)
-        live = pid is not None
+        live = pid is not None and beat is not None and beat["pid"] == pid  # not what another run said
         elapsed = progress["elapsed_seconds"]
         committed = progress["committed_at"] if progress["crawled"] else None
         return Status(

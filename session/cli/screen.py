@@ -76,7 +76,7 @@ def ask_contact() -> str:
         try:
             check_contact(text)
         except CrawlerError as error:
-            return str(error)
+            return str(error).removesuffix(" with --contact")  # here is a field for it
         return None
 
     def save(text: str) -> None:
