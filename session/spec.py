@@ -27,7 +27,7 @@ class ModelSpec:
     eta: Prior = None
     omega: float | None = None
     batch_size: int | None = None
-    kappa: float | None = None
+    kappa: float | Literal["adaptive"] | None = None
     tau0: float | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _parse(text: str, defaults: Mapping[str, object]) -> ModelSpec:
             batch_size=_whole("batch-size", merged["batch_size"], 1, 1_000_000)
             if "batch_size" in merged
             else None,
-            kappa=_optional("kappa", merged.get("kappa"), 0.5, 1.0, closed=True),
+            kappa=_kappa(kind, merged.get("kappa")),
             tau0=_optional("tau0", merged.get("tau0"), 0.0, math.inf, closed=True),
         )
     except BadUsage as error:
@@ -125,6 +125,14 @@ def _optional(name: str, value: object, low: float, high: float, *, closed: bool
         )
         raise BadUsage(f"{name} must be {bounds}, not {value}")
     return number
+
+
+def _kappa(kind: str, value: object) -> float | Literal["adaptive"] | None:
+    if value == "adaptive":
+        if kind != "scvb0":
+            raise BadUsage(f"kappa=adaptive belongs to scvb0; for {kind} kappa is from 0.5 to 1")
+        return "adaptive"
+    return _optional("kappa", value, 0.5, 1.0, closed=True)
 
 
 def _prior(name: str, value: object, *, learnable: bool) -> Prior:

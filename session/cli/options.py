@@ -50,7 +50,7 @@ _TRAIN = [
     click.option("--alpha", metavar="A", help="Prior of the proportions: a number, or 'learn'."),
     click.option("--eta", metavar="E", help="Prior of the topics: a number, or 'learn'."),
     click.option("--batch-size", metavar="S", help="Articles in a full minibatch."),
-    click.option("--kappa", metavar="X", help="How fast old minibatches are forgotten, 0.5 to 1."),
+    click.option("--kappa", metavar="X", help="How fast old minibatches are forgotten, 0.5 to 1; scvb0: or 'adaptive'."),
     click.option("--tau0", metavar="X", help="How much the first minibatches are slowed down."),
     click.option("--documents", metavar="D", type=click.IntRange(1, 10**12),
                  help="Size of the corpus that the models assume (default: the source's)."),

@@ -94,3 +94,10 @@ def test_settings_survive_the_file():
     )
     assert Settings.from_json(settings.as_json()) == settings
     assert settings.batch_size == 64
+
+
+def test_only_scvb0_finds_its_own_steps():
+    (spec,) = parse_specs(["scvb0:kappa=adaptive"], {})
+    assert spec.parameters()["kappa"] == "adaptive"
+    with pytest.raises(BadUsage, match="kappa=adaptive"):
+        parse_specs(["lda:kappa=adaptive"], {})
