@@ -62,9 +62,15 @@ def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
     )
 
 
-def renew_topics(db: Database, infer: Callable[[Documents], Sequence[Largest]]) -> None:
-    """Put what the models make of the newest articles now in the place of what they made of them then."""
+def renew_topics(db: Database, infer: Callable[[Documents], Sequence[Largest] | None]) -> None:
+    """Put what the models make of the newest articles now in the place of what they made of them then.
+
+    Where ``infer`` gives None there is no time for it, and the rest stays as it is.
+    """
     for first_seq, documents in _recent(db):
+        largest = infer(documents)
+        if largest is None:
+            return
         last_seq = first_seq + len(documents) - 1
         rows = db.execute(
             "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [first_seq, last_seq]
@@ -78,7 +84,7 @@ def renew_topics(db: Database, infer: Callable[[Documents], Sequence[Largest]]) 
                 for model, (topic, proportion) in enumerate(zip(values[::2], values[1::2], strict=True))
             ],
         )
-        columns = _columns(infer(documents))
+        columns = _columns(largest)
         kept = [(seq - first_seq, seq) for seq in old]
         db.conn.executemany(
             "UPDATE articles SET topics = ? WHERE seq = ?",

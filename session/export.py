@@ -1,5 +1,6 @@
 """What a session holds, as CSV or JSON rows, or the model as .npz."""
 
+import contextlib
 import csv
 import io
 import json
@@ -154,7 +155,9 @@ def export_file(
 ) -> int:
     """Write an export to a file, whole or not at all; returns the number of rows (0 for a model)."""
     models = reader.models() if model is None else [model]
-    draft = f"{path}.part"
+    target = os.path.realpath(path)
+    device = os.path.exists(target) and not os.path.isfile(target)  # a pipe, /dev/null: nothing to replace
+    draft = target if device else f"{target}.part"
     try:
         if form == "npz":
             with open(draft, "wb") as file:
@@ -167,9 +170,14 @@ def export_file(
                     count = write_csv(columns(what, every_role=every_role), lines, out, progress)
                 else:
                     count = write_json(lines, out, progress)
-        os.replace(draft, path)
+        if not device:
+            os.replace(draft, target)
     except OSError as error:
         raise SessionError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if not device:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
     return count
 
 

@@ -121,6 +121,7 @@ class Run:
         """Commit and end as soon as the minibatch under way is done."""
         if not self._stop.is_set():
             self._reason = reason
+            self._trainer.hurry = True
             self._stop.set()
             self._go_on.set()
 

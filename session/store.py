@@ -188,7 +188,7 @@ class Store:
         progress: Progress,
         changes: Changes,
         first_pending: int,
-        infer: Callable[[Documents], Sequence[Largest]] | None = None,
+        infer: Callable[[Documents], Sequence[Largest] | None] | None = None,
     ) -> None:
         """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written.
 

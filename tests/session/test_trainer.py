@@ -269,3 +269,29 @@ def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, 
     assert account(fewer)["metrics"] == account(everything)["metrics"]
     if keep == "none":
         assert account(fewer)["trained"] == []
+
+
+def test_a_trainer_in_a_hurry_does_not_look_at_old_articles_again(
+    tmp_path, corpus_of, new_session, states, assert_same_states
+):
+    many = corpus_of(1200)
+    found = []
+    for hurry in (False, True):
+        path = new_session(tmp_path / f"{hurry}.db", many, model=(MODELS["lda"],), held_out=40)
+        driver = Driver(path, many)
+        driver.trainer.hurry = hurry
+        looked = []
+        real = driver.trainer._look_again
+        driver.trainer._look_again = lambda documents, real=real, looked=looked: (
+            looked.append(1) or real(documents)
+        )
+        while not driver.trainer.done():
+            driver.act()
+            if driver.trainer.renewal_due:
+                driver.trainer.commit(0.0, 0)
+        driver.trainer.commit(0.0, 0)
+        driver.store.close()
+        found.append((len(looked), states(path)))
+    assert found[0][0] > 1
+    assert found[1][0] == 1
+    assert_same_states(found[0][1], found[1][1])

@@ -1,0 +1,135 @@
+"""Exports: the contract's headers, the same values in each form, whole files or none."""
+
+import csv
+import io
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from session.backup import backup
+from session.reader import SessionReader
+
+HEADERS = {
+    "topics": "model,topic,rank,word,probability,share",
+    "history": "model,articles,topic,rank,word,probability",
+    "metrics": "model,articles,tokens,seconds,metric,value",
+    "articles": "page_id,title,revision_id,words,model,topic,proportion",
+}
+
+
+@pytest.mark.parametrize("what", HEADERS)
+def test_csv_and_json_say_the_same(cli, trained, what):
+    text = cli("export", what).out
+    assert text.split("\n", 1)[0] == HEADERS[what]
+    table = list(csv.DictReader(io.StringIO(text)))
+    objects = json.loads(cli("export", what, "--format", "json").out)
+    assert len(table) == len(objects) > 5
+    for row, value in zip(table, objects, strict=True):
+        assert list(value) == HEADERS[what].split(",")
+        assert row == {key: "" if v is None else str(v) for key, v in value.items()}
+
+
+def test_topics_and_metrics_make_sense(cli, trained):
+    topics = json.loads(cli("export", "topics", "--format", "json").out)
+    assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
+    assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
+    metrics = json.loads(cli("export", "metrics", "--format", "json").out)
+    names = {row["metric"] for row in metrics}
+    assert names >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
+    by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
+    for (articles, metric), value in by_point.items():
+        if metric == "perplexity":
+            assert value == pytest.approx(np.exp(-by_point[articles, "log_likelihood"]))
+    articles = json.loads(cli("export", "articles", "--format", "json").out)
+    assert len(articles) == 657
+    assert all(0 < row["proportion"] <= 1 for row in articles)
+
+
+def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
+    assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
+    with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
+        assert set(model.files) == {"topic_word", "alpha", "vocabulary", "topic_share"}
+        assert model["topic_word"].shape == (5, 60)
+        assert model["alpha"].shape == model["topic_share"].shape == (5,)
+        assert np.allclose(model["topic_word"].sum(axis=1), 1, atol=1e-4)
+        assert model["topic_share"].sum() == pytest.approx(1)
+        assert model["vocabulary"].tolist() == list(corpus.words)
+        best = [
+            row["word"]
+            for row in json.loads(cli("export", "topics", "--format", "json").out)
+            if row["rank"] == 1
+        ]
+        assert model["vocabulary"][model["topic_word"].argmax(axis=1)].tolist() == best
+
+
+def test_what_does_not_go_together(cli, trained):
+    for arguments in (
+        ["model", "--format", "csv"],
+        ["topics", "--format", "npz"],
+        ["topics", "--all"],
+        ["topics", "--model", "hdp"],
+    ):
+        outcome = cli("export", *arguments)
+        assert outcome.code == 2
+        assert outcome.err.count("\n") == 1
+
+
+def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypatch):
+    target = tmp_path / "t.csv"
+    target.write_text("mine")
+    monkeypatch.setattr(
+        SessionReader, "snapshots", lambda self, name: (_ for _ in ()).throw(OSError(28, "No space left"))
+    )
+    outcome = cli("export", "history", "-o", target)
+    assert outcome.code == 1
+    assert "No space left" in outcome.err
+    assert target.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["t.csv"]
+
+
+def test_no_such_place_is_one_line(cli, trained, tmp_path):
+    for target in (tmp_path / "none" / "t.csv", tmp_path):
+        outcome = cli("export", "topics", "-o", target)
+        assert outcome.code == 1
+        assert outcome.err.count("\n") == 1
+
+
+def test_a_device_stays_a_device(cli, trained, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert cli("export", "topics", "-o", pipe).code == 0
+        assert os.read(reader, 100).startswith(HEADERS["topics"].encode())
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith("pipe")] == ["pipe"]
+
+
+def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, corpus, states, assert_same_states):
+    copy = tmp_path / "copy.db"
+    assert cli("backup", copy).code == 0
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert_same_states(states(copy), states(trained))
+    assert cli("train", "--session", copy).code == 0
+    assert cli("status", "--session", copy).code == 0
+    before = copy.read_bytes()
+    outcome = cli("backup", copy)
+    assert outcome.code == 1
+    assert "exists already" in outcome.err
+    assert copy.read_bytes() == before
+
+
+def test_a_backup_that_fails_leaves_nothing(trained, tmp_path):
+    from session.errors import SessionError
+
+    with pytest.raises(SessionError):
+        backup(trained, tmp_path / "none" / "copy.db")
+    with pytest.raises(SessionError):
+        backup(Path(tmp_path / "nothing.db"), tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()

@@ -1,0 +1,106 @@
+"""Titles are whatever a wiki says: they reach file, terminal and exports harmlessly."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from session.documents import Block, Documents
+from session.reader import SessionReader
+from session.store import Store
+from session.trainer import Trainer
+
+TITLES = [
+    "\x1b[2J\x1b]0;owned\x07",
+    "two\nlines\r\nand\x0bmore",
+    "[bold]loud[/bold] [/x] [link=http://evil]",
+    "\u202egnp.exe\u2066",
+    "=HYPERLINK(\"http://evil\")",
+    "+1", "-1", "@SUM(A1)", "\t=1",
+    "'; DROP TABLE articles; --",
+    "../../etc/passwd", "nul\0byte", "comma, \"quote\"", "", " ", "%s {0} %(x)s",
+    "雪だるま ☃ 😀", "x" * 3000, "\x9b31m", "\u2028\u2029\x85",
+]  # fmt: skip
+ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture
+def hostile(corpus, new_session, home):
+    path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=2)
+    store = Store(path)
+    trainer = Trainer(store, article_limit=None, threads=1)
+    n = len(TITLES) + 2
+    trainer.feed(
+        Block(
+            Documents(
+                np.arange(n, dtype=np.int64) + 2**40,
+                np.full(n, 2**50),
+                ("held \x1b[31m", "=held", *TITLES),
+                np.arange(0, 4 * n + 1, 4, dtype=np.int64),
+                np.tile(np.arange(4, dtype=np.int32), n),
+                np.ones(4 * n, np.int32),
+            ),
+            0,
+            {"document": n},
+            0.5,
+        )
+    )
+    trainer.end_of_source()
+    trainer.step(1.0)
+    trainer.commit(1.0, 1)
+    store.close()
+    return path
+
+
+def read_csv(text):
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_nothing_acts_on_the_terminal(cli, hostile):
+    for topic in range(3):
+        outcome = cli("articles", "--topic", topic, "--limit", 100)
+        assert outcome.code == 0
+        assert not ACTS.search(outcome.out)
+    total = sum(len(cli("articles", "--topic", k, "--limit", 100).out.splitlines()) for k in range(3))
+    assert total == len(TITLES)
+
+
+def test_json_has_every_title_whole(cli, hostile):
+    rows = json.loads(cli("export", "articles", "--format", "json").out)
+    assert [row["title"] for row in rows] == TITLES
+    found = [
+        row
+        for k in range(3)
+        for row in json.loads(cli("articles", "--topic", k, "--limit", 99, "--json").out)
+    ]
+    assert sorted(row["title"] for row in found) == sorted(TITLES)
+    assert all(row["page_id"] > 2**40 for row in rows)
+    assert all(row["revision_id"] == 2**50 for row in rows)
+
+
+def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
+    text = cli("export", "articles", "-o", tmp_path / "a.csv")
+    assert text.code == 0
+    rows = read_csv((tmp_path / "a.csv").read_bytes().decode())
+    expected = ["'" + title if title.startswith(("=", "+", "-", "@", "\t")) else title for title in TITLES]
+    assert [row["title"] for row in rows] == expected
+    assert list(rows[0]) == ["page_id", "title", "revision_id", "words", "model", "topic", "proportion"]
+
+
+def test_all_adds_the_role_and_the_rest(cli, hostile):
+    rows = read_csv(cli("export", "articles", "--all").out)
+    assert list(rows[0])[-1] == "role"
+    assert [row["role"] for row in rows].count("held_out") == 2
+    assert len(rows) == len(TITLES) + 2
+    assert rows[1]["title"] == "'=held"
+    assert rows[0]["topic"] == ""
+
+
+def test_titles_are_found_as_text(hostile):
+    with SessionReader(hostile) as reader:
+        for text in ("%", "_", "DROP TABLE", "\\", "☃", "[/x]"):
+            found = [article.title for article in reader.find_articles(text, 100)]
+            assert sorted(found) == sorted(t for t in ["held \x1b[31m", "=held", *TITLES] if text in t), text
