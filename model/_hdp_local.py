@@ -15,7 +15,7 @@ from model.minibatch import Minibatch
 
 BLOCK = 64  # documents
 WORD_BLOCK = 512
-PART = 2048  # documents whose tables are held at a time
+PART = 1024  # documents whose tables are held at a time
 
 Floats = NDArray[Any]
 Vector = NDArray[np.float64]

@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
@@ -90,6 +92,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
         assert abs(slope) < 1e-4 * curvature + 1e-6
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow as plain Python")
 def test_finds_planted_topics():
     batch, beta = planted(300, seed=5)
     model = BatchHDP(40, max_topics=12, eta=0.1).fit(batch)

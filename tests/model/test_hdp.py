@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from scipy.special import psi
@@ -181,10 +183,11 @@ def test_document_bounds_are_the_oracles(documents, warm_start):
 
 def test_the_bound_never_falls_in_coordinate_ascent(documents):
     """With the word counts in every term; without them in one, as in well-known programs, it does fall."""
-    start = trained(documents, warm_start=False)
+    start = trained(documents, warm_start=False, max_iterations=5)
     state = start.state()
+    documents = documents[:8]
     last = np.full(documents.D, -np.inf)
-    for iterations in range(1, 25):
+    for iterations in range(1, 16):
         model = OnlineHDP.from_state({**state, "max_iterations": iterations, "tolerance": 1e-300})
         bounds = model.document_bounds(documents)
         assert np.all(bounds >= last - 1e-9 * np.abs(bounds))
@@ -192,7 +195,7 @@ def test_the_bound_never_falls_in_coordinate_ascent(documents):
 
 
 def test_the_bound_with_tables_is_below_the_evidence():
-    """Two words of one document, two topics, two tables: all 16 assignments enumerated by Monte Carlo."""
+    """Three words of one document, two topics, two tables; the evidence by Monte Carlo."""
     model = make(n_words=2, n_documents=1, max_topics=2, max_topics_per_document=2, dtype="float64")
     document = Minibatch([0, 2], [0, 1], [2, 1])
     model.learn(document)
@@ -250,6 +253,7 @@ def test_topics_keep_their_places(documents):
     np.testing.assert_allclose(other.topics(), model.topics()[order], atol=0.02)
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow as plain Python")
 def test_finds_planted_topics():
     batch, beta = planted(600, seed=5)
     for seed in range(3):
@@ -291,8 +295,19 @@ def test_small_minibatches_forget_as_much_as_one_large(documents):
     assert whole.rho == pytest.approx(1 - (1 - parts.rho) ** 4, rel=0.01)
 
 
+def test_float32_drifts_little_in_a_thousand_updates(documents):
+    """The totals are kept apart from lambda_hat, and its scale apart from both."""
+    model = make(n_documents=24)
+    for _ in range(3):
+        model.learn(documents)
+    for t in range(1000):
+        model.learn(documents[t % 24 : t % 24 + 1])
+    np.testing.assert_allclose(model._lambda_total(), model.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
+
+
 def test_survives_a_rescaled_state(documents):
-    model = make(dtype="float64", warm_start=False, kappa=0.5, tau0=0.0)
+    model = make(dtype="float64", warm_start=False, kappa=0.5, tau0=0.0, max_iterations=2)
+    documents = documents[:3]
     other = OnlineHDP.from_state(model.state())
     for _ in range(40):
         model.learn(documents)
