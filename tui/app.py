@@ -21,9 +21,7 @@ from session.launch import start_trainer
 from session.paths import config_file
 from session.reader import SessionReader
 from tui.dialogs.ask import Ask
-from tui.dialogs.export import Export
 from tui.dialogs.help import Help
-from tui.dialogs.newsession import NewSession
 from tui.feed import Feed
 from tui.inks import Drawn
 from tui.look import Choice, Look
@@ -205,6 +203,8 @@ class Wikitopics(App[str]):
 
     @on(AskNewSession)
     def _new_session(self) -> None:
+        from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
+
         def made(path: Path | None) -> None:
             if path is not None:
                 self.follow(path, started_trainer=True)
@@ -293,6 +293,8 @@ class Wikitopics(App[str]):
         self.main.open_find()
 
     def action_export(self) -> None:
+        from tui.dialogs.export import Export  # forms are heavy: not before the first frame
+
         models = self.latest.models if self.latest is not None else ()
         self.push_screen(Export(self._open_reader, self.path, models, Path.cwd()))
 

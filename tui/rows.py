@@ -81,6 +81,11 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
     # ------------------------------------------------------------------------------------------
 
     @property
+    def width(self) -> int:
+        """Cells of a line beside the scrollbar."""
+        return self.scrollable_content_region.width
+
+    @property
     def current(self) -> T | None:
         """The row under the cursor."""
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
@@ -105,14 +110,14 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         self.refresh()
 
     def _fit(self) -> None:
-        top = 1 if self.header(self.size.width) else 0
+        top = 1 if self.header(self.width) else 0
         self.virtual_size = Size(self.size.width, len(self.rows) + top)
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit()
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width = self.width
         head = self.header(width)
         if head and y == 0:
             return self.strip(head, width, "header")
@@ -126,7 +131,7 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
 
     def reveal(self) -> None:
         """Scroll so that the cursor is in sight."""
-        top = 1 if self.header(self.size.width) else 0
+        top = 1 if self.header(self.width) else 0
         self.scroll_to_region(
             Region(0, self.cursor, self.size.width, 1 + top), animate=False, force=True, x_axis=False
         )
@@ -170,7 +175,7 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         place = event.get_content_offset(self)
         if place is None:
             return
-        top = 1 if self.header(self.size.width) else 0
+        top = 1 if self.header(self.width) else 0
         index = place.y + round(self.scroll_offset.y) - top
         if place.y >= top and 0 <= index < len(self.rows):
             same = index == self.cursor

@@ -1,44 +1,85 @@
-"""Draw README's picture: the screen, as it is, on a demo that is training.
+"""Draw the pictures of the README and the documentation from a real run of the embedded sample.
 
-`python docs/pictures/make.py` from the repository; takes about half a minute.
+    python docs/pictures/make.py [OUT_DIR]          (default: beside this file)
+
+Starts `wikitopics demo --headless` in a folder of its own, opens the screen on it, and once enough has
+been learnt saves each view as an SVG. The pictures ask for no font from the network.
 """
 
 import asyncio
+import os
+import re
+import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
-from session import control
-from session.launch import start_trainer
-from session.reader import SessionReader
-from tui.app import Controls, Wikitopics
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
 
-ARTICLES = 15_000
-SIZE = (120, 36)
-PICTURE = Path(__file__).with_name("dashboard.svg")
+from session import control  # noqa: E402
+from session.reader import SessionReader  # noqa: E402
+from tui.app import Controls, Wikitopics  # noqa: E402
+from tui.themes import LIGHT  # noqa: E402
+
+ENOUGH = 12_000
+"""Articles after which the topics are worth a picture."""
+FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+VIEWS = {"dashboard": "1", "topics": "2", "articles": "3", "crawl": "4", "log": "5", "sessions": "6"}
 
 
-async def draw(path: Path) -> str:
-    """The dashboard as SVG, after a few seconds of watching."""
-    controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
-    app = Wikitopics(SessionReader, path, controls, started_trainer=False)
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause(4.0)
-        return app.export_screenshot(title="wikitopics demo")
+def save(app: Wikitopics, path: Path) -> None:
+    """The screen as an SVG without its web font."""
+    svg = re.sub(r"@font-face\s*\{[^}]*\}", "", app.export_screenshot(title="wikitopics"))
+    svg = re.sub(r"font-family:\s*Fira Code[^;]*;", f"font-family: {FONTS};", svg)
+    path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+
+
+async def draw(session: Path, out: Path) -> None:
+    """All pictures, from one frozen moment so that they agree."""
+    controls = Controls(control.pause, control.resume, control.save, control.stop)
+    app = Wikitopics(SessionReader, session, controls, started_trainer=False)
+    async with app.run_test(size=(130, 38)) as pilot:
+        while app.latest is None or app.latest.status.articles < ENOUGH:
+            await pilot.pause(0.2)
+        await pilot.press("left", "left", "left", "left")
+        await pilot.pause(1.0)
+        save(app, out / "dashboard.svg")
+        app.theme = LIGHT.name
+        await pilot.pause(1.0)
+        save(app, out / "dashboard-light.svg")
+        app.action_theme()
+        await pilot.resize_terminal(120, 36)
+        for name, key in VIEWS.items():
+            if name != "dashboard":
+                await pilot.press(key)
+                await pilot.pause(1.2)
+                save(app, out / f"{name}.svg")
+        await pilot.press("1")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause(1.2)
+        save(app, out / "small.svg")
 
 
 def main() -> None:
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "demo.db"
-        trainer = start_trainer(path, ["demo", "--headless", "--session", str(path)])
+        os.environ["WIKITOPICS_HOME"] = folder
+        trainer = subprocess.Popen(
+            [sys.executable, "-m", "session.cli", "demo", "--headless"],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stderr=subprocess.DEVNULL,
+        )
         try:
-            while not path.exists() or SessionReader(path).status().articles < ARTICLES:
+            session = Path(folder) / "demo.db"
+            while not session.exists():
                 if trainer.poll() is not None:
-                    sys.exit("the trainer ended: see `wikitopics demo --headless`")
-                time.sleep(0.5)
-            PICTURE.write_text(asyncio.run(draw(path)), encoding="utf-8")
+                    sys.exit(f"the trainer ended with code {trainer.returncode}")
+                time.sleep(0.1)
+            asyncio.run(draw(session, out))
         finally:
             trainer.terminate()
             trainer.wait()

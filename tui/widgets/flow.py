@@ -27,14 +27,16 @@ def waiting(status: Status, now: float) -> Part:
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P goes on", "warn"
-    if status.waiting_for:
+    pace = BOUND.get(status.bound_by or "", "")
+    if status.waiting_for and (status.waiting_until is not None or not pace or status.crawl_rate == 0):
         text = f"waiting for {visible(status.waiting_for)}"
         if status.waiting_until is not None:
             left = status.waiting_until - now
             until = time.strftime("%H:%M:%S", time.localtime(status.waiting_until))
             text += f" until {until}" + (f" ({age(left)})" if left >= 1 else "")
-        return text, "warn"
-    return (BOUND[status.bound_by], "muted") if status.bound_by else ("", "muted")
+        # A reply that is on its way is the usual state, a wait with an end is not.
+        return text, "warn" if status.waiting_until is not None or status.crawl_rate == 0 else "muted"
+    return pace, "muted"
 
 
 def allowed(status: Status) -> str:

@@ -54,7 +54,7 @@ class TopicList(Rows[TopicRow]):
         sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
         points = f"{abs(100 * change):.1f}"
         points = points.removeprefix("0") if points.startswith("0.") else points
-        return f"{sign}{points:<4} ", "good" if up else "bad"
+        return f"{sign}{points:<4} ", "good" if up else "muted"
 
 
 def words_of(row: TopicRow, room: int) -> list[Part]:
