@@ -157,6 +157,7 @@ class Run:
                 beat.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await beat
+                self._report(self._as_report())
                 await self._part(pulse, run)
         return self._reason
 

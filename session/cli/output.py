@@ -80,8 +80,3 @@ def duration(seconds: float) -> str:
 def until(moment: float | None) -> str:
     """ " until 14:05:09" for a known end of a wait, else nothing."""
     return "" if moment is None else time.strftime(" until %H:%M:%S", time.localtime(moment))
-
-
-def to_terminal() -> bool:
-    """Whether standard output is a terminal."""
-    return sys.stdout.isatty()

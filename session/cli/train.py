@@ -3,6 +3,7 @@
 import json
 import logging
 import logging.handlers
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import duration, error_line, number, say, to_terminal, until
+from session.cli.output import duration, error_line, number, say, until
 from session.paths import session_path
 
 
@@ -160,14 +161,14 @@ class Lines:
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
         self._next = 0.0
-        self._every = 5.0 if to_terminal() else 30.0
+        self._every = 5.0 if sys.stderr.isatty() else 30.0
         self._perplexities: dict[str, float] = {}
         self._last: Any = None
 
     def __call__(self, report: Any) -> None:
         self._last = report
         measured = report.perplexities != self._perplexities and not self._perplexities
-        if time.monotonic() < self._next and not measured:
+        if report.state == "stopping" or (time.monotonic() < self._next and not measured):
             return
         self._perplexities = report.perplexities
         self._next = time.monotonic() + self._every
@@ -183,7 +184,7 @@ class Lines:
             parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
         if report.state == "paused":
             parts.append("paused")
-        if report.waiting_for:
+        if report.waiting_for and report.state != "stopping":
             parts.append(f"waiting for {report.waiting_for}{until(report.waiting_until)}")
         return "  ".join(parts)
 

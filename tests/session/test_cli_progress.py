@@ -1,0 +1,39 @@
+"""Progress lines without a screen: few, plain, and the last one tells how it ended."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from session.cli.train import Lines
+
+
+def report(articles: int, state: str = "running", **more: Any) -> Any:
+    values: dict[str, Any] = {
+        "state": state,
+        "progress": SimpleNamespace(articles=articles, held_out=10),
+        "elapsed_seconds": 61.0,
+        "perplexities": {},
+        "crawl_rate": 0.0,
+        "waiting_for": None,
+        "waiting_until": None,
+    }
+    return SimpleNamespace(**values | more)
+
+
+def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> None:
+    told: list[str] = []
+    lines = Lines(told.append)
+    for articles in range(50):
+        lines(report(articles, waiting_for="the wiki's reply"))
+    assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
+    for _ in range(50):
+        lines(report(64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
+    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  360,000 articles/h"]
+
+
+def test_the_last_line_is_of_the_end() -> None:
+    told: list[str] = []
+    lines = Lines(told.append)
+    lines(report(0))
+    lines(report(97, "stopping", perplexities={"lda": 5000.0}, waiting_for="the wiki's reply"))
+    lines.end("finished")
+    assert told[1:] == ["0:01:01  97 articles  lda perplexity 5,000", "finished; everything is saved"]
