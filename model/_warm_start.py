@@ -31,6 +31,7 @@ FIRST_HORIZON = 4_000.0  # documents
 HORIZON_SHARE = 0.3  # of the corpus, if that is shorter
 HORIZON_SLOPE = 0.75  # documents of horizon for a document seen
 SMALLEST_CORPUS = 1e6  # documents
+INFERENCE_ITERATIONS = 8  # at most, where nothing is learnt: more fit the words seen, not the unseen
 RANDOM_SHARE = 0.12  # of the mass of lambda, at random, before the first document
 
 

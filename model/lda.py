@@ -200,7 +200,10 @@ class OnlineLDA:
 
         A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
-        return self._infer(batch).proportions(self.alpha)
+        iterations = self.max_iterations
+        if self._warm_start:
+            iterations = min(iterations, _warm_start.INFERENCE_ITERATIONS)
+        return self._infer(batch, iterations).proportions(self.alpha)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -210,10 +213,11 @@ class OnlineLDA:
         """
         if batch.n_tokens == 0:
             return float("nan")
-        return float(np.exp(-self._infer(batch).elbo().sum() / batch.n_tokens))
+        local = self._infer(batch, self.max_iterations)
+        return float(np.exp(-local.elbo().sum() / batch.n_tokens))
 
-    def _infer(self, batch: Minibatch) -> LocalStep:
-        return LocalStep(self._topics, batch, self.alpha, self._workers, self.tolerance, self.max_iterations)
+    def _infer(self, batch: Minibatch, iterations: int) -> LocalStep:
+        return LocalStep(self._topics, batch, self.alpha, self._workers, self.tolerance, iterations)
 
     def _corpus(self) -> float:
         """D of the statistics' D/S."""

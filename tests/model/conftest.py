@@ -1,7 +1,14 @@
+import os
+
 import numpy as np
 import pytest
 
 from model import Minibatch
+
+# Thousands of documents: minutes where kernels run as plain Python.
+needs_jit = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow without compiled kernels"
+)
 
 
 def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):

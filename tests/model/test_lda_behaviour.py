@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from model import Minibatch, OnlineLDA, document_completion
-from tests.model.conftest import planted
+from tests.model.conftest import needs_jit, planted
 
 PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
 
@@ -50,6 +50,7 @@ def distances(topics, beta):
     return distance[linear_sum_assignment(distance)]
 
 
+@needs_jit
 def test_planted_topics_are_found():
     found = []
     for seed in range(8):
@@ -125,6 +126,7 @@ def test_a_long_document():
     assert np.isfinite(m.topics()).all()
 
 
+@needs_jit
 def test_float32_drifts_little_over_a_thousand_updates():
     batch, _ = planted(1000)
     wide = OnlineLDA(4, 40, 1e6, dtype="float64", tau0=16.0, **PAPER)

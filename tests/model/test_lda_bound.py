@@ -10,6 +10,7 @@ from model import BatchLDA, Minibatch, OnlineLDA
 from model._blocks import Workers
 from model._local_step import LocalStep
 from model._topics import Topics
+from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 
 
@@ -119,9 +120,8 @@ def test_topics_elbo_and_sums_are_the_oracles():
     assert topics.sum_Elog_beta() == pytest.approx(Elog_dirichlet(lambda_).sum(), rel=1e-10)
 
 
+@needs_jit
 def test_learnt_alpha_and_eta_raise_the_bound():
-    from tests.model.conftest import planted
-
     batch, _ = planted(400, n_topics=4, alpha=0.3)
     bounds = {}
     for learn in (False, True):
