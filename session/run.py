@@ -246,7 +246,7 @@ class Run:
             except NotNow as error:
                 if self._stop.is_set():
                     raise
-                self._blocked = str(error)
+                self._blocked = f"the disk: {error}"
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stop.wait(), RETRY_SECONDS)
             else:

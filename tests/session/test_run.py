@@ -292,7 +292,7 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
 
     async def make_room(run):
         nonlocal full
-        await until(lambda: status(trainer_of.path).waiting_for == "no space left on the disk of x")
+        await until(lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x")
         assert status(trainer_of.path).articles == 0
         full = False
 
