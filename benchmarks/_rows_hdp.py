@@ -13,7 +13,7 @@ from benchmarks._peers import FixedTopics, GensimHdp, SklearnLDA
 from benchmarks._row import Row, row
 from benchmarks._rows_lda import gibbs_topics, paper_curve
 from model import CompletionSet, Minibatch, OnlineHDP
-from model._hdp_kernels import proportions
+from model._hdp_proportions import proportions
 from model._words import by_word
 
 W = 7702

@@ -21,13 +21,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from model._hdp_proportions import EM_STEPS, soft_em
 from model._jit import kernel
 from model._lda_kernels import dot, mix
 from model._special import exp_digamma_first
 
 Floats = NDArray[np.floating]
 
-EM_STEPS = 3
 CANDIDATES = 32  # C: a document's shortlist is no longer than this …
 FEWEST_WORDS = 4.0  # … and holds the topics with more expected words than this
 EMPTY = 0.05  # expected words of a table below which it leaves
@@ -181,25 +181,6 @@ def log_first(n: int, x: Floats, out: Floats) -> None:
         series = np.float32(1 / 3) + q * series
         series = np.float32(1) + q * series
         out[j] = np.float32(2) * s * series + np.float32(e) * np.float32(0.6931471805599453)
-
-
-@kernel
-def soft_em(
-    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
-) -> None:
-    """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
-    kind = rows.dtype.type
-    weight = prior.copy()
-    for _ in range(steps):
-        expected[:] = 0
-        for j in range(n):
-            row = rows[local[j]]
-            share = n_dw[j] / (dot(weight.size, weight, row) + kind(1e-30))
-            for k in range(weight.size):
-                expected[k] += share * row[k]
-        for k in range(weight.size):
-            expected[k] *= weight[k]
-            weight[k] = expected[k] + prior[k]
 
 
 @kernel
@@ -389,90 +370,3 @@ def add_tables(
         for i in range(n_topics.shape[1]):
             for a in range(n_topics[d, i]):
                 chosen[topics[d, i, a]] += zeta[d, i, a]
-
-
-@kernel
-def proportions(
-    start: int,
-    stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    rows: Floats,
-    prior: Floats,
-    least: float,
-    sweeps: int,
-    theta: Floats,
-) -> None:
-    """theta (D, K) = (N_k + prior_k) / (N + sum prior): held-out proportions, rows (U, K') being E[beta].
-
-    N_k from the collapsed update phi_wk ∝ (N_k - phi_wk + prior_k) E[beta_kw], one of the word's occurrences
-    left out, in sweeps over the words. Starts from EM over all topics; topics with at most `least` expected
-    words take no part.
-    """
-    kind = rows.dtype.type
-    K = theta.shape[1]
-    longest = 1
-    for d in range(start, stop):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    expected = np.empty(rows.shape[1], rows.dtype)
-    topics = np.empty(K, np.int32)
-    words = np.empty(K, rows.dtype)
-    values = np.empty(K, rows.dtype)
-    start_at = np.empty(K, rows.dtype)
-    n_dw = np.empty(longest, rows.dtype)
-    for d in range(start, stop):
-        first = indptr[d]
-        n = indptr[d + 1] - first
-        total = 0.0
-        for k in range(K):
-            total += prior[k]
-        for k in range(K):
-            theta[d, k] = prior[k]
-        if n > 0:
-            for j in range(n):
-                n_dw[j] = kind(counts[first + j])
-                total += n_dw[j]
-            soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
-            c = 0
-            for k in range(K):
-                if expected[k] > least:
-                    topics[c] = k
-                    c += 1
-            if c == 0:
-                topics[0] = np.argmax(expected[:K])
-                c = 1
-            phi = np.empty((n, c), rows.dtype)
-            beta = np.empty((n, c), rows.dtype)
-            for a in range(c):
-                words[a] = 0
-                start_at[a] = expected[topics[a]] + prior[topics[a]]
-            for j in range(n):
-                norm = kind(1e-30)
-                for a in range(c):
-                    beta[j, a] = rows[local[first + j], topics[a]]
-                    phi[j, a] = start_at[a] * beta[j, a]
-                    norm += phi[j, a]
-                for a in range(c):
-                    phi[j, a] /= norm
-                    words[a] += n_dw[j] * phi[j, a]
-            for _ in range(sweeps):
-                for j in range(n):
-                    norm = kind(1e-30)
-                    for a in range(c):
-                        value = (words[a] - phi[j, a] + prior[topics[a]]) * beta[j, a]
-                        values[a] = max(value, kind(0))
-                        norm += values[a]
-                    inverse = 1 / norm
-                    for a in range(c):
-                        value = values[a] * inverse
-                        words[a] += n_dw[j] * (value - phi[j, a])
-                        phi[j, a] = value
-            for a in range(c):
-                theta[d, topics[a]] += max(words[a], kind(0))
-        whole = 0.0
-        for k in range(K):
-            whole += theta[d, k]
-        inverse = kind(1 / whole)
-        for k in range(K):
-            theta[d, k] *= inverse

@@ -32,8 +32,9 @@ from scipy.special import gammaln, psi
 
 from model import _hdp_local
 from model._blocks import Workers
-from model._hdp_kernels import proportions
 from model._hdp_local import Corpus, Local
+from model._hdp_proportions import proportions
+from model._hdp_start import joined, nothing, topics_from
 from model._hdp_sticks import Elog_sticks, expected_sticks, sticks_bound
 from model._lda_kernels import LANES, topic_rows
 from model._words import Words, by_word
@@ -43,8 +44,6 @@ SMALLEST_SCALE = 1e-6
 
 LARGEST_STEP = 2048  # documents of a whole step, fewer where the corpus is small: see `whole_step`
 FIRST = 1000  # documents that the topics start from
-SEEDS = 5  # documents that a topic starts from,
-SEED_WEIGHT = 0.1  # … with so much of its words; the rest are the corpus's
 HEAVY = 0.1  # the uniform sticks to start with weigh as much as this part of the corpus's tables
 BALANCE = 0.7  # exponent by which topics ahead are held back at first, falling to 0 …
 BALANCED = 100_000  # … within so many documents, or two thirds of a smaller corpus
@@ -121,7 +120,7 @@ class OnlineHDP:
         self._updates = 0
         self._seen = 0
         self._rho = 0.0
-        self._first: Minibatch | None = _nothing() if warm_start else None
+        self._first: Minibatch | None = nothing() if warm_start else None
         self._started_from = 0
         if not warm_start:
             # [SVI13] footnote 6: lambda - eta ~ Exponential(D 100 / (K W))
@@ -347,7 +346,7 @@ class OnlineHDP:
         Until so many have come, everything starts over from all of them each time their number has doubled,
         so that the stream may begin with small minibatches; in between there are steps as usual.
         """
-        first = _joined(first, batch)
+        first = joined(first, batch)
         wanted = min(FIRST, self._n_documents)
         if min(2 * self._started_from, wanted) <= first.D:
             self._start_from(first)
@@ -361,16 +360,7 @@ class OnlineHDP:
         """Topics from documents: some drawn at random on the corpus's mean; sticks uniform and heavy."""
         K = self.n_topics
         mass = self._n_documents * 100 / K  # as in [SVI13] footnote 6: 100 words a document
-        total = max(documents.n_tokens, 1)
-        mean = np.bincount(documents.word_ids, documents.counts, self.n_words) / total
-        lambda_hat = np.tile((1 - SEED_WEIGHT) * mass * mean[:, None], (1, K))
-        lengths = documents.lengths()
-        for k, drawn in enumerate(self._random.integers(0, documents.D, (K, SEEDS))):
-            for d in drawn:
-                entries = slice(documents.indptr[d], documents.indptr[d + 1])
-                lambda_hat[documents.word_ids[entries], k] += (
-                    SEED_WEIGHT * mass / SEEDS * documents.counts[entries] / max(lengths[d], 1)
-                )
+        lambda_hat = mass * topics_from(documents, self.n_words, K, self._random)
         self._lambda_hat = lambda_hat.astype(self._lambda_hat.dtype)
         self._restart(HEAVY * self._n_documents * self.max_topics_per_document / K)
         self._started_from = documents.D
@@ -421,7 +411,7 @@ class OnlineHDP:
 
     def state(self) -> dict[str, Any]:
         """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
-        first = self._first or _nothing()
+        first = self._first or nothing()
         return {
             "kind": self.kind,
             "lambda_hat": self._lambda_hat.copy(),
@@ -478,16 +468,3 @@ class OnlineHDP:
         model._random.bit_generator.state = state["random"]
         model._workers = Workers(1)
         return model
-
-
-def _nothing() -> Minibatch:
-    return Minibatch([0], [], [])
-
-
-def _joined(first: Minibatch, second: Minibatch) -> Minibatch:
-    """The documents of both."""
-    return Minibatch(
-        np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
-        np.concatenate([first.word_ids, second.word_ids]),
-        np.concatenate([first.counts, second.counts]),
-    )
