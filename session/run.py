@@ -157,7 +157,7 @@ class Run:
                 beat.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await beat
-                self._report(self._as_report())
+                self._tell_progress()
                 await self._part(pulse, run)
         return self._reason
 
@@ -271,12 +271,15 @@ class Run:
             wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
             self._obey(wishes)
             await self._note_news(pulse)
-            try:
-                self._report(self._as_report())
-            except BrokenPipeError:
-                self.stop("nobody reads the progress any more")
+            self._tell_progress()
             number += 1
             await asyncio.sleep(BEAT_SECONDS)
+
+    def _tell_progress(self) -> None:
+        try:
+            self._report(self._as_report())
+        except BrokenPipeError:
+            self.stop("nobody reads the progress any more")
 
     async def _note_news(self, pulse: Pulse) -> None:
         """Keep in the session's log what a reader in the morning wants to know."""
