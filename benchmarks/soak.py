@@ -7,6 +7,7 @@ A watcher that never sleeps reads the session meanwhile. Prints a table; writes 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from front_door import family, memory_mb
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", ROOT.parent / "shared"))
@@ -35,19 +37,6 @@ def resampled(articles: int, target: Path) -> None:
     rows = np.repeat(indptr[:-1][chosen] - out[:-1], lengths) + np.arange(out[-1])
     again = np.maximum(1, rng.poisson(counts[rows])).astype(np.uint16)
     np.savez(target, indptr=out, word_ids=word_ids[rows].astype(np.uint16), counts=again, n_words=n_words)
-
-
-def resident_mb(pid: int) -> float:
-    """Megabytes of memory that a process and its children have in use (of shared pages each its part)."""
-    total = 0.0
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    for each in [pid, *map(int, children)]:
-        try:
-            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-    return total
 
 
 def watch(path: Path) -> None:
@@ -97,7 +86,9 @@ def run(kind: str, articles: int) -> dict[str, object]:
                 time.sleep(1.0)
                 wal = max(wal, _size(path.with_name("soak.db-wal")))
                 if path.exists() and trainer.poll() is None:
-                    memory.append((time.monotonic() - begun, _articles(path), resident_mb(trainer.pid)))
+                    with contextlib.suppress(OSError):  # one of its processes has just ended
+                        used = memory_mb(family(trainer.pid))
+                        memory.append((time.monotonic() - begun, _articles(path), used))
         finally:
             watcher.send_signal(signal.SIGKILL)
             watcher.wait()

@@ -104,6 +104,7 @@ class Run:
         self._learning = False
         self._sound = True
         self._told_perplexities: dict[str, float] = trainer.perplexities()
+        self._told_articles = trainer.progress.articles
         self._told_errors: set[str] = set()
         self._told_blocked: str | None = None
         self._told_dumps = trainer.progress.crawled >= MANY_ARTICLES
@@ -218,7 +219,7 @@ class Run:
         self._learning = True
         # Should it fail half way, the models and the account disagree: nothing may be saved any more.
         self._sound = False
-        trained = await self._in_trainer(lambda: self._trainer.step(self._elapsed()))
+        trained = await self._in_trainer(lambda: self._trainer.step(self._elapsed))
         self._sound = True
         self._learning = False
         self._trained.add(trained)
@@ -287,8 +288,11 @@ class Run:
         perplexities = self._trainer.perplexities()
         if perplexities != self._told_perplexities:
             self._told_perplexities = perplexities
-            scores = ", ".join(f"{name} {value:,.1f}" for name, value in perplexities.items())
-            news.append(("info", f"after {self._trainer.progress.articles:,} articles: perplexity {scores}"))
+            articles = self._trainer.progress.articles
+            if articles.bit_length() != self._told_articles.bit_length():  # a line each time it has doubled
+                self._told_articles = articles
+                scores = ", ".join(f"{name} {value:,.1f}" for name, value in perplexities.items())
+                news.append(("info", f"after {articles:,} articles: perplexity {scores}"))
         errors = self._feed.activity.errors
         news += [("warning", error) for error in errors if error not in self._told_errors]
         self._told_errors = set(errors)

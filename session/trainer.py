@@ -5,6 +5,7 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 """
 
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +106,11 @@ class Trainer:
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
         return limit_reached or (self._source_ended and self.progress.pending == 0)
 
-    def step(self, elapsed_seconds: float) -> int:
-        """Train one minibatch, measure where that is due; returns the number of articles trained."""
+    def step(self, elapsed_seconds: Callable[[], float]) -> int:
+        """Train one minibatch, measure where that is due; returns the number of articles trained.
+
+        ``elapsed_seconds`` is asked when the minibatch is learnt: curves can be drawn over time too.
+        """
         batch = self._take(min(self._next_size(), self.progress.pending))
         learnt = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
@@ -123,7 +127,7 @@ class Trainer:
         self._moved = self._learnt = True
         self.renewal_due = renewal_due(before, progress.articles)
         if evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out)):
-            self._measure(elapsed_seconds)
+            self._measure(elapsed_seconds())
         return len(batch)
 
     def finish(self, elapsed_seconds: float) -> None:
@@ -187,11 +191,12 @@ class Trainer:
         progress = self.progress
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
+        scores = list(self._scores)
         for number, model in enumerate(self.models):
             topics = model.topics()
             if self._measured_on is not None:
                 values = self._measured_on.measure(model, topics)
-                self._scores[number] = values.get("log_likelihood", self._scores[number])
+                scores[number] = values.get("log_likelihood", scores[number])
                 self._changes.metrics += [
                     (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
                     for metric, value in values.items()
@@ -199,6 +204,7 @@ class Trainer:
             ids, probabilities = snapshot_words(topics)
             shares = np.asarray(model.topic_shares(), np.float32)
             self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
+        self._scores = scores  # all at once: another thread reports them
         if self._measured_on is not None:
             self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
         self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
+MOST_SPARED = 1000
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Article:
 
 
 class Articles:
-    """``size`` articles: the corpus in its order, then articles resampled from it.
+    """``size`` articles: the corpus in its order, then articles resampled from all but its first tenth
+    (its first 1,000 at most).
 
     Every article is made anew from ``seed`` and its index whenever it is asked for, always the same.
     ``words_each``: draw so many words from each article's distribution instead of its own counts.
@@ -44,12 +46,13 @@ class Articles:
         self.size = size
         self._seed = seed
         self._words_each = words_each
+        # A trainer holds the first articles out: it must not be shown copies of them later.
+        self._spared = min(MOST_SPARED, len(corpus.titles) // 10)
         self._index = {title: i for i, title in enumerate(corpus.titles)}
 
     def title(self, index: int) -> str:
         """The title of article ``index``, 0 to size - 1."""
-        n = len(self.corpus.titles)
-        base, lap = self._base(index), index // n
+        base, lap = self._place(index)
         return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
 
     def find(self, title: str) -> int | None:
@@ -60,12 +63,12 @@ class Articles:
             and (copy := _COPY.fullmatch(title))
             and (base := self._index.get(copy[1])) is not None
         ):
-            found = int(copy[2]) * len(self.corpus.titles) + base
+            found = self._copy(base, int(copy[2]))
         return found if found is not None and found < self.size else None
 
     def article(self, index: int) -> Article:
         """Article ``index`` with its words in the order in which they are to be written."""
-        corpus, base = self.corpus, self._base(index)
+        corpus, (base, _) = self.corpus, self._place(index)
         rng = np.random.default_rng((self._seed, index))
         span = slice(corpus.indptr[base], corpus.indptr[base + 1])
         ids, counts = corpus.word_ids[span], corpus.counts[span]
@@ -77,8 +80,20 @@ class Articles:
             words = rng.permutation(np.repeat(ids, counts))
         return Article(index, self.title(index), words.astype(np.int64))
 
-    def _base(self, index: int) -> int:
-        return index % len(self.corpus.titles)
+    def _place(self, index: int) -> tuple[int, int]:
+        """(article of the corpus, lap): lap 0 is the corpus itself, the later ones lack its beginning."""
+        n = len(self.corpus.titles)
+        if index < n:
+            return index, 0
+        lap, place = divmod(index - n, n - self._spared)
+        return self._spared + place, lap + 1
+
+    def _copy(self, base: int, lap: int) -> int | None:
+        """The inverse of :meth:`_place` for laps from 1; None for an article that has no copies."""
+        n = len(self.corpus.titles)
+        if lap < 1 or base < self._spared:
+            return None
+        return n + (lap - 1) * (n - self._spared) + base - self._spared
 
 
 def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> Corpus:

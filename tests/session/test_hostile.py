@@ -49,7 +49,7 @@ def hostile(corpus, new_session, home):
         )
     )
     trainer.end_of_source()
-    trainer.step(1.0)
+    trainer.step(lambda: 1.0)
     trainer.commit(1.0, 1)
     store.close()
     return path

@@ -48,7 +48,7 @@ class Driver:
     def act(self):
         trainer = self.trainer
         if trainer.ready():
-            trainer.step(0.0)
+            trainer.step(lambda: 0.0)
         elif self.next >= len(self.file):
             trainer.end_of_source()
         else:
@@ -201,13 +201,13 @@ def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(session
     for start in range(0, 700, 100):
         driver.trainer.feed(block(driver.file, start, start + 100))
         while driver.trainer.ready():
-            driver.trainer.step(0.0)
+            driver.trainer.step(lambda: 0.0)
     left = driver.trainer.progress.pending
     assert 0 < left < 64
     assert not driver.trainer.done()
     driver.trainer.end_of_source()
     assert driver.trainer.ready()
-    assert driver.trainer.step(0.0) == left
+    assert driver.trainer.step(lambda: 0.0) == left
     assert driver.trainer.done()
     driver.store.close()
 
