@@ -61,7 +61,7 @@ def default_curve() -> Curve:
 @functools.cache
 def sklearn_curve() -> Curve:
     first = data.stream()[:100_000]
-    model = SklearnLDA(100, W, first.D)
+    model = SklearnLDA(100, W, first.D, offset=64.0)
     return curve("scikit-learn", model, minibatches(first, 1024), data.held_out(), points=8)
 
 

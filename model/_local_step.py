@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from model._blocks import Workers
-from model._lda_kernels import LANES, add_statistics, e_step, mixtures, topic_rows
+from model._lda_kernels import LANES, add_statistics, e_step, topic_rows
 from model._topics import Topics
 from model._words import Words, by_word
 from model.minibatch import Minibatch
@@ -116,25 +116,37 @@ class LocalStep:
         return total
 
     def elbo(self) -> NDArray[np.float64]:
-        """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma."""
-        topics, words, batch = self._topics, self.words, self._batch
+        """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
+
+        Only for steps without balance. docs/derivations.md: topics inactive in a document add nothing.
+        """
+        batch, local = self._batch, self.words.local
         gamma = self.gamma.astype(np.float64)
-        Elog_theta = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
-        Elog_beta = psi(topics.rows(words.ids, np.float64)) - psi(topics.totals())
-        largest = Elog_beta.max(axis=1)
-        normalisers = np.empty(len(batch.word_ids))
-        mixtures(
-            batch.indptr, words.local, np.exp(Elog_beta - largest[:, None]), np.exp(Elog_theta), normalisers
-        )
-        # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw])
-        per_entry = batch.counts * (np.log(normalisers) + largest[words.local])
+        psi_sum = psi(gamma.sum(axis=1))
+        # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k
+        # exp(psi(gamma_k)) rows_wk
+        mixtures = np.log(batch.counts) - np.log(self._ratio, dtype=np.float64) + self._log_row_sums()[local]
+        per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
         running = np.concatenate([[0.0], np.cumsum(per_entry)])
         elbo: NDArray[np.float64] = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
         # E[log p(theta | alpha)] - E[log q(theta)]
         alpha = self._alpha
-        elbo += ((alpha - gamma) * Elog_theta + gammaln(gamma) - gammaln(alpha)).sum(axis=1)
+        d, k = np.nonzero(self.gamma != alpha.astype(self.gamma.dtype))
+        active, prior = gamma[d, k], alpha[k]
+        terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
+        elbo += np.bincount(d, terms, minlength=batch.D)
         elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
         return elbo
+
+    def _log_row_sums(self) -> NDArray[np.float64]:
+        """(U,) log sum_k exp(E[log beta_kw]), by which the rows were divided: found from each row's
+        largest."""
+        ids, topics = self.words.ids, self._topics
+        k = self._rows.argmax(axis=1)
+        lambda_ = topics.eta + topics.scale * topics.hat[ids, k].astype(np.float64)
+        largest = self._rows[np.arange(len(ids)), k]
+        sums: NDArray[np.float64] = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
+        return sums
 
     def m_step(self, rho: float, eta: float, repeats: float) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sum_d n_d phi_d); repeats = D/S, [H10] alg. 2."""

@@ -61,7 +61,8 @@ class CompletionSet:
         rows = topic_rows(words.ids) if topic_rows else np.ascontiguousarray(model.topics()[:, words.ids].T)
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(hidden.indptr, words.local, rows.astype(np.float32, copy=False), theta, probability)
-        return float(hidden.counts @ np.log(probability, dtype=np.float64) / hidden.n_tokens)
+        # Not with @: a BLAS that spins up threads takes longer than all the rest.
+        return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 
 
 def _part(
