@@ -14,7 +14,7 @@ from model._topics import Topics
 from model._words import Words, by_word
 from model.minibatch import Minibatch
 
-DOCUMENT_BLOCK = 64
+DOCUMENT_BLOCK = 128
 WORD_BLOCK = 512
 DROP = 0.01  # expected words below which a topic leaves a document, in float32
 WIDE = 6  # iterations over all topics before the active ones are gathered, at most
@@ -105,8 +105,14 @@ class LocalStep:
 
     def proportions(self, alpha: NDArray[np.float64]) -> NDArray[np.float32]:
         """(D, K) E[theta] = gamma / sum gamma, where alpha takes the place of the alpha of this step."""
-        gamma = self.gamma if alpha is self._alpha else self.gamma + (alpha - self._alpha)
-        theta: NDArray[np.float32] = (gamma / gamma.sum(axis=1, keepdims=True)).astype(np.float32)
+        gamma = (
+            self.gamma
+            if alpha is self._alpha
+            else self.gamma + (alpha - self._alpha).astype(self.gamma.dtype)
+        )
+        theta: NDArray[np.float32] = np.divide(gamma, gamma.sum(axis=1, keepdims=True)).astype(
+            np.float32, copy=False
+        )
         return theta
 
     def sum_Elog_theta(self) -> NDArray[np.float64]:

@@ -54,6 +54,13 @@ class Topics:
         lambda_: NDArray[Any] = (self.eta + self.scale * self.hat).T
         return lambda_
 
+    def expected(self) -> NDArray[Any]:
+        """(W, K) E[beta_kw] = lambda_kw / sum_w lambda_kw."""
+        totals = self.totals()
+        expected: NDArray[Any] = self.hat * (self.scale / totals).astype(self.dtype)
+        expected += (self.eta / totals).astype(self.dtype)
+        return expected
+
     def totals(self) -> NDArray[np.float64]:
         """(K,) sum_w lambda_kw."""
         return self.n_words * self.eta + self.scale * self.total_hat

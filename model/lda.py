@@ -144,10 +144,7 @@ class OnlineLDA:
 
     def topics(self) -> NDArray[Any]:
         """(K, W) expected topics E[beta], rows sum to 1."""
-        lambda_ = self.lambda_
-        totals = lambda_.sum(axis=1, dtype=np.float64, keepdims=True)
-        topics: NDArray[Any] = lambda_ / totals.astype(lambda_.dtype)
-        return topics
+        return self._topics.expected().T
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
