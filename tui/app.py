@@ -3,30 +3,30 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from textual import on
 from textual.app import App, SystemCommand
-from textual.binding import Binding
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from session import config, control
-from session.errors import BadUsage, SessionError
+from session import control
+from session.errors import SessionError
 from session.launch import start_trainer
-from session.paths import config_file
 from session.reader import SessionReader
+from tui.controls import Controls
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
 from tui.feed import Feed
 from tui.inks import Drawn
+from tui.keys import EVERYWHERE
 from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
 from tui.messages import NewSession as AskNewSession
+from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
 from tui.terminal import obey_signals, open_app, plain_terminal
 from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
@@ -41,16 +41,6 @@ STOP_PATIENCE = 30.0
 """How long "save and stop" waits for the trainer before it says that it goes on alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Controls:
-    """What the screen can ask of a trainer; each raises SessionError where none runs."""
-
-    pause: Callable[[Path], None]
-    resume: Callable[[Path], None]
-    save: Callable[[Path], None]
-    stop: Callable[[Path], None]
-
-
 class Wikitopics(App[str]):
     """The app: follows one session, hands each look to the view in sight."""
 
@@ -58,36 +48,7 @@ class Wikitopics(App[str]):
     CSS_PATH = "room.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        *[
-            Binding(
-                str(i + 1),
-                f"view({i})",
-                kind.TITLE,
-                show=False,
-                id=f"view.{kind.TITLE.lower()}",
-                tooltip=f"open {kind.TITLE}",
-            )
-            for i, kind in enumerate(VIEWS)
-        ],
-        Binding(
-            "space", "freeze", "Freeze", id="app.freeze", tooltip="hold the view still; training goes on"
-        ),
-        Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
-        Binding(
-            "S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"
-        ),
-        Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
-        Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
-        Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
-        Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
-        Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
-        Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
-        Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
-        Binding("q", "leave", "Quit", id="app.quit", tooltip="close this screen"),
-        Binding("ctrl+c", "leave", "Quit", show=False, priority=True, system=True),
-        Binding("ctrl+q", "leave", "Quit", show=False, priority=True, system=True),
-    ]
+    BINDINGS = EVERYWHERE
 
     def __init__(
         self,
@@ -96,14 +57,14 @@ class Wikitopics(App[str]):
         controls: Controls,
         *,
         started_trainer: bool,
-        keys: Mapping[str, str] | None = None,
+        preferences: Preferences | None = None,
     ) -> None:
         super().__init__()
         self._open_reader = open_reader
         self.path = path
         self._controls = controls
         self._started_trainer = started_trainer
-        self._keys = keys or {}
+        self._preferences = preferences or Preferences()
         self.choice = Choice(ascii_only=plain_terminal())
         self.latest: Look | None = None
         self._frozen_at: float | None = None
@@ -132,10 +93,9 @@ class Wikitopics(App[str]):
         return Feed(lambda: self._open_reader(path))
 
     def on_mount(self) -> None:
-        self.theme = suitable()
+        self.theme = self._preferences.theme or suitable()
         self.set_class(self.choice.ascii_only, "-ascii")
-        if self._keys:
-            self.set_keymap(self._keys)
+        self.set_keymap(self._preferences.keys)
         obey_signals(self)
         self.run_worker(self._follow(), name="follow", exit_on_error=True)
 
@@ -409,13 +369,7 @@ def run(path: Path, *, started_trainer: bool) -> None:
     """
     SessionReader(path).close()  # say so now, in one line, if it is none
     controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
-    app = Wikitopics(SessionReader, path, controls, started_trainer=started_trainer, keys=own_keys())
+    app = Wikitopics(
+        SessionReader, path, controls, started_trainer=started_trainer, preferences=preferences()
+    )
     open_app(app)
-
-
-def own_keys() -> dict[str, str]:
-    """The user's key bindings: the table `[keys]` of the config file, binding id to key."""
-    table = config.load().get("keys", {})
-    if not isinstance(table, dict) or not all(isinstance(key, str) for key in table.values()):
-        raise BadUsage(f'{config_file()}: [keys] holds lines like "app.freeze" = "f"')
-    return {str(name): key for name, key in table.items()}

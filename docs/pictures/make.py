@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 from session import control  # noqa: E402
 from session.reader import SessionReader  # noqa: E402
-from tui.app import Controls, Wikitopics  # noqa: E402
+from tui.app import Wikitopics  # noqa: E402
+from tui.controls import Controls  # noqa: E402
 from tui.themes import LIGHT  # noqa: E402
 
 ENOUGH = 12_000

@@ -180,11 +180,8 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     if recipe.state in {"stopped", "finished"}:
         pulse.end(run, "stopped on request")
     if recipe.state not in {"new", "starting"}:
-        beat(
-            pulse,
-            recipe,
-            "stopped" if recipe.state == "finished" else recipe.state.replace("dead", "running"),
-        )
+        last = {"finished": "stopped", "dead": "running"}.get(recipe.state, recipe.state)
+        beat(pulse, recipe, last, tick=-1)
     pulse.close()
     return path
 
@@ -299,7 +296,7 @@ def beat(pulse: Pulse, recipe: Recipe, state: str, tick: int = 0) -> None:
             "waiting_for": None,
             **recipe.activity,
         },
-        (crawl, train, queue),
+        (crawl, train, queue) if tick >= 0 else None,
     )
 
 

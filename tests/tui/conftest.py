@@ -13,6 +13,15 @@ from standins import Told
 
 from session.reader import SessionReader
 from tui.app import Wikitopics
+from tui.preferences import Preferences
+
+
+@pytest.fixture(autouse=True)
+def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever terminal the tests run in, or none: the screen is drawn for a good one."""
+    monkeypatch.setattr("tui.app.plain_terminal", lambda: False)
+    for name in ("COLORFGBG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +48,9 @@ def open_app(told: Told) -> Callable[..., Wikitopics]:
     """Make the app on a session."""
 
     def make(path: Path, *, started_trainer: bool = False, keys: dict[str, str] | None = None) -> Wikitopics:
-        return Wikitopics(SessionReader, path, told.controls(), started_trainer=started_trainer, keys=keys)
+        preferences = Preferences(keys=keys or {})
+        return Wikitopics(
+            SessionReader, path, told.controls(), started_trainer=started_trainer, preferences=preferences
+        )
 
     return make

@@ -1,6 +1,7 @@
 """What a person would see: the screen as lines of text, and waiting until it shows something."""
 
 import asyncio
+import time
 from typing import Any
 
 from textual.pilot import Pilot
@@ -17,12 +18,12 @@ def text(app: Any) -> str:
     return "\n".join(lines(app))
 
 
-async def until(pilot: Pilot[Any], words: str, patience: float = 4.0) -> str:
+async def until(pilot: Pilot[Any], words: str, patience: float = 10.0) -> str:
     """The screen once it shows ``words``."""
-    for _ in range(int(patience / 0.05)):
-        await pilot.pause()
-        seen = text(pilot.app)
-        if words in seen:
-            return seen
-        await asyncio.sleep(0.05)
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        await asyncio.sleep(0.03)
+        if words in text(pilot.app):
+            await pilot.pause()  # let what has just begun come to its end
+            return text(pilot.app)
     raise AssertionError(f"{words!r} never came on screen:\n{text(pilot.app)}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tui.app import Controls
+from tui.controls import Controls
 
 
 class Told:

@@ -50,7 +50,7 @@ async def test_an_export_that_cannot_be_written_says_why(
         await seeing.until(pilot, "cannot write")
         app.screen.query_one("#file", Input).value = str(tmp_path)
         await pilot.click("#go")
-        await seeing.until(pilot, "is a folder")
+        await seeing.until(pilot, "name a file in the folder")
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "LIVE")
         for key in "123456":
             await pilot.press(key)
-            for size in ((40, 12), (300, 100), (20, 5), (80, 24)):
+            for size in ((40, 12), (300, 100), (80, 24)):
                 await pilot.resize_terminal(*size)
                 await pilot.pause()
             assert len(seeing.lines(app)) == 24
@@ -198,7 +198,7 @@ async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
 async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: Path, tmp_path: Path) -> None:
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
     app = open_app(live)
-    async with app.run_test(size=(300, 50)) as pilot:
+    async with app.run_test(size=(120, 30)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         seen_keys = set()
         for view in "123456":
@@ -210,10 +210,8 @@ async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: P
                 seen_keys.add(hint.label)
                 await app.run_action(hint.action)
                 await pilot.pause()
-                while len(app.screen_stack) > 1:
+                if len(app.screen_stack) > 1 or hint.label == "Find":
                     await pilot.press("escape")
-                    await pilot.pause()
-                await pilot.press("escape")
             await pilot.press("0")
         assert {
             "Freeze",

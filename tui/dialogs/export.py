@@ -98,7 +98,7 @@ class Export(ModalScreen[None]):
         what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
         target = Path(self.query_one("#file", Input).value).expanduser()
         if not target.name or target.is_dir():
-            self._tell(f"{target} is a folder: name a file in it")
+            self._tell(f"name a file in the folder {target}")
             return
         self._busy.set()
         self._tell("writing …")

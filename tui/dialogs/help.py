@@ -29,8 +29,11 @@ class Help(ModalScreen[None]):
         with VerticalScroll(classes="dialog") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
-            yield Static(Content(ABOUT))
-            for heading, keys in self._groups:
-                lines = [Content.assemble((f"\n{heading}", "bold"))]
-                lines += [Content.assemble((f"{key:>12}", "$accent"), f"  {words}") for key, words in keys]
-                yield Static(Content("\n").join(lines))
+            yield Static(self._text())
+
+    def _text(self) -> Content:
+        lines = [Content(ABOUT)]
+        for heading, keys in self._groups:
+            lines.append(Content.assemble((f"\n{heading}", "bold")))
+            lines += [Content.assemble((f"{key:>12}", "$accent"), f"  {words}") for key, words in keys]
+        return Content("\n").join(lines)

@@ -1,0 +1,81 @@
+"""What each view looks like, as text, at three sizes; and that dark and light differ in colour only.
+
+The pictures lie in `snapshots/`. After a wanted change of a view, `WIKITOPICS_DRAW=1 pytest
+tests/tui/test_pictures.py` draws them anew; look at the difference before committing it.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+
+Opener = Callable[..., Any]
+
+FOLDER = Path(__file__).parent / "snapshots"
+SIZES = {"small": (80, 24), "middle": (120, 40), "large": (200, 60)}
+VIEWS = {
+    "dashboard": ("1", "film actor"),
+    "topics": ("2", "50 topics"),
+    "articles": ("3", "Articles read"),
+    "crawl": ("4", "latency"),
+    "log": ("5", "saved at"),
+}
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished session: nothing in it moves."""
+    path = tmp_path_factory.mktemp("still") / "still.db"
+    return canned.build(path, canned.Recipe(models=("lda", "hdp"), state="finished"))
+
+
+def settled(lines: list[str]) -> str:
+    """Without what depends on the clock: ages, times of day."""
+    text = "\n".join(line.rstrip() for line in lines)
+    text = re.sub(r"\d\d:\d\d:\d\d(?= (training|saved|warning|429))", "HH:MM:SS", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d (?=HH)", "YYYY-MM-DD ", text)
+    return re.sub(r"(?:<1 s|\d+ s|\d+ min) ago", "X s ago", text) + "\n"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_views_look_as_they_did(open_app: Opener, still: Path, size: str) -> None:
+    app = open_app(still)
+    drawn: dict[str, str] = {}
+    async with app.run_test(size=SIZES[size]) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        for view, (key, words) in VIEWS.items():
+            await pilot.press(key)
+            await seeing.until(pilot, words)
+            await pilot.pause(0.3)
+            drawn[view] = settled(seeing.lines(app))
+    for view, text in drawn.items():
+        path = FOLDER / f"{view}-{size}.txt"
+        if os.environ.get("WIKITOPICS_DRAW"):
+            FOLDER.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8"), f"{view} at {size} looks different"
+
+
+async def test_light_and_dark_say_the_same_in_other_colours(open_app: Opener, still: Path) -> None:
+    app = open_app(still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.pause(0.3)
+        dark, on_dark = settled(seeing.lines(app)), backgrounds(app)
+        await pilot.press("t")
+        await pilot.pause(0.3)
+        assert settled(seeing.lines(app)) == dark
+        on_light = backgrounds(app)
+    assert max(on_dark) < 100 < 200 < min(on_light)
+
+
+def backgrounds(app: Any) -> set[int]:
+    """How bright the cells' backgrounds are, 0 to 255."""
+    strips = app.screen._compositor.render_strips(app.screen.size)
+    colours = {segment.style.bgcolor for strip in strips for segment in strip if segment.style}
+    return {sum(colour.get_truecolor()) // 3 for colour in colours if colour is not None}

@@ -1,0 +1,44 @@
+"""What the config file can say about the screen, and what it cannot."""
+
+from pathlib import Path
+
+import pytest
+
+from session.errors import BadUsage
+from tui.keys import names
+from tui.preferences import Preferences, preferences
+
+
+def write(home: Path, text: str) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(text, encoding="utf-8")
+
+
+def test_nothing_said() -> None:
+    assert preferences() == Preferences()
+
+
+def test_theme_and_keys(home: Path) -> None:
+    write(home, 'contact = "me@x.org"\ntheme = "light"\n[keys]\n"app.freeze" = "f9"\n')
+    assert preferences() == Preferences(theme="wikitopics-light", keys={"app.freeze": "f9"})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('theme = "pink"', "theme 'pink' is none of dark, light"),
+        ("theme = 3", "theme 3"),
+        ("keys = 1", "holds lines like"),
+        ('[keys]\n"app.freeze" = 1', "holds lines like"),
+        ('[keys]\n"app.fly" = "f"', "names 'app.fly'; there are app.copy"),
+    ],
+)
+def test_what_makes_no_sense_is_named(home: Path, text: str, why: str) -> None:
+    write(home, text)
+    with pytest.raises(BadUsage, match=why):
+        preferences()
+
+
+def test_every_binding_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "screen.md").read_text(encoding="utf-8")
+    assert {name for name in names() if f"`{name}`" not in page} == set()

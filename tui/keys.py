@@ -1,0 +1,38 @@
+"""The keys that work in every view. Each binding's id is its name in the config file's table `[keys]`."""
+
+from textual.binding import Binding, BindingType
+
+from tui.screens import VIEWS
+
+EVERYWHERE: list[BindingType] = [
+    *[
+        Binding(
+            str(i + 1),
+            f"view({i})",
+            kind.TITLE,
+            show=False,
+            id=f"view.{kind.TITLE.lower()}",
+            tooltip=f"open {kind.TITLE}",
+        )
+        for i, kind in enumerate(VIEWS)
+    ],
+    Binding("space", "freeze", "Freeze", id="app.freeze", tooltip="hold the view still; training goes on"),
+    Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
+    Binding("S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"),
+    Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
+    Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
+    Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
+    Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
+    Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
+    Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
+    Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
+    Binding("q", "leave", "Quit", id="app.quit", tooltip="close this screen"),
+    Binding("ctrl+c", "leave", "Quit", show=False, priority=True, system=True),
+    Binding("ctrl+q", "leave", "Quit", show=False, priority=True, system=True),
+]
+
+
+def names() -> frozenset[str]:
+    """The ids of all bindings, here and in the views."""
+    every = [*EVERYWHERE, *(binding for kind in VIEWS for binding in kind.BINDINGS)]
+    return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)

@@ -1,0 +1,54 @@
+"""What the user's config file says about the screen.
+
+theme = "light"            # "dark", or the name of any theme in the palette
+[keys]
+"app.freeze" = "f"         # binding = key; the names of the bindings are in docs/screen.md
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from textual.theme import BUILTIN_THEMES
+
+from session import config
+from session.errors import BadUsage
+from session.paths import config_file
+from tui.keys import names
+from tui.themes import DARK, LIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Nothing said: the theme follows the terminal, the keys are ours."""
+
+    theme: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def preferences() -> Preferences:
+    """Read the config file. Raises :class:`BadUsage` with the line that makes no sense."""
+    settings = config.load()
+    return Preferences(_theme(settings.get("theme")), _keys(settings.get("keys", {})))
+
+
+def _theme(value: object) -> str | None:
+    if value is None:
+        return None
+    ours = {"dark": DARK.name, "light": LIGHT.name, DARK.name: DARK.name, LIGHT.name: LIGHT.name}
+    known = ours | {name: name for name in BUILTIN_THEMES}
+    if not isinstance(value, str) or value not in known:
+        raise BadUsage(
+            f"{config_file()}: theme {value!r} is none of dark, light, {', '.join(BUILTIN_THEMES)}"
+        )
+    return known[value]
+
+
+def _keys(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value.values()):
+        raise BadUsage(f'{config_file()}: the table [keys] holds lines like "app.freeze" = "f"')
+    unknown = sorted(set(value) - names())
+    if unknown:
+        raise BadUsage(
+            f"{config_file()}: [keys] names {unknown[0]!r}; there are {', '.join(sorted(names()))}"
+        )
+    return dict(value)
