@@ -1,5 +1,6 @@
 """Opening the session's SQLite file, and its errors as one line for people."""
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -15,9 +16,13 @@ BUSY_SECONDS = 4.0
 
 def connect(path: Path, *, timeout: float | None = None) -> Database:
     """A connection that writes to an existing session; refuses what is none. Applies migrations."""
-    check_header(path)
+    check_file(path)
     connection = sqlite3.connect(
-        path, timeout=timeout or BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        path.absolute().as_uri() + "?mode=rw",
+        uri=True,
+        timeout=timeout or BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
     )
     try:
         db = Database(connection)
@@ -42,7 +47,9 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
 def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     """An SQLite error as one line for people."""
     text = str(error)
-    if "not a database" in text or "malformed" in text:
+    if "not a database" in text:
+        return NotASession(f"{path} is damaged or no session: not an SQLite file")
+    if "malformed" in text:
         return NotASession(f"{path} is damaged or no session: {text}")
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
@@ -58,7 +65,7 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
     """The schema version. Raises :class:`NotASession` for another program's file or a newer version."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise NotASession(f"{path} is an SQLite file, but no wikitopics session")
+        raise NotASession(f"{path} is no wikitopics session")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise NotASession(
@@ -67,21 +74,27 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def check_header(path: Path) -> None:
-    """Raises :class:`NotASession` for what is no SQLite file, a folder included."""
+def check_file(path: Path) -> None:
+    """Raises :class:`NotASession` for a folder and :class:`SessionError` for a file that may not be read.
+
+    Never opens it: closing a descriptor of a database drops every lock that this process holds on it, and
+    SQLite in another process would then take the write-ahead log for nobody's, and delete it.
+    """
+    if path.is_dir():
+        raise NotASession(f"{path} is a folder, no session")
     try:
-        with path.open("rb") as file:
-            header = file.read(16)
-    except IsADirectoryError:
-        raise NotASession(f"{path} is a folder, no session") from None
+        path.stat()
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    if header != SQLITE_HEADER:
-        raise NotASession(f"{path} is no session: not an SQLite file")
+    if not os.access(path, os.R_OK):
+        raise SessionError(f"{path}: Permission denied")
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether the file begins as SQLite files do; False where it cannot be read."""
+    """Whether the file begins as SQLite files do; False where it cannot be read.
+
+    Not for a session that this process has open: see :func:`check_file`.
+    """
     try:
         with path.open("rb") as file:
             return file.read(16) == SQLITE_HEADER

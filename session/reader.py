@@ -13,7 +13,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from session.blobs import unpack_state
-from session.database import as_session_error, check_header, check_version
+from session.database import as_session_error, check_file, check_version
 from session.errors import NoSession
 from session.lock import owner_pid
 from session.paths import session_folder
@@ -56,7 +56,7 @@ class SessionReader:
         self.path = path
         if not os.path.exists(path):
             raise NoSession(f"there is no session at {path}{_others(path)}")
-        check_header(path)
+        check_file(path)
         self._db = self._connect()
         self._data_version = -1
         self._words: tuple[str, ...] | None = None
