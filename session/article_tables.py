@@ -15,6 +15,8 @@ from session.schema import ROLES
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""
 
+RENEWED_TOGETHER = 512
+
 Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 """Each article's largest topic in one model, (n,), and its proportion, (n,)."""
 
@@ -65,32 +67,39 @@ def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
 def renew_topics(db: Database, infer: Callable[[Documents], Sequence[Largest] | None]) -> None:
     """Put what the models make of the newest articles now in the place of what they made of them then.
 
-    Where ``infer`` gives None there is no time for it, and the rest stays as it is.
+    A few hundred at a time, each in a transaction of its own that is short, since others write too: the
+    ranking of old articles need not change at one stroke. Where ``infer`` gives None there is no
+    time for it, and the rest stays as it is.
     """
-    for first_seq, documents in _recent(db):
+    for seqs, documents in _recent(db):
         largest = infer(documents)
         if largest is None:
             return
-        last_seq = first_seq + len(documents) - 1
-        rows = db.execute(
-            "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [first_seq, last_seq]
-        ).fetchall()
-        old = {seq: np.frombuffer(packed, "<u2").tolist() for seq, packed in rows if packed}
-        db.conn.executemany(
-            "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
-            [
-                (model, topic, proportion, seq)
-                for seq, values in old.items()
-                for model, (topic, proportion) in enumerate(zip(values[::2], values[1::2], strict=True))
-            ],
-        )
-        columns = _columns(largest)
-        kept = [(seq - first_seq, seq) for seq in old]
-        db.conn.executemany(
-            "UPDATE articles SET topics = ? WHERE seq = ?",
-            [(columns[place].tobytes(), seq) for place, seq in kept],
-        )
-        _insert_topics(db, columns, kept)
+        with db.atomic():
+            _replace_topics(db, seqs, largest)
+
+
+def _replace_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
+    rows = db.execute(
+        "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
+    ).fetchall()
+    places = {seq: place for place, seq in enumerate(seqs)}
+    old = {seq: np.frombuffer(packed, "<u2").tolist() for seq, packed in rows if packed and seq in places}
+    db.conn.executemany(
+        "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
+        [
+            (model, topic, proportion, seq)
+            for seq, values in old.items()
+            for model, (topic, proportion) in enumerate(zip(values[::2], values[1::2], strict=True))
+        ],
+    )
+    columns = _columns(largest)
+    kept = [(places[seq], seq) for seq in old]
+    db.conn.executemany(
+        "UPDATE articles SET topics = ? WHERE seq = ?",
+        [(columns[place].tobytes(), seq) for place, seq in kept],
+    )
+    _insert_topics(db, columns, kept)
 
 
 def keep_top(db: Database, most: int) -> None:
@@ -105,10 +114,19 @@ def keep_top(db: Database, most: int) -> None:
     db.execute("DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)")
 
 
-def _recent(db: Database) -> Iterator[tuple[int, Documents]]:
+def _recent(db: Database) -> Iterator[tuple[list[int], Documents]]:
+    """The newest trained articles and their numbers, :data:`RENEWED_TOGETHER` or more at a time."""
+    seqs: list[int] = []
+    parts: list[Documents] = []
     for (first_seq,) in db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall():
         (data,) = db.execute("SELECT documents FROM recent WHERE first_seq = ?", [first_seq]).fetchone()
-        yield first_seq, Documents.from_bytes(data)
+        parts.append(Documents.from_bytes(data))
+        seqs += range(first_seq, first_seq + len(parts[-1]))
+        if len(seqs) >= RENEWED_TOGETHER:
+            yield seqs, Documents.concatenate(parts)
+            seqs, parts = [], []
+    if seqs:
+        yield seqs, Documents.concatenate(parts)
 
 
 def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:

@@ -188,13 +188,8 @@ class Store:
         progress: Progress,
         changes: Changes,
         first_pending: int,
-        infer: Callable[[Documents], Sequence[Largest] | None] | None = None,
     ) -> None:
-        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written.
-
-        ``infer``: what the models make of documents now, given where the newest articles are due to be
-        looked at again.
-        """
+        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
         self._check_place()
         next_seq = self._next_seq
         try:
@@ -209,10 +204,6 @@ class Store:
                             {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                         )
                     next_seq += len(rows.documents)
-                if infer is not None:
-                    renew_topics(self._db, infer)
-                if infer is not None and self.settings.keep_articles == "top":
-                    keep_top(self._db, TOP_ARTICLES)
                 self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
                 self._db.table("pending").insert_all(
                     {"id": number, "documents": documents.to_bytes()}
@@ -251,6 +242,19 @@ class Store:
         except sqlite3.Error as error:
             raise as_session_error(error, self.path) from None
         self._next_seq = next_seq
+
+    def renew(self, infer: Callable[[Documents], Sequence[Largest] | None]) -> None:
+        """Rank the newest articles by what the models make of them now; ``infer`` gives None to break off.
+
+        Raises :class:`SessionError`.
+        """
+        try:
+            renew_topics(self._db, infer)
+            if self.settings.keep_articles == "top":
+                with self._db.atomic():
+                    keep_top(self._db, TOP_ARTICLES)
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
 
     def _check_place(self) -> None:
         """SQLite would go on writing to a file without a name, and all would be lost in the end."""

@@ -154,10 +154,12 @@ class Trainer:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model, self._scores[number])
         first = self._pending[0][0] if self._pending else self._next_pending
-        self._store.commit(progress, self._changes, first, self._look_again if self.renewal_due else None)
+        self._store.commit(progress, self._changes, first)
         self._changes = Changes()
-        self.renewal_due = False
         self._moved = self._learnt = False
+        if self.renewal_due:
+            self.renewal_due = False
+            self._store.renew(self._look_again)
 
     def _look_again(self, documents: Documents) -> list[Largest] | None:
         if self.hurry:

@@ -1,5 +1,6 @@
 """The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -11,7 +12,10 @@ from session.cli.output import error_line, forget_output
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # all is done: nothing is left to interrupt
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

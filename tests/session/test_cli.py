@@ -301,7 +301,7 @@ class TestLook:
         outcome = cli("sessions")
         assert outcome.code == 0
         assert "default" in outcome.out
-        assert "not an SQLite file" in outcome.out
+        assert "broken.db is no wikitopics session" in outcome.out
         assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
 
     def test_no_escape_codes_where_there_is_no_terminal(self, cli, trained):
