@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -135,6 +136,10 @@ class Wikitopics(App[str]):
 
     @on(Ready)
     def _view_ready(self) -> None:
+        if not gc.get_freeze_count():
+            # What was made up to the first frame stays to the end: searching it for garbage again and
+            # again would cost a twentieth of a second in the middle of a key press.
+            gc.freeze()
         self.show()
         self._show_status()
         self.main.settle()
