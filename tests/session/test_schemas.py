@@ -1,0 +1,66 @@
+"""A session file of every schema that there has been still opens and goes on.
+
+Made with `python tests/session/test_schemas.py`, once, when the schema is new; never made again later.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "schemas"
+ALL = sorted(FOLDER.glob("*.sqlite"))
+
+
+def test_there_is_a_file_of_every_schema():
+    from session.schema import VERSION
+
+    assert [path.stem for path in ALL] == [str(version) for version in range(1, VERSION + 1)]
+
+
+@pytest.mark.parametrize("kept", ALL, ids=lambda path: path.stem)
+def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
+    from session.documents import Block
+    from session.reader import SessionReader
+    from session.schema import VERSION
+    from session.store import Store
+    from session.trainer import Trainer
+
+    path = tmp_path / "old.db"
+    shutil.copy(kept, path)
+    with SessionReader(path) as reader:
+        status = reader.status()
+        assert (status.articles, status.held_out) == (100, 20)
+        assert [model.name for model in status.models] == ["lda", "scvb0", "hdp"]
+    store = Store(path)
+    trainer = Trainer(store, article_limit=None, threads=1)
+    trainer.feed(Block(store.held_out(), 0, {"document": 140}, None))
+    trainer.end_of_source()
+    assert trainer.step(lambda: 1.0) == 20
+    trainer.commit(1.0, 0)
+    version = store._db.execute("PRAGMA user_version").fetchone()[0]
+    store.close()
+    assert version == VERSION
+    with SessionReader(path) as reader:
+        assert reader.status().articles == 120
+
+
+if __name__ == "__main__":
+    import os
+    import tempfile
+
+    ROOT = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+    from conftest import write_corpus
+
+    from session.cli import run
+    from session.schema import VERSION
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WIKITOPICS_HOME"] = folder
+        corpus = write_corpus(Path(folder), 300, words=20)
+        models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
+        more = ["--batch-size", "64", "--held-out", "20", "--articles", "100", "--keep-counts"]
+        assert run(["train", *corpus.options(), *models, *more]) == 0
+        shutil.copy(Path(folder) / "default.db", FOLDER / f"{VERSION}.sqlite")
