@@ -38,10 +38,11 @@ class OnlineLDA:
     n_topics, n_words, n_documents: K, W, and D, the size of the corpus (an estimate will do)
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
-    tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0.
+    tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
     warm_start: the departure from the papers that measures best (`_warm_start.py`): alpha starts large,
-    topics are kept in balance at first, and without tau0 and kappa the step size follows the documents seen.
-    False is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given.
+    topics are kept in balance at first, and without tau0 and kappa the step size follows the documents
+    seen. False is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is
+    on, unless both tau0 and kappa are given: who gives both asks for the papers' algorithm.
     initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13] footnote 6)
     dtype: "float32", or "float64" for comparisons (slow; no topic is dropped from a document)
     tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most `tolerance`
@@ -64,7 +65,7 @@ class OnlineLDA:
         eta: float | Literal["learn"] = 0.1,
         tau0: float | None = None,
         kappa: float | None = None,
-        warm_start: bool = True,
+        warm_start: bool | None = None,
         initialization: Literal["gamma", "exponential"] = "gamma",
         tolerance: float = 3e-3,
         max_iterations: int = 100,
@@ -86,13 +87,13 @@ class OnlineLDA:
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype must be "float32" or "float64", not {dtype!r}')
         self._n_documents = float(n_documents)
-        self._warm_start = bool(warm_start)
+        self._warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         self._own_steps = self._warm_start and tau0 is None and kappa is None
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = _warm_start.LAST_ALPHA if warm_start else 1 / n_topics
+        first_alpha = _warm_start.LAST_ALPHA if self._warm_start else 1 / n_topics
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._workers = Workers(threads)

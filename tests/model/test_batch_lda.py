@@ -10,7 +10,7 @@ from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step_documen
 @pytest.mark.parametrize(("alpha", "eta"), [(0.01, 0.01), (0.1, 0.1), (1.5, 0.5)])
 def test_the_elbo_never_falls(seed, alpha, eta):
     batch, _ = planted(40, seed=seed, n_words=30, n_topics=5)
-    m = BatchLDA(n_topics=7, n_words=30, alpha=alpha, eta=eta, seed=seed, improvement=0.0, max_sweeps=60)
+    m = BatchLDA(n_topics=7, n_words=30, alpha=alpha, eta=eta, seed=seed, improvement=0.0, max_sweeps=25)
     m.fit(batch)
     elbo = np.array(m.elbo)
     assert len(elbo) > 3

@@ -61,6 +61,19 @@ def test_bound_perplexity_is_the_oracles(documents):
     assert model.bound_perplexity(documents) == pytest.approx(np.exp(-elbo / documents.n_tokens), rel=1e-10)
 
 
+def test_who_gives_both_tau0_and_kappa_gets_the_papers_algorithm(documents):
+    sizes = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "alpha": 0.1, "eta": 0.05}
+    paper = OnlineLDA(**sizes, warm_start=False, tau0=3.0, kappa=0.7)
+    both = OnlineLDA(**sizes, tau0=3.0, kappa=0.7)
+    one = OnlineLDA(**sizes, kappa=0.7)
+    for m in (paper, both, one):
+        m.learn(documents)
+    np.testing.assert_array_equal(paper.lambda_, both.lambda_)
+    assert both.rho == pytest.approx(3.0**-0.7)
+    assert one.rho == pytest.approx(64.0**-0.7)
+    assert not np.allclose(one.topics(), both.topics())
+
+
 @pytest.mark.parametrize(
     "options",
     [
