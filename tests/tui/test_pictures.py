@@ -4,6 +4,7 @@ The pictures lie in `snapshots/`. After a wanted change of a view, `WIKITOPICS_D
 tests/tui/test_pictures.py` draws them anew; look at the difference before committing it.
 """
 
+import difflib
 import os
 import re
 from collections.abc import Callable
@@ -39,7 +40,8 @@ def settled(lines: list[str]) -> str:
     text = "\n".join(line.rstrip() for line in lines)
     text = re.sub(r"\d\d:\d\d:\d\d(?= (training|saved|warning|429))", "HH:MM:SS", text)
     text = re.sub(r"\d{4}-\d\d-\d\d (?=HH)", "YYYY-MM-DD ", text)
-    return re.sub(r"(?:<1 s|\d+ s|\d+ min) ago", "X s ago", text) + "\n"
+    text = re.sub(r"(?:<1 s|\d+ s|\d+ min) ago *", lambda age: "X s ago".ljust(len(age.group())), text)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -58,7 +60,10 @@ async def test_views_look_as_they_did(open_app: Opener, still: Path, size: str) 
         if os.environ.get("WIKITOPICS_DRAW"):
             FOLDER.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8"), f"{view} at {size} looks different"
+        before = path.read_text(encoding="utf-8")
+        if text != before:
+            changes = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "now", n=0)
+            pytest.fail(f"{view} at {size} looks different:\n" + "\n".join(changes), pytrace=False)
 
 
 async def test_light_and_dark_say_the_same_in_other_colours(open_app: Opener, still: Path) -> None:
