@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -19,3 +20,22 @@ def test_unknown_names_are_attribute_errors():
 
     with pytest.raises(AttributeError):
         model.NoSuchModel  # noqa: B018
+
+
+def test_kernels_work_where_no_cache_can_be_written(tmp_path):
+    blocked = tmp_path / "a file"
+    blocked.write_text("")
+    env = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    env.update(HOME=str(blocked), XDG_CACHE_HOME=str(blocked))
+    code = "from model import _jit; from model._special import digamma; print(_jit.CACHED, digamma(1.0) < 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout == "False True\n"
+
+
+def test_a_cache_folder_that_is_given_is_kept(tmp_path):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    code = "import os; from model._special import digamma; digamma(1.0); print(os.environ['NUMBA_CACHE_DIR'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.strip() == str(tmp_path / "kernels")
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        assert list((tmp_path / "kernels").rglob("*.nbi"))
