@@ -1,7 +1,7 @@
 """How fast the models are and how well they predict, beside other people's.
 
     python -m benchmarks.models            every row of the table, and the plot
-    python -m benchmarks.models lda.two    only the rows whose name contains this
+    python -m benchmarks.models lda.two    only the rows whose name contains this, renewed in the results
 
 Prints a Markdown table; writes benchmarks/results/models.json and models.svg. CPU seconds of this process
 and its children. Needs the corpus (see _data.py); peers take part where they are installed (scikit-learn,
@@ -39,25 +39,35 @@ def main(only: list[str]) -> None:
             print(one.line(), flush=True)
             found.append(one)
     if only:
+        keep(found, curves=None)
         return
     curves = [_rows_lda.default_curve(), _rows_lda.paper_curve(), *(m.default_curve() for m in _OTHERS)]
     if importlib.util.find_spec("sklearn"):
         curves.append(_rows_lda.sklearn_curve())
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "models.json").write_text(
-        json.dumps(
-            {
-                "python": platform.python_version(),
-                "machine": platform.machine(),
-                "rows": [{**asdict(one), "verdict": one.verdict()} for one in found],
-                "curves": [asdict(c) for c in curves],
-            },
-            indent=1,
-        )
-        + "\n"
-    )
+    keep(found, curves)
     if importlib.util.find_spec("matplotlib"):
         draw(curves)
+
+
+def keep(found: list[Row], curves: list[Curve] | None) -> None:
+    """Write the results; without curves, measured rows take the place of their namesakes."""
+    path = RESULTS / "models.json"
+    rows_now = [{**asdict(one), "verdict": one.verdict()} for one in found]
+    if curves is None:
+        if not path.exists():
+            return
+        kept = json.loads(path.read_text())
+        new = {one["what"]: one for one in rows_now}
+        kept["rows"] = [new.get(one["what"], one) for one in kept["rows"]]
+    else:
+        kept = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "rows": rows_now,
+            "curves": [asdict(c) for c in curves],
+        }
+    RESULTS.mkdir(exist_ok=True)
+    path.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def draw(curves: list[Curve]) -> None:
