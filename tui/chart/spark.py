@@ -8,11 +8,14 @@ BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = "_.-=+*#@"
 
 
-def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, zero: bool = False) -> str:
+def spark(
+    values: Sequence[float], width: int, *, ascii_only: bool = False, zero: bool = False, least: float = 0.0
+) -> str:
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the
-    largest value, or from 0 with ``zero``. A missing value (NaN) is a space.
+    largest value, or from 0 with ``zero``. A range smaller than the share ``least`` of the largest value
+    is not blown up: noise looks flat. A missing value (NaN) is a space.
     """
     data = np.asarray(values, dtype=np.float64)
     if width < 1 or not data.size:
@@ -28,6 +31,9 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, zero
         return " " * data.size
     low = 0.0 if zero else float(data[finite].min())
     high = float(data[finite].max())
+    if not zero and high - low < least * abs(high):
+        middle = (low + high) / 2
+        low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
     bars = ASCII_BARS if ascii_only else BARS
     if high - low <= 1e-12 * max(1.0, abs(high)):
         level = np.where(finite, 0 if high == 0 else 2, 0)

@@ -59,7 +59,14 @@ class Dashboard(View):
         Binding("down", "list('move', 1)", show=False),
         Binding("pageup", "list('page', -1)", show=False),
         Binding("pagedown", "list('page', 1)", show=False),
-        Binding("enter", "list('choose')", "Detail", id="dashboard.detail", tooltip="open the topic"),
+        Binding(
+            "enter",
+            "list('choose')",
+            "Detail",
+            key_display="Enter",
+            id="dashboard.detail",
+            tooltip="open the topic",
+        ),
     ]
 
     def __init__(self) -> None:

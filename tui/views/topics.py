@@ -28,7 +28,14 @@ class Topics(View):
     TITLE = "Topics"
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("enter", "detail", "Detail", id="topics.detail", tooltip="everything about the topic"),
+        Binding(
+            "enter",
+            "detail",
+            "Detail",
+            key_display="Enter",
+            id="topics.detail",
+            tooltip="everything about the topic",
+        ),
         Binding("escape", "close", "Back", id="topics.back", tooltip="back to the list"),
         Binding(
             "left_square_bracket",

@@ -6,6 +6,7 @@ from session.reading import TopicRow
 from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
+from tui.widgets.topiclist import NOISE
 from tui.words import share
 
 
@@ -28,7 +29,7 @@ class TopicCard(Lines):
         row = self._row
         if row is None:
             return [[(" no topic chosen", "muted")]]
-        trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii)
+        trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii, least=NOISE)
         top: list[Part] = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
         return [top, *(word_line(row, i, width, self._ascii) for i in range(len(row.words)))]
 

@@ -7,6 +7,8 @@ from tui.rows import Rows
 from tui.words import share
 
 TREND = 8
+NOISE = 0.25
+"""A share that has moved by less than a quarter of itself is drawn as steady."""
 CHANGE_SHOWN = 0.0005
 """A change of share below this (0.05 points) is noise and shown as none."""
 
@@ -40,7 +42,7 @@ class TopicList(Rows[TopicRow]):
             self._change(row),
         ]
         if width >= 60:
-            bars = spark(row.trend[-TREND:], TREND, ascii_only=self.ascii_only)
+            bars = spark(row.trend[-TREND:], TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", "spark"))
         return out + words_of(row, width - sum(len(text) for text, _ in out))
 
