@@ -211,7 +211,8 @@ def expect(trainer: subprocess.Popen[bytes], codes: set[int]) -> None:
     # A signal that comes when all is saved and the interpreter is leaving ends it by its default.
     left = trainer.returncode < 0 and text.rstrip().endswith("everything is saved")
     early = trainer.returncode == -signal.SIGINT  # while Python itself was loading: its own words
-    if (trainer.returncode not in codes and not left) or ("Traceback" in text and not early):
+    late = "Exception ignored" in text  # Python's own words about a signal while it leaves
+    if (trainer.returncode not in codes and not left) or ("Traceback" in text and not early and not late):
         raise Broken(f"exit code {trainer.returncode}: {text[-800:]}")
 
 
