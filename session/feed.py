@@ -81,7 +81,7 @@ class CrawlFeed:
     async def _fetch(self, position: Position | None) -> None:
         try:
             async for batch in self._source.batches(position):
-                self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
+                self._items.append((batch, self._count(batch)))
                 self.queued += len(batch.pages)
                 self._moved.set()
                 while len(self._items) >= self._ahead:
@@ -118,11 +118,20 @@ class CrawlFeed:
         self.arrivals.add(len(batch.pages))
         return Block(documents, batch.skipped, dict(batch.position), batch.lap)
 
+    def _count(self, batch: PageBatch) -> Future[Documents]:
+        try:
+            return self._pool.submit(count_in_worker, batch.pages)
+        except BrokenProcessPool:
+            # A worker was killed just now; whoever waits for the batches before this one finds out too.
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = self._new_pool()
+            return self._pool.submit(count_in_worker, batch.pages)
+
     async def _again(self, batch: PageBatch) -> Documents:
         """A worker was killed (out of memory, by hand): all that is in line once more, in a new pool."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._new_pool()
-        again = [(item, self._pool.submit(count_in_worker, item.pages)) for item, _ in self._items]
+        again = [(item, self._count(item)) for item, _ in self._items]
         self._items = deque(again)
         try:
             return await asyncio.shield(asyncio.wrap_future(again[0][1]))
