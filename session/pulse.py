@@ -31,7 +31,7 @@ class Pulse:
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
-            self._db.execute("UPDATE control SET save = 0, stop = 0")
+            self._db.execute("UPDATE control SET paused = 0, save = 0, stop = 0")
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 

@@ -4,6 +4,8 @@ Both depend on counts of articles alone, never on the clock, so that an interrup
 undisturbed one do exactly the same.
 """
 
+SHORTEST_INTERVAL = 2048
+"""Articles between two measurements, at the least, once the doublings are far apart."""
 FIRST = 64
 """Articles in the first minibatch, so that the first point of the curve comes within seconds."""
 
@@ -26,7 +28,7 @@ def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> 
     """
     if minibatches & (minibatches - 1) == 0:
         return True
-    interval = max(FIRST, 20 * held_out)
+    interval = max(SHORTEST_INTERVAL, 20 * held_out)
     return before // interval != after // interval
 
 
