@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar, cast
 
 T = TypeVar("T")
 
@@ -28,5 +29,24 @@ class Workers:
         if self.threads == 1 or len(blocks) < 2:
             return [work(start, stop) for start, stop in blocks]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="model")
-        return list(self._pool.map(lambda block: work(*block), blocks))
+            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="model")
+        waiting = deque(enumerate(blocks))
+        results: list[T | None] = [None] * len(blocks)
+
+        def drain() -> None:
+            while True:
+                try:
+                    i, (start, stop) = waiting.popleft()
+                except IndexError:
+                    return
+                results[i] = work(start, stop)
+
+        # One task a thread, this thread included: handing over every block would cost a tenth of the work.
+        others = [self._pool.submit(drain) for _ in range(min(self.threads, len(blocks)) - 1)]
+        try:
+            drain()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+        return cast(list[T], results)
