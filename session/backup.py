@@ -4,7 +4,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from session.database import as_session_error
+from session.database import as_session_error, remove_database, sync
 from session.errors import SessionError
 from session.reader import SessionReader
 
@@ -19,16 +19,19 @@ def backup(path: Path, target: Path) -> None:
     SessionReader(path).close()
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
+        remove_database(draft)  # of a process that had our number before a restart
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
         try:
             connection.execute("VACUUM INTO ?", [str(draft)])
         finally:
             connection.close()
+        sync(draft)  # VACUUM INTO leaves that to us
         draft.replace(target)
+        sync(target.parent)
     except sqlite3.Error as error:
         raise as_session_error(error, target) from None
     except OSError as error:
         raise SessionError(f"cannot write {target}: {error.strerror}") from None
     finally:
-        draft.unlink(missing_ok=True)
+        remove_database(draft)

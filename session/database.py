@@ -1,5 +1,6 @@
 """Opening the session's SQLite file, and its errors as one line for people."""
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
@@ -88,6 +89,22 @@ def check_file(path: Path) -> None:
         raise SessionError(f"{path}: {error.strerror}") from None
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
+
+
+def remove_database(path: Path) -> None:
+    """Delete an SQLite file that nobody has open, and what SQLite may have left beside it."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.with_name(path.name + ending).unlink()
+
+
+def sync(path: Path) -> None:
+    """Have the disk write a file, or the names in a folder, now: a power cut cannot take it away then."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def is_sqlite(path: Path) -> bool:

@@ -26,7 +26,7 @@ from session.article_tables import (
     renew_topics,
 )
 from session.blobs import pack_state, unpack_state
-from session.database import as_session_error, connect
+from session.database import as_session_error, connect, remove_database, sync
 from session.documents import Documents
 from session.errors import SessionError
 from session.schema import APPLICATION_ID, VERSION, migrations
@@ -96,10 +96,14 @@ class Changes:
 
 
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
-    """Make the session file, whole or not at all, readable by its owner only."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    """Make the session file, whole or not at all, readable by its owner only.
+
+    The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
+    """
+    draft = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_database(draft)
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
@@ -132,12 +136,13 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         finally:
             connection.close()
         os.link(draft, path)  # unlike rename, fails where somebody was quicker
+        sync(path.parent)
     except sqlite3.Error as error:
         raise as_session_error(error, path) from None
     except OSError as error:
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
     finally:
-        draft.unlink(missing_ok=True)
+        remove_database(draft)
 
 
 class Store:

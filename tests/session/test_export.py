@@ -130,6 +130,9 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path):
 
     with pytest.raises(SessionError):
         backup(trained, tmp_path / "none" / "copy.db")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionError, match="Not a directory"):
+        backup(trained, tmp_path / "file" / "copy.db")
     with pytest.raises(SessionError):
         backup(Path(tmp_path / "nothing.db"), tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()

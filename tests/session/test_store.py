@@ -133,6 +133,15 @@ def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
+    for ending in ("", "-journal", "-wal", "-shm"):
+        (tmp_path / f".new.db.new{ending}").write_bytes(path.read_bytes())
+    stores.create(tmp_path / "new.db", settings(), WORDS, [row(5.0)])
+    assert sorted(os.listdir(tmp_path)) == ["home", "new.db"]
+    with contextlib.closing(Store(tmp_path / "new.db")) as store:
+        assert np.array_equal(store.model_states()[0]["a"], np.full((2, 3), 5.0))
+
+
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SessionError, match=r"cannot create .*: (Not a directory|File exists)"):
