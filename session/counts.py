@@ -3,9 +3,9 @@
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,51 +14,107 @@ from crawler.page import Activity, Position
 from session.documents import Block, Documents
 from session.errors import BadUsage
 from session.feed import Rate, Wait
+from session.npz import Column, Npz, is_undamaged, open_npz
+
+_AT_ONCE = 1 << 20
+"""Numbers that are read and checked at a time."""
 
 
 class CountsFile:
-    """A checked .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
+    """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
 
-    Raises :class:`BadUsage` for a file that is anything else.
+    Counts stay on disk where the file is not compressed, and every block is checked when it is read.
     """
 
-    def __init__(self, path: Path, n_words: int) -> None:
-        arrays = _load(path)
-        sizes = _whole(path, "n_words", arrays["n_words"].reshape(-1), np.int64)
-        if sizes.tolist() != [n_words]:
-            found = " or ".join(map(str, sizes[:3].tolist())) or "no"
-            raise BadUsage(
-                f"{path} counts {found} words, but the vocabulary has {n_words}: name its own with --vocab"
-            )
-        self.indptr = _whole(path, "indptr", arrays["indptr"], np.int64).astype(np.int64)
-        self.word_ids = _whole(path, "word_ids", arrays["word_ids"], np.int32)
-        self.counts = _whole(path, "counts", arrays["counts"], np.int32)
-        _check(path, self.indptr, self.word_ids, self.counts, n_words)
+    def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
+        """``known``: the ``identity`` of a file that was read through before; the same one is not again.
+
+        Raises :class:`BadUsage` for a file that is anything else, and for one of another ``n_words``.
+        """
         self.path = path
+        try:
+            self._file = path.open("rb")
+        except OSError as error:
+            raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
+        self._n_words = n_words
+        try:
+            npz = _open(path, self._file)
+            self._check_words(npz)
+            self._indptr = _whole(path, "indptr", npz.arrays["indptr"], np.int64)
+            self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
+            self._check_shape()
+            if known is not None and known.get("crc") == npz.crc:
+                checksum = str(known["checksum"])
+            else:
+                checksum = self._read_through()
+        except BadUsage:
+            self.close()
+            raise
+        self.identity = {"checksum": checksum, "crc": npz.crc}
+        """``checksum`` names the content, wherever the file lies and however wide its numbers are."""
 
     def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    def checksum(self) -> str:
-        """Names the content, wherever the file lies and however wide its numbers are."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array, dtype in ((self.indptr, np.int64), (self.word_ids, np.int32), (self.counts, np.int32)):
-            for start in range(0, len(array), 1 << 20):
-                digest.update(array[start : start + (1 << 20)].astype(dtype).data)
-        return digest.hexdigest()
+        return len(self._indptr) - 1
 
     def documents(self, start: int, stop: int) -> Documents:
         """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
         stop = min(stop, len(self))
-        low, high = int(self.indptr[start]), int(self.indptr[stop])
+        low, high = int(self._indptr[start]), int(self._indptr[stop])
         return Documents(
             np.arange(start, stop, dtype=np.int64),
             np.zeros(stop - start, np.int64),
             ("",) * (stop - start),
-            self.indptr[start : stop + 1] - low,
-            self.word_ids[low:high].astype(np.int32),
-            self.counts[low:high].astype(np.int32),
+            self._indptr[start : stop + 1] - low,
+            self._read("word_ids", low, high),
+            self._read("counts", low, high),
         )
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._file.close()
+
+    def _check_words(self, npz: Npz) -> None:
+        sizes = _whole(self.path, "n_words", npz.arrays["n_words"], np.int64)
+        if sizes.tolist() != [self._n_words]:
+            found = " or ".join(map(str, sizes[:3].tolist())) or "no"
+            raise BadUsage(
+                f"{self.path} counts {found} words, but the vocabulary has {self._n_words}: "
+                "name its own with --vocab"
+            )
+
+    def _check_shape(self) -> None:
+        path, indptr = self.path, self._indptr
+        n_ids, n_counts = (len(column) for column in self._columns.values())
+        if n_ids != n_counts:
+            raise BadUsage(f"{path}: word_ids and counts differ in length")
+        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (np.diff(indptr) < 0).any():
+            raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
+
+    def _read_through(self) -> str:
+        """Check all of the file; returns its checksum."""
+        if not is_undamaged(self._file):
+            raise _no_counts(self.path)
+        digest = hashlib.blake2b(self._indptr.data, digest_size=16)
+        for name, column in self._columns.items():
+            for start in range(0, len(column), _AT_ONCE):
+                digest.update(self._read(name, start, start + _AT_ONCE).data)
+        return digest.hexdigest()
+
+    def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
+        try:
+            part = self._columns[name][start:stop]
+        except OSError as error:
+            raise BadUsage(f"{self.path}: {error.strerror}") from None
+        numbers = _whole(self.path, name, part, np.int32)
+        if name == "counts" and numbers.size and int(numbers.min()) < 1:
+            raise BadUsage(f"{self.path}: counts must be 1 or more")
+        if (
+            name == "word_ids"
+            and numbers.size
+            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
+        ):
+            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
+        return numbers
 
 
 class CountedDocuments(Protocol):
@@ -67,6 +123,9 @@ class CountedDocuments(Protocol):
     def __len__(self) -> int: ...
     def documents(self, start: int, stop: int) -> Documents:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
+
+    def close(self) -> None:
+        """Let go of the file; safe to call twice."""
 
 
 class CountsFeed:
@@ -96,54 +155,48 @@ class CountsFeed:
         return []
 
     async def close(self) -> None:
-        pass
+        self._file.close()
 
 
-def _load(path: Path) -> dict[str, NDArray[Any]]:
+def _open(path: Path, file: BinaryIO) -> Npz:
     names = ("indptr", "word_ids", "counts", "n_words")
     try:
-        with path.open("rb") as file:
-            data: Any = np.load(file, allow_pickle=False)
-            stored = getattr(data, "files", None)  # one bare array has none
-            if stored is None:
-                raise ValueError
-            missing = [name for name in names if name not in stored]
-            if missing:
-                raise BadUsage(f"{path} lacks the array {missing[0]!r}: a counts file has {', '.join(names)}")
-            arrays = {name: data[name] for name in names}
+        npz = open_npz(file, names)
     except OSError as error:
         raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
-    except (ValueError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error):
-        raise BadUsage(f"{path} is no .npz file of word counts") from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise BadUsage(f"{path} is no .npz file of word counts")
-    return arrays
+    except KeyError as error:
+        raise BadUsage(
+            f"{path} lacks the array {error.args[0]!r}: a counts file has {', '.join(names)}"
+        ) from None
+    except (
+        ValueError,
+        EOFError,
+        MemoryError,
+        NotImplementedError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ):
+        raise _no_counts(path) from None
+    for name, column in npz.arrays.items():
+        if column.ndim != 1 or column.dtype.kind not in "iuf":
+            raise BadUsage(f"{path}: {name} must be one row of whole numbers")
+    return npz
 
 
-def _whole(path: Path, name: str, array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    if array.ndim != 1 or array.dtype.kind not in "iuf":
-        raise BadUsage(f"{path}: {name} must be one row of whole numbers")
+def _no_counts(path: Path) -> BadUsage:
+    return BadUsage(f"{path} is no .npz file of word counts, or is damaged")
+
+
+def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """All of ``column`` as ``dtype``."""
+    numbers = column[:]
     limits = np.iinfo(dtype)
-    if array.size and not (
-        np.isfinite(array).all() and array.min() >= limits.min and array.max() <= limits.max
+    if numbers.size and not (
+        np.isfinite(numbers).all() and numbers.min() >= limits.min and numbers.max() <= limits.max
     ):
         raise BadUsage(f"{path}: {name} holds numbers that are out of range")
-    if array.dtype.kind != "f":
-        return array  # as narrow as the file has it: a stream may hold hundreds of millions of counts
-    whole = array.astype(dtype)
-    if not np.array_equal(whole, array):
+    whole = numbers.astype(dtype)
+    if numbers.dtype.kind == "f" and not np.array_equal(whole, numbers):
         raise BadUsage(f"{path}: {name} must be whole numbers")
-    return np.asarray(whole)
-
-
-def _check(
-    path: Path, indptr: NDArray[Any], word_ids: NDArray[Any], counts: NDArray[Any], n_words: int
-) -> None:
-    if len(word_ids) != len(counts):
-        raise BadUsage(f"{path}: word_ids and counts differ in length")
-    if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(word_ids) or (np.diff(indptr) < 0).any():
-        raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
-    if word_ids.size and not 0 <= int(word_ids.min()) <= int(word_ids.max()) < n_words:
-        raise BadUsage(f"{path}: word_ids must be from 0 to {n_words - 1}")
-    if counts.size and int(counts.min()) < 1:
-        raise BadUsage(f"{path}: counts must be 1 or more")
+    return whole

@@ -41,10 +41,11 @@ class KeptCounts:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def checksum(self) -> str:
+    @property
+    def identity(self) -> dict[str, str]:
         """Names the stream; the same however far that session has come since."""
         first = self._read(0).to_bytes() if self._ids else b""
-        return hashlib.blake2b(self._fingerprint.encode() + first, digest_size=16).hexdigest()
+        return {"checksum": hashlib.blake2b(self._fingerprint.encode() + first, digest_size=16).hexdigest()}
 
     def documents(self, start: int, stop: int) -> Documents:
         """Documents ``start`` to ``stop`` (fewer at the end)."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,12 +156,17 @@ async def open_source(
 ) -> Opened:
     """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
     if kind == "counts":
-        file = open_counts(user_path(request.counts or options["counts"]), vocabulary)
-        found = {"counts": str(file.path.absolute()), "checksum": file.checksum()}
+        file = open_counts(user_path(request.counts or options["counts"]), vocabulary, options)
+        found = {"counts": str(file.path.absolute()), **file.identity}
         if found["checksum"] != options.get("checksum", found["checksum"]):
+            file.close()
             raise BadUsage(f"--counts {file.path}: other word counts than the session was made with")
+
+        async def close() -> None:
+            file.close()
+
         return Opened(
-            SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), _nothing
+            SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), close
         )
     source = make_source(kind, options, request, resuming=resuming)
     asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
@@ -173,12 +178,13 @@ async def open_source(
     return Opened(info, options, lambda missing: CrawlFeed(source, info, vocabulary.words), source.close)
 
 
-def open_counts(path: Path, vocabulary: Vocabulary) -> CountsFile | KeptCounts:
-    """Word counts from an .npz, or from a session that kept them."""
+def open_counts(path: Path, vocabulary: Vocabulary, known: Mapping[str, Any]) -> CountsFile | KeptCounts:
+    """Word counts from an .npz, or from a session that kept them; ``known`` is told of them before."""
     if not is_sqlite(path):
-        return CountsFile(path, len(vocabulary))
+        return CountsFile(path, len(vocabulary), known)
     kept = KeptCounts(path)
     if kept.words != vocabulary.words:
+        kept.close()
         raise BadUsage(
             f"--counts {path}: that session counted other words; leave --vocab out to take its own"
         )
@@ -199,10 +205,6 @@ async def _patiently(source: Source, say: Callable[[str], None], limit: str) -> 
     finally:
         opening.cancel()
     return await opening
-
-
-async def _nothing() -> None:
-    """A file that is read whole needs no closing."""
 
 
 def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Opened) -> Settings:

@@ -175,6 +175,7 @@ def new_session() -> Callable[..., Path]:
         vocabulary = load_vocabulary(str(corpus.vocabulary))
         opened = asyncio.run(open_source("counts", {}, request, vocabulary, print))
         settings = settle(request, "counts", vocabulary, opened)
+        asyncio.run(opened.close())
         models = [
             new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
         ]

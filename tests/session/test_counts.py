@@ -1,6 +1,8 @@
 """Counts files: the good, and every bad one in a line."""
 
+import contextlib
 import io
+import os
 import zipfile
 
 import numpy as np
@@ -17,6 +19,12 @@ GOOD = {
 }
 
 
+@pytest.fixture
+def counts_file():
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **options: stack.enter_context(contextlib.closing(CountsFile(*args, **options)))
+
+
 def write(path, **changes):
     arrays = {key: value for key, value in (GOOD | changes).items() if value is not None}
     np.savez(path, **arrays)
@@ -24,9 +32,9 @@ def write(path, **changes):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64])
-def test_any_whole_numbers_are_taken(tmp_path, dtype):
+def test_any_whole_numbers_are_taken(counts_file, tmp_path, dtype):
     changes = {name: GOOD[name].astype(dtype) for name in ("indptr", "word_ids", "counts")}
-    file = CountsFile(write(tmp_path / "c.npz", **changes), 5)
+    file = counts_file(write(tmp_path / "c.npz", **changes), 5)
     documents = file.documents(0, 99)
     assert len(documents) == 3
     assert documents.words.tolist() == [3, 0, 3]
@@ -34,11 +42,63 @@ def test_any_whole_numbers_are_taken(tmp_path, dtype):
     assert documents.word_ids.dtype == documents.counts.dtype == np.int32
 
 
-def test_the_checksum_names_the_content(tmp_path):
-    one = CountsFile(write(tmp_path / "a.npz"), 5)
-    other = CountsFile(write(tmp_path / "b.npz", counts=GOOD["counts"].astype(np.float64)), 5)
-    third = CountsFile(write(tmp_path / "c.npz", counts=np.array([1, 2, 4])), 5)
-    assert one.checksum() == other.checksum() != third.checksum()
+def test_the_checksum_names_the_content(counts_file, tmp_path):
+    one = counts_file(write(tmp_path / "a.npz"), 5).identity["checksum"]
+    other = counts_file(write(tmp_path / "b.npz", counts=GOOD["counts"].astype(np.float64)), 5)
+    third = counts_file(write(tmp_path / "c.npz", counts=np.array([1, 2, 4])), 5)
+    assert one == other.identity["checksum"] != third.identity["checksum"]
+
+
+def test_compressed_or_not_is_the_same_file(counts_file, tmp_path):
+    one = counts_file(write(tmp_path / "a.npz"), 5)
+    (tmp_path / "b.npz").write_bytes(as_bytes(**GOOD))
+    other = counts_file(tmp_path / "b.npz", 5)
+    assert one.identity == other.identity
+    for mine, its in zip(parts(one.documents(1, 3)), parts(other.documents(1, 3)), strict=True):
+        assert np.array_equal(mine, its)
+
+
+def parts(documents):
+    return documents.indptr, documents.word_ids, documents.counts
+
+
+def test_a_file_known_before_is_not_read_through_again(counts_file, tmp_path):
+    many = np.full(50_000, 3)
+    path = write(tmp_path / "a.npz", indptr=np.arange(50_001), word_ids=many, counts=many)
+    first = counts_file(path, 5)
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(many.tobytes()) + 8 * 40_000] = 99
+    path.write_bytes(damaged)
+    with pytest.raises(BadUsage, match="damaged"):
+        counts_file(path, 5)
+    again = counts_file(path, 5, known=first.identity)
+    assert again.identity == first.identity
+    with pytest.raises(BadUsage, match="from 0 to 4"):  # what is read is checked all the same
+        again.documents(39_999, 40_002)
+    assert again.documents(40_001, 40_002).word_ids.tolist() == [3]
+
+
+def test_another_file_in_its_place_is_read_through(counts_file, tmp_path):
+    first = counts_file(write(tmp_path / "a.npz"), 5)
+    other = counts_file(write(tmp_path / "a.npz", counts=np.array([1, 2, 4])), 5, known=first.identity)
+    assert other.identity != first.identity
+    with pytest.raises(BadUsage, match="from 0 to 4"):
+        counts_file(write(tmp_path / "a.npz", word_ids=np.array([1, 5, 0])), 5, known=first.identity)
+
+
+def test_a_file_that_is_removed_is_read_on(counts_file, tmp_path):
+    file = counts_file(write(tmp_path / "a.npz"), 5)
+    (tmp_path / "a.npz").unlink()
+    assert file.documents(0, 3).counts.tolist() == [1, 2, 3]
+    file.close()
+
+
+def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
+    path = write(tmp_path / "a.npz")
+    file = counts_file(path, 5)
+    os.truncate(path, 400)
+    with pytest.raises(BadUsage, match="shorter"):
+        file.documents(0, 3)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +135,9 @@ def test_the_checksum_names_the_content(tmp_path):
         ({"indptr": np.array(None, dtype=object)}, "no .npz file"),
     ],
 )
-def test_a_bad_array_is_named(tmp_path, changes, says):
+def test_a_bad_array_is_named(counts_file, tmp_path, changes, says):
     with pytest.raises(BadUsage, match=says) as caught:
-        CountsFile(write(tmp_path / "c.npz", **changes), 5)
+        counts_file(write(tmp_path / "c.npz", **changes), 5)
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
 
@@ -166,15 +226,15 @@ def pickled():
         pytest.param(pickled(), id="pickle"),
     ],
 )
-def test_what_is_no_counts_file_is_one_line(tmp_path, content):
+def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
     path = tmp_path / "c.npz"
     path.write_bytes(content)
     with pytest.raises(BadUsage, match=r"no .npz file of word counts"):
-        CountsFile(path, 5)
+        counts_file(path, 5)
 
 
-def test_no_file_at_all(tmp_path):
+def test_no_file_at_all(counts_file, tmp_path):
     with pytest.raises(BadUsage, match="No such file"):
-        CountsFile(tmp_path / "none.npz", 5)
+        counts_file(tmp_path / "none.npz", 5)
     with pytest.raises(BadUsage, match="directory"):
-        CountsFile(tmp_path, 5)
+        counts_file(tmp_path, 5)

@@ -71,8 +71,12 @@ class Driver:
                     self.die()
         self.trainer.finish(0.0)
         self.trainer.commit(0.0, 0)
-        self.store.close()
+        self.close()
         return self
+
+    def close(self):
+        self.store.close()
+        self.file.close()
 
 
 @contextlib.contextmanager
@@ -136,7 +140,7 @@ def test_a_commit_after_every_action_changes_nothing(sessions, corpus, states, a
             driver.die()
     driver.trainer.finish(0.0)
     driver.trainer.commit(0.0, 0)
-    driver.store.close()
+    driver.close()
     assert_same_states(states(other), states(one))
     assert account(other) == account(one)
 
@@ -161,7 +165,7 @@ def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states
         assert reader.all_metrics() == []
         assert reader.status().held_out == 0
         assert reader.status().models[0].perplexity is None
-    driver.store.close()
+    driver.close()
 
 
 def test_every_article_has_one_place_and_held_out_ones_are_never_trained(sessions, corpus):
@@ -209,7 +213,7 @@ def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(session
     assert driver.trainer.ready()
     assert driver.trainer.step(lambda: 0.0) == left
     assert driver.trainer.done()
-    driver.store.close()
+    driver.close()
 
 
 def test_more_articles_can_be_asked_for_later(sessions, corpus):
@@ -234,7 +238,7 @@ def test_what_the_source_skips_is_counted(sessions, corpus):
     driver.trainer.feed(Block(Documents.concatenate([]), 2, {"document": 60}, None))
     assert (progress.crawled, progress.skipped) == (71, 12)
     assert driver.trainer.dirty
-    driver.store.close()
+    driver.close()
 
 
 def test_nothing_new_means_nothing_to_commit(sessions, corpus):
@@ -244,7 +248,7 @@ def test_nothing_new_means_nothing_to_commit(sessions, corpus):
     assert driver.trainer.dirty
     driver.trainer.commit(0.0, 0)
     assert not driver.trainer.dirty
-    driver.store.close()
+    driver.close()
 
 
 def test_pending_counts_wait_in_the_file(sessions, corpus):
@@ -256,7 +260,7 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     assert driver.trainer.progress.pending == 49
     assert driver.trainer.missing == 64 - 49
     assert driver.next == 90
-    driver.store.close()
+    driver.close()
 
 
 @pytest.mark.parametrize("keep", ["top", "none"])
@@ -290,7 +294,7 @@ def test_a_trainer_in_a_hurry_does_not_look_at_old_articles_again(
             if driver.trainer.renewal_due:
                 driver.trainer.commit(0.0, 0)
         driver.trainer.commit(0.0, 0)
-        driver.store.close()
+        driver.close()
         found.append((len(looked), states(path)))
     assert found[0][0] > 1
     assert found[1][0] == 1
