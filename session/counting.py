@@ -13,6 +13,9 @@ from crawler.page import Page, SourceInfo
 from session.documents import Documents
 from vocab import Vocabulary
 
+CALL_SECONDS = 60
+"""A worker that takes longer over one call dies, whatever it hangs in; usual are milliseconds a page."""
+
 _worker: tuple[Vocabulary, SourceInfo] | None = None
 
 
@@ -21,6 +24,7 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent,), daemon=True).start()
@@ -35,7 +39,11 @@ def _follow(parent: multiprocessing.process.BaseProcess) -> None:
 def count_in_worker(pages: Sequence[Page]) -> Documents:
     """:func:`count_pages` in a worker that :func:`start_worker` has prepared."""
     assert _worker is not None
-    return count_pages(pages, *_worker)
+    signal.alarm(CALL_SECONDS)
+    try:
+        return count_pages(pages, *_worker)
+    finally:
+        signal.alarm(0)
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:

@@ -66,6 +66,14 @@ class Documents:
             self.counts[:words],
         )
 
+    @staticmethod
+    def without_words(page_id: int, revision_id: int, title: str) -> "Documents":
+        """One article that holds no word of the vocabulary."""
+        none = np.empty(0, np.int32)
+        return Documents(
+            np.array([page_id]), np.array([revision_id]), (title,), np.zeros(2, np.int64), none, none
+        )
+
     def to_bytes(self) -> bytes:
         """As the store keeps them: .npz without pickle."""
         buffer = io.BytesIO()
@@ -134,3 +142,5 @@ class Block:
     position: dict[str, object]
     """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
     lap: float | None
+    warnings: tuple[str, ...] = ()
+    """A line for each page that could not be counted; it is among the documents, without a word."""

@@ -11,12 +11,14 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Literal, Protocol
 
-from crawler.page import Activity, PageBatch, Position, Source, SourceInfo
-from session.counting import count_in_worker, start_worker
+from crawler.page import Activity, Page, PageBatch, Position, Source, SourceInfo
+from session.counting import CALL_SECONDS, count_in_worker, start_worker
 from session.documents import Block, Documents
 from session.errors import SessionError
 
 Wait = Literal["network", "parsing"]
+MOST_DEATHS = 3
+"""So many pages in a row that kill their workers are no fault of theirs."""
 
 
 class Feed(Protocol):
@@ -65,6 +67,7 @@ class CrawlFeed:
         self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._deaths = 0
         self.arrivals = Rate()
 
     def _new_pool(self) -> Executor:
@@ -108,37 +111,66 @@ class CrawlFeed:
     async def _first(self) -> Block:
         """The oldest item; it leaves the line only when counted, so that a cancelled wait loses nothing."""
         batch, counting = self._items[0]
+        warnings: list[str] = []
         try:
-            documents = await asyncio.shield(asyncio.wrap_future(counting))
-        except BrokenProcessPool:
-            documents = await self._again(batch)
+            documents = await _result(counting)
+            self._deaths = 0
+        except Exception as error:  # noqa: BLE001 (whatever a page may do to the code that reads it)
+            if isinstance(error, BrokenProcessPool):
+                self._mend()
+            documents = await self._one_by_one(batch.pages, warnings)
         self._items.popleft()
         self._moved.set()
         self.queued -= len(batch.pages)
         self.arrivals.add(len(batch.pages))
-        return Block(documents, batch.skipped, dict(batch.position), batch.lap)
+        return Block(documents, batch.skipped, dict(batch.position), batch.lap, tuple(warnings))
 
     def _count(self, batch: PageBatch) -> Future[Documents]:
         try:
             return self._pool.submit(count_in_worker, batch.pages)
         except BrokenProcessPool:
-            # A worker was killed just now; whoever waits for the batches before this one finds out too.
+            # A worker died just now; whoever waits for the batches before this one finds out too.
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = self._new_pool()
             return self._pool.submit(count_in_worker, batch.pages)
 
-    async def _again(self, batch: PageBatch) -> Documents:
-        """A worker was killed (out of memory, by hand): all that is in line once more, in a new pool."""
+    def _mend(self) -> None:
+        """A worker died, and its pool with it: all behind the first item once more, in a new pool."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._new_pool()
-        again = [(item, self._count(item)) for item, _ in self._items]
-        self._items = deque(again)
+        first, *others = self._items
+        self._items = deque([first, *((batch, self._count(batch)) for batch, _ in others)])
+
+    async def _one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
+        """Count pages apart from all others; one that fails or kills its worker even so is left empty.
+
+        Any page of a pool may have killed it. Alone in one, there is only one that can be to blame.
+        """
+        parts: list[Documents] = []
+        pool = self._new_pool()
         try:
-            return await asyncio.shield(asyncio.wrap_future(again[0][1]))
-        except BrokenProcessPool:
-            raise SessionError(
-                "the processes that parse articles are killed again and again: is memory short?"
-            ) from None
+            for page in pages:
+                try:
+                    parts.append(await _result(pool.submit(count_in_worker, (page,))))
+                    self._deaths = 0
+                    continue
+                except BrokenProcessPool:
+                    self._deaths += 1
+                    if self._deaths >= MOST_DEATHS:
+                        raise SessionError(
+                            "the processes that parse articles are killed again and again: is memory short?"
+                        ) from None
+                    reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+                    pool.shutdown(wait=False)
+                    pool = self._new_pool()
+                except Exception as error:  # noqa: BLE001 (as above)
+                    reason = repr(error)[:200]
+                # repr writes control characters and direction marks out.
+                warnings.append(f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}")
+                parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        return Documents.concatenate(parts)
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()
@@ -159,6 +191,11 @@ class CrawlFeed:
         await self._stop_fetching()
         self._pool.shutdown(wait=False, cancel_futures=True)
         await self._source.close()
+
+
+async def _result(counting: Future[Documents]) -> Documents:
+    """What a pool has made; whoever stops waiting for it leaves it as it is."""
+    return await asyncio.shield(asyncio.wrap_future(counting))
 
 
 class Rate:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from session.database import as_session_error
+from session.documents import Block
 from session.errors import NotNow, SessionError
 from session.feed import Feed, Rate
 from session.pulse import Pulse
@@ -106,6 +107,7 @@ class Run:
         self._told_perplexities: dict[str, float] = trainer.perplexities()
         self._told_articles = trainer.progress.articles
         self._told_errors: set[str] = set()
+        self._warnings: list[str] = []
         self._told_blocked: str | None = None
         self._told_dumps = trainer.progress.crawled >= MANY_ARTICLES
         self._begun = time.monotonic()
@@ -166,13 +168,14 @@ class Run:
         """Commit what has been fetched and trained."""
         try:
             for block in await self._feed.drain():
-                self._trainer.feed(block)
+                self._take(block)
         finally:
             await self._commit()
 
     async def _part(self, pulse: Pulse, run: int) -> None:
         """Say how it ended, where that can be said, and let go of everything."""
         await self._say(pulse, "stopped", keep_flow=False)
+        await self._note_news(pulse)
         await self._log(pulse, "info", f"the trainer ended: {self._reason}")
         with contextlib.suppress(sqlite3.Error):
             await self._in_pulse(lambda: pulse.end(run, self._reason))
@@ -204,15 +207,19 @@ class Run:
                         if block is None:
                             trainer.end_of_source()
                         else:
-                            trainer.feed(block)
+                            self._take(block)
                 await self._commit_if_due(COMMIT_SECONDS)
         finally:
             stop.cancel()
             if arriving is not None:
                 # A block that came in just now is not to be lost; an error in it is told by drain's next.
                 if arriving.done() and arriving.exception() is None and arriving.result() is not None:
-                    trainer.feed(arriving.result())
+                    self._take(arriving.result())
                 arriving.cancel()
+
+    def _take(self, block: Block) -> None:
+        self._trainer.feed(block)
+        self._warnings += block.warnings
 
     async def _learn(self) -> None:
         before = time.monotonic()
@@ -295,6 +302,8 @@ class Run:
                 news.append(("info", f"after {articles:,} articles: perplexity {scores}"))
         errors = self._feed.activity.errors
         news += [("warning", error) for error in errors if error not in self._told_errors]
+        news += [("warning", warning) for warning in self._warnings]
+        self._warnings.clear()
         self._told_errors = set(errors)
         if self._blocked and self._blocked != self._told_blocked:
             news.append(("error", self._blocked))

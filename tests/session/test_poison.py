@@ -1,0 +1,147 @@
+"""Pages that break whatever reads them: each is skipped and told, and the stream goes on as it was."""
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from crawler.page import Activity, Page, PageBatch, SourceInfo
+from session.counting import count_pages
+from session.documents import Documents
+from session.errors import SessionError
+from session.feed import CrawlFeed
+from session.lock import trainer_lock
+from session.reader import SessionReader
+from session.run import Limits, Run
+from session.store import Store
+from session.trainer import Trainer
+from vocab import Vocabulary
+
+INFO = SourceInfo("memory", 60)
+WORKER = """
+import os, time
+from session import counting
+
+def prose(page, info):
+    if "raises" in page.title:
+        raise ValueError("not\\nthis one")
+    if "kills" in page.title:
+        os.kill(os.getpid(), 9)
+    while "hangs" in page.title:
+        time.sleep(1)
+    return page.text
+
+counting.prose, counting.CALL_SECONDS = prose, 1
+counting.start_worker(words, info)
+"""
+
+
+class Memory:
+    """Sixty pages in batches of ten; ``poison`` gives titles by page id."""
+
+    def __init__(self, words, poison):
+        self.activity = Activity()
+        random = np.random.default_rng(1)
+        texts = [" ".join(random.choice(words, 30)) for _ in range(60)]
+        self.pages = [
+            Page(i, poison.get(i, f"Page {i}"), i + 1000, text, "text") for i, text in enumerate(texts, 1)
+        ]
+
+    async def batches(self, position):
+        for first in range(position["page"] if position else 0, 60, 10):
+            yield PageBatch(tuple(self.pages[first : first + 10]), {"page": first + 10})
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def feed_of(corpus, monkeypatch):
+    """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
+    monkeypatch.setattr(
+        CrawlFeed,
+        "_new_pool",
+        lambda self: ProcessPoolExecutor(
+            2,
+            get_context("forkserver"),
+            initializer=exec,
+            initargs=(WORKER, {"words": corpus.words, "info": INFO}),
+        ),
+    )
+    return lambda poison: CrawlFeed(Memory(list(corpus.words), poison), INFO, corpus.words)
+
+
+async def all_blocks(feed):
+    feed.start(None)
+    try:
+        return [block async for block in _blocks(feed)]
+    finally:
+        await feed.close()
+
+
+async def _blocks(feed):
+    while (block := await feed.next()) is not None:
+        yield block
+
+
+@pytest.mark.parametrize(
+    ("poison", "reason"),
+    [
+        ("it raises", r"ValueError('not\nthis one')"),
+        ("it kills", "was killed, or took over"),
+        ("it hangs", "was killed, or took over"),
+    ],
+)
+async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, corpus, poison, reason):
+    feed = feed_of({25: poison})
+    blocks = await all_blocks(feed)
+    assert [block.position for block in blocks] == [{"page": n} for n in range(10, 61, 10)]
+    pages = Memory(list(corpus.words), {25: poison}).pages
+    pages[24] = replace(pages[24], text="")
+    expected = count_pages(pages, Vocabulary.from_words(corpus.words), INFO)
+    found = Documents.concatenate([block.documents for block in blocks])
+    assert found.titles == expected.titles
+    for name in ("page_ids", "revision_ids", "indptr", "word_ids", "counts"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    warnings = [warning for block in blocks for warning in block.warnings]
+    assert len(warnings) == 1
+    assert f"page 25 ('{poison}') is skipped" in warnings[0]
+    assert reason in warnings[0]
+
+
+async def test_poison_in_several_blocks(feed_of):
+    feed = feed_of({1: "it kills", 2: "it raises", 3: "it kills", 31: "it hangs", 60: "it kills"})
+    blocks = await all_blocks(feed)
+    assert [len(block.documents) for block in blocks] == [10] * 6
+    assert [len(block.documents.split_empty()[1]) for block in blocks] == [3, 0, 0, 1, 0, 1]
+
+
+async def test_workers_that_always_die_are_no_fault_of_the_pages(feed_of):
+    feed = feed_of(dict.fromkeys(range(1, 61), "it kills"))
+    with pytest.raises(SessionError, match="is memory short"):
+        await all_blocks(feed)
+
+
+@pytest.fixture
+def path(corpus, tmp_path, new_session):
+    return new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=10)
+
+
+async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
+    feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
+    with trainer_lock(path):
+        store = Store(path)
+        trainer = Trainer(store, article_limit=None, threads=1)
+        try:
+            run = Run(path, store, trainer, feed, Limits(), lambda _: None, told.append)
+            assert await run() == "finished"
+        finally:
+            await feed.close()
+    with SessionReader(path) as reader:
+        status = reader.status()
+        assert (status.crawled, status.articles, status.held_out, status.skipped) == (60, 49, 10, 1)
+        warnings = [event.message for event in reader.events() if event.level == "warning"]
+    assert warnings == told
+    assert warnings == [r"page 25 ('it raises \x1b[2J\u202e') is skipped: ValueError('not\nthis one')"]
