@@ -29,6 +29,7 @@ from crawler.limits import wikimedia_manners
 from crawler.page import Source
 from crawler.sources.api import ApiSource
 from crawler.sources.html import HtmlSource
+from crawler.wiki import Wiki
 from session.feed import CrawlFeed
 from vocab import Vocabulary
 
@@ -82,7 +83,7 @@ def throughput(articles: int) -> None:
     for name, make, share in (("api", ApiSource, 1.0), ("html", HtmlSource, 0.2)):
         wiki = EmbeddedWiki(["--article-bytes", "8000"])
         try:
-            source = make(wiki.url, version="0")
+            source = make(Wiki(wiki.url, version="0"))
             counted, seconds, cpu = asyncio.run(crawl_and_count(source, int(articles * share), wiki.pid))
         finally:
             wiki.stop()
@@ -94,13 +95,14 @@ def throughput(articles: int) -> None:
 
 async def trainer(url: str, folder: Path, seconds: float) -> int:
     """What one trainer crawls in so many seconds."""
-    source = ApiSource(
+    wiki = Wiki(
         url,
         version="0",
         contact="someone@wiki-reader.org",
         manners=wikimedia_manners(),
         budget_folder=folder,
     )
+    source = ApiSource(wiki)
     articles = 0
     try:
         async with asyncio.timeout(seconds), aclosing(source.batches(None)) as batches:
@@ -175,7 +177,7 @@ def resident_mb() -> float:
 
 
 async def watch_memory(url: str, articles: int) -> None:
-    source = ApiSource(url, version="0")
+    source = ApiSource(Wiki(url, version="0"))
     read, step = 0, articles // 10
     print("| articles | resident MB |\n|---|---|")
     async with aclosing(source.batches(None)) as batches:

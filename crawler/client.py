@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -16,7 +16,7 @@ from crawler.errors import CrawlerError, WikiUnreachable
 from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
-from crawler.replies import judge_status, one_line, read_api
+from crawler.replies import judge_status, one_line
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
 from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
 
@@ -32,7 +32,7 @@ _LONGEST_LINE = 1 << 20
 
 
 class Client:
-    """Talks to one wiki, with at most ``at_once`` requests under way (one on Wikimedia).
+    """Talks to one wiki as ``manners`` have it, and tells ``activity`` what it does.
 
     On Wikimedia the budget is shared with all who name the same ``budget_folder``.
     Raises :class:`~crawler.errors.ContactMissing` where ``manners`` are Wikimedia's and there is
@@ -47,25 +47,22 @@ class Client:
         version: str,
         contact: str | None = None,
         clock: Clock | None = None,
-        pace: Pace | None = None,
         budget_folder: Path | None = None,
-        at_once: int = 1,
         limits: WireLimits | None = None,
     ) -> None:
         if manners.wikimedia:
             contact = check_contact(contact or "")
         elif contact:
             contact = sendable(contact)  # another wiki may be told anything that a header can carry
-        self.manners = manners
+        self._manners = manners
         self.activity = activity
         self.clock = clock or Clock()
         self._contact = contact
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
-        if pace is None and manners.wikimedia and budget_folder is not None:
-            pace = SharedPace(manners, self.clock, budget_folder)
-        self._pace = pace or OwnPace(manners, self.clock, at_once)
-        self._at_once = at_once
+        self._pace: Pace = OwnPace(manners, self.clock)
+        if manners.wikimedia and budget_folder is not None:
+            self._pace = SharedPace(manners, self.clock, budget_folder)
         self._rng = random.Random()  # only jitters waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
@@ -75,14 +72,6 @@ class Client:
         activity.allowed_per_minute = manners.rpm
 
     # -- what the sources call -------------------------------------------------
-
-    async def api(self, url: URL, params: Mapping[str, str]) -> dict[str, Any]:
-        """The Action API's reply, an object without ``error``; repeated until there is one.
-
-        Raises :class:`~crawler.errors.WikiUnreachable`, :class:`~crawler.errors.WikiRefused` or
-        another :class:`~crawler.errors.CrawlerError` where repeating is no use.
-        """
-        return await self.fetch(url.with_query(dict(params)), read_api)
 
     async def fetch(
         self,
@@ -221,7 +210,7 @@ class Client:
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
                 cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(limit=self._at_once + 1),
+                connector=aiohttp.TCPConnector(limit=self._manners.at_once + 1),
                 auto_decompress=False,
                 middlewares=(sent_once,),
             )

@@ -166,8 +166,3 @@ def scan(files: DumpFiles, n: int, progress: Callable[[], None] = lambda: None) 
         articles,
         tuple((-key, replace(page, text=zlib.decompress(text).decode())) for key, _, page, text in heap),
     )
-
-
-def held_out_ids(paths: Sequence[str], n: int) -> tuple[int, ...]:
-    """Page ids of the articles with the ``n`` smallest hashes, smallest first."""
-    return tuple(page.page_id for _, page in scan(DumpFiles(paths, lambda _: None), n).chosen)

@@ -55,8 +55,8 @@ class Manners:
     slow_reply: float | None = None
     """A reply that took longer than these seconds is followed by a wait of ``slow_wait``."""
     slow_wait: float = 0.0
-    page_connections: int = 10
-    """Pages `/wiki/Title` asked for at the same time (the Action API always gets one)."""
+    at_once: int = 10
+    """Requests under way at the same time: for pages `/wiki/Title`; the Action API is asked one by one."""
 
 
 def manners_for(host: str, rpm: int | None = None) -> Manners:
@@ -83,5 +83,5 @@ def wikimedia_manners(rpm: int | None = None) -> Manners:
         shortest_gap=0.21,
         slow_reply=1.0,
         slow_wait=5.0,
-        page_connections=1,
+        at_once=1,
     )

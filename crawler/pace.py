@@ -52,13 +52,13 @@ class Pace(Protocol):
 
 
 class OwnPace:
-    """A budget of this process alone, for hosts outside Wikimedia; ``at_once`` turns at a time."""
+    """A budget of this process alone, for hosts outside Wikimedia."""
 
-    def __init__(self, manners: Manners, clock: Clock, at_once: int = 1) -> None:
+    def __init__(self, manners: Manners, clock: Clock) -> None:
         self._manners = manners
         self._clock = clock
         self._next = float("-inf")
-        self._slots = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(manners.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:

@@ -25,7 +25,6 @@ class SiteInfo:
     """The parts of siteinfo that matter here, types checked."""
 
     name: str
-    language: str
     articles: int | None
     file_names: tuple[str, ...]
     """What the File namespace is called there, English names included."""
@@ -43,10 +42,8 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
     if not str(general.get("generator", "")).startswith("MediaWiki"):
         raise Trouble(f"{url.host} answers, but is no MediaWiki")
     path = general.get("articlepath")
-    language = general.get("lang")
     return SiteInfo(
         name=str(url.host) if url.port in (80, 443, None) else f"{url.host}:{url.port}",
-        language=language if isinstance(language, str) and len(language) < 40 else "",
         articles=_articles(query.get("statistics")),
         file_names=_names(query, 6, ("File", "Image")),
         category_names=_names(query, 14, ("Category",)),

@@ -1,18 +1,22 @@
 """Asking one MediaWiki: finding its api.php, queries with their continuations, texts of known pages."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from yarl import URL
 
 from crawler.addresses import api_candidates
 from crawler.client import Client
+from crawler.clock import Clock
 from crawler.cursor import moves_on
 from crawler.errors import WikiUnreachable
+from crawler.limits import Manners, manners_for
+from crawler.page import Activity
 from crawler.pages import Gathering, read_continue
 from crawler.replies import read_api
 from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
-from crawler.wire import Reply, Trouble
+from crawler.wire import Reply, Trouble, WireLimits
 
 MOST_PAGES = 50
 """The API gives no more pages with content in one reply to clients without an account."""
@@ -31,22 +35,58 @@ Answer = tuple[dict[str, Any], dict[str, str] | None]
 
 
 class Wiki:
-    """A MediaWiki at ``address`` (its api.php, or any address from which to find it).
+    """A MediaWiki at ``address`` (its api.php, or any address from which to find it), and the client for it.
 
-    Raises :class:`~crawler.errors.BadSource` at once for what is no address.
+    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
+    this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that the host's
+    name would give. Raises :class:`~crawler.errors.BadSource` and
+    :class:`~crawler.errors.ContactMissing` at once.
     """
 
-    def __init__(self, client: Client, address: str) -> None:
-        self.client = client
+    def __init__(
+        self,
+        address: str,
+        *,
+        version: str,
+        contact: str | None = None,
+        rpm: int | None = None,
+        budget_folder: Path | None = None,
+        manners: Manners | None = None,
+        clock: Clock | None = None,
+        limits: WireLimits | None = None,
+    ) -> None:
         self._places = api_candidates(address)
+        self.host = self._places[0].host or ""
+        self.manners = manners or manners_for(self.host, rpm)
+        self.activity = Activity()
+        self.client = Client(
+            self.manners,
+            self.activity,
+            version=version,
+            contact=contact,
+            clock=clock,
+            budget_folder=budget_folder,
+            limits=limits,
+        )
         self.api: URL | None = None
         """The api.php, once found."""
+        self._site: SiteInfo | None = None
 
-    async def find(self) -> SiteInfo:
-        """Which of the possible addresses is the api.php, and what the wiki says of itself.
+    async def open(self) -> SiteInfo:
+        """What the wiki says of itself; asked once.
 
         Raises :class:`~crawler.errors.WikiUnreachable` where there is none within 30 s.
         """
+        if self._site is None:
+            self._site = await self._find()
+        return self._site
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self.client.close()
+
+    async def _find(self) -> SiteInfo:
+        """Which of the possible addresses is the api.php, and what the wiki says of itself."""
         tries = 0
         while True:
             for url in self._places.copy():

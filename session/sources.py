@@ -1,6 +1,6 @@
 """Which source a request or a session means, and how to open it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.addresses import api_candidates, language_api
@@ -11,6 +11,7 @@ from crawler.sources.api import ApiSource
 from crawler.sources.dump import DumpSource
 from crawler.sources.html import HtmlSource
 from crawler.sources.recent import RecentSource
+from crawler.wiki import Wiki
 from session.errors import BadUsage
 from session.paths import session_folder, user_path
 from session.request import ENGLISH, TrainRequest
@@ -18,6 +19,11 @@ from session.settings import Settings
 from session.version import __version__
 
 DEMO_SIZE = 1_000_000
+_ONLINE: Mapping[str, Callable[[Wiki], Source]] = {
+    "api": ApiSource,
+    "html": HtmlSource,
+    "recent": RecentSource,
+}
 
 
 def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, Any]:
@@ -35,9 +41,7 @@ def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, 
 
 def needs_contact(kind: str, options: dict[str, Any]) -> bool:
     """Whether the source is one of Wikimedia's hosts."""
-    return kind in ("api", "html", "recent") and any(
-        is_wikimedia(url.host or "") for url in api_candidates(options["api_url"])
-    )
+    return kind in _ONLINE and any(is_wikimedia(url.host or "") for url in api_candidates(options["api_url"]))
 
 
 def make_source(
@@ -47,15 +51,15 @@ def make_source(
 
     ``resuming``: it will go on behind a position; a dump then need not be read a first time.
     """
-    online: dict[str, Callable[..., Source]] = {"api": ApiSource, "html": HtmlSource, "recent": RecentSource}
-    if kind in online:
-        return online[kind](
+    if kind in _ONLINE:
+        wiki = Wiki(
             options["api_url"],
             version=__version__,
             contact=request.contact,
             rpm=request.rpm,
             budget_folder=session_folder(),
         )
+        return _ONLINE[kind](wiki)
     if kind == "demo":
         return DemoSource(version=__version__, size=options["wiki_size"] or DEMO_SIZE)
     if kind == "dump":

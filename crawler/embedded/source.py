@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from crawler.embedded.launch import EmbeddedWiki
 from crawler.page import Activity, PageBatch, Position, SourceInfo
 from crawler.sources.api import ApiSource
+from crawler.wiki import Wiki
 
 NAME = "embedded sample"
 
@@ -13,12 +15,12 @@ NAME = "embedded sample"
 class DemoSource:
     """A wiki of ``size`` articles in a process of its own, which ends with :meth:`close` or with this one.
 
-    The same size and seed are the same wiki, whatever port it listens on, so a position means the same.
+    The same size is the same wiki, whatever port it listens on, so a position means the same.
     """
 
-    def __init__(self, *, version: str, size: int, seed: int = 0) -> None:
+    def __init__(self, *, version: str, size: int) -> None:
         self.activity = Activity()
-        self._options = ["--size", str(size), "--seed", str(seed)]
+        self._options = ["--size", str(size)]
         self._version = version
         self._wiki: EmbeddedWiki | None = None
         self._source: ApiSource | None = None
@@ -27,9 +29,9 @@ class DemoSource:
         """Start the wiki and ask it who it is."""
         if self._source is None:
             self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
-            self._source = ApiSource(self._wiki.url, version=self._version, name=NAME)
+            self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
             self.activity = self._source.activity
-        return await self._source.open()
+        return replace(await self._source.open(), name=NAME)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
         """Its lap, as of any wiki. Only after :meth:`open`."""

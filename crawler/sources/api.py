@@ -5,77 +5,35 @@ cursor goes on from there, wraps around and ends where it began. The cursor is t
 """
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
-from crawler.addresses import api_candidates
-from crawler.client import Client
-from crawler.clock import Clock
 from crawler.cursor import cursor_of, generator, lap_share, position_of
 from crawler.errors import CrawlerError
-from crawler.limits import Manners, manners_for
-from crawler.pace import Pace
-from crawler.page import Activity, PageBatch, Position, SourceInfo
+from crawler.page import PageBatch, Position, SourceInfo
 from crawler.pages import Gathering
-from crawler.siteinfo import SiteInfo
 from crawler.sizing import BatchSizer
 from crawler.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
-from crawler.wire import Trouble, WireLimits
+from crawler.wire import Trouble
 
 _MOST_EMPTY = 100
 """Batches in a row without a page."""
 
 
 class ApiSource:
-    """All articles of the wiki at ``api_url`` (its api.php, or any address from which to find it).
+    """All articles of ``wiki``, up to ``batch_pages`` of them a request."""
 
-    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
-    this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that the host's
-    name would give. Raises :class:`~crawler.errors.BadSource` and
-    :class:`~crawler.errors.ContactMissing` at once.
-    """
-
-    def __init__(
-        self,
-        api_url: str,
-        *,
-        version: str,
-        contact: str | None = None,
-        rpm: int | None = None,
-        batch_pages: int = MOST_PAGES,
-        budget_folder: Path | None = None,
-        name: str | None = None,
-        manners: Manners | None = None,
-        clock: Clock | None = None,
-        pace: Pace | None = None,
-        limits: WireLimits | None = None,
-    ) -> None:
-        manners = manners or manners_for(api_candidates(api_url)[0].host or "", rpm)
-        self._sizer = BatchSizer(manners, min(batch_pages, MOST_PAGES))
-        self.activity = Activity(batch_pages=self._sizer.pages)
-        self.client = Client(
-            manners,
-            self.activity,
-            version=version,
-            contact=contact,
-            clock=clock,
-            pace=pace,
-            budget_folder=budget_folder,
-            limits=limits,
-        )
-        self.wiki = Wiki(self.client, api_url)
-        self._name = name
-        self.site: SiteInfo | None = None
-        """Names of namespaces and the like, once opened."""
+    def __init__(self, wiki: Wiki, batch_pages: int = MOST_PAGES) -> None:
+        self.wiki = wiki
+        self._sizer = BatchSizer(wiki.manners, min(batch_pages, MOST_PAGES))
+        self.activity = wiki.activity
+        self.activity.batch_pages = self._sizer.pages
 
     async def open(self) -> SourceInfo:
         """Find the wiki's api.php and ask it who it is."""
-        if self.site is None:
-            self.site = await self.wiki.find()
-        site = self.site
-        return SourceInfo(self._name or site.name, site.articles, site.file_names, site.category_names)
+        site = await self.wiki.open()
+        return SourceInfo(site.name, site.articles, site.file_names, site.category_names)
 
     async def close(self) -> None:
-        await self.client.close()
+        await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on."""

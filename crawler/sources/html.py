@@ -9,24 +9,18 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.addresses import api_candidates
-from crawler.client import Client
-from crawler.clock import Clock
 from crawler.cursor import cursor_of, generator, lap_share, position_of
 from crawler.errors import BadSource, CrawlerError, WikiRefused
-from crawler.limits import Manners, manners_for
-from crawler.pace import Pace
-from crawler.page import Activity, Page, PageBatch, Position, SourceInfo
+from crawler.page import Page, PageBatch, Position, SourceInfo
 from crawler.pages import Gathering, is_id
 from crawler.robots import Robots
-from crawler.siteinfo import SITEINFO, SiteInfo
+from crawler.siteinfo import SITEINFO
 from crawler.wiki import Wiki
-from crawler.wire import Reply, Trouble, WireLimits
+from crawler.wire import Reply, Trouble
 
 _LISTED = 100
 """Titles a listing: one request in a hundred goes to the list."""
@@ -46,56 +40,33 @@ class _Title:
 
 
 class HtmlSource:
-    """The rendered articles of the wiki at ``api_url``; the parameters are those of ``ApiSource``.
+    """The rendered articles of ``wiki``.
 
     Raises :class:`~crawler.errors.WikiRefused` where robots.txt keeps us out of its articles.
     """
 
-    def __init__(
-        self,
-        api_url: str,
-        *,
-        version: str,
-        contact: str | None = None,
-        rpm: int | None = None,
-        budget_folder: Path | None = None,
-        manners: Manners | None = None,
-        clock: Clock | None = None,
-        pace: Pace | None = None,
-        limits: WireLimits | None = None,
-    ) -> None:
-        manners = manners or manners_for(api_candidates(api_url)[0].host or "", rpm)
-        self._at_once = manners.page_connections
-        self.activity = Activity(batch_pages=1)
-        self.client = Client(
-            manners,
-            self.activity,
-            version=version,
-            contact=contact,
-            clock=clock,
-            pace=pace,
-            budget_folder=budget_folder,
-            at_once=self._at_once,
-            limits=limits,
-        )
-        self.wiki = Wiki(self.client, api_url)
-        self.site: SiteInfo | None = None
+    def __init__(self, wiki: Wiki) -> None:
+        self.wiki = wiki
+        self.activity = wiki.activity
+        self.activity.batch_pages = 1
+        self._article_path = ""
         self._robots: Robots | None = None
         self._read = self._missed = 0
 
     async def open(self) -> SourceInfo:
         """Find the wiki, ask it who it is, and read its robots.txt."""
-        if self.site is None:
-            self.site = await self.wiki.find()
+        site = await self.wiki.open()
+        self._article_path = site.article_path
         if self._robots is None:
             assert self.wiki.api is not None
-            self._robots = await self.client.fetch(self.wiki.api.with_path("/robots.txt"), _read_robots)
+            robots = self.wiki.api.with_path("/robots.txt")
+            self._robots = await self.wiki.client.fetch(robots, _read_robots)
             if not self._robots.allows(self._url("A").raw_path_qs):
                 raise WikiRefused(f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles")
-        return SourceInfo(self.site.name, self.site.articles)
+        return SourceInfo(site.name, site.articles)
 
     async def close(self) -> None:
-        await self.client.close()
+        await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on, a few pages a batch."""
@@ -139,7 +110,7 @@ class HtmlSource:
         running: deque[asyncio.Task[Page | None]] = deque()
         try:
             while waiting or running:
-                while waiting and len(running) < self._at_once + _BATCH:
+                while waiting and len(running) < self.wiki.manners.at_once + _BATCH:
                     running.append(asyncio.create_task(self._fetch(waiting.popleft())))
                 fetched = [await running.popleft()]
                 while running and running[0].done() and len(fetched) < _BATCH:
@@ -167,23 +138,22 @@ class HtmlSource:
         tries, wiki_works = 0, False
         while True:
             try:
-                return await self.client.once(url, _page_reader(title))
+                return await self.wiki.client.once(url, _page_reader(title))
             except Trouble as trouble:
                 tries += 1
                 if tries >= _TRIES and not trouble.throttled:
                     if wiki_works:
-                        self.client.note(f"given up: {trouble.text}")
+                        self.wiki.client.note(f"given up: {trouble.text}")
                         return None
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True
                 else:
-                    await self.client.endure(trouble, tries)
+                    await self.wiki.client.endure(trouble, tries)
 
     def _url(self, title: str) -> URL:
         """Where the page of ``title`` is, on the very host of the api.php."""
         assert self.wiki.api is not None
-        assert self.site is not None
-        path = self.site.article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
+        path = self._article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
         return self.wiki.api.origin().join(URL(path, encoded=True))
 
 

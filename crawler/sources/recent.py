@@ -8,22 +8,16 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 
 from yarl import URL
 
-from crawler.addresses import api_candidates
 from crawler.changes import Change, changes
-from crawler.client import Client
-from crawler.clock import Clock
 from crawler.errors import BadSource, CrawlerError
-from crawler.limits import Manners, is_wikimedia, manners_for
-from crawler.pace import Pace
-from crawler.page import Activity, PageBatch, Position, SourceInfo
-from crawler.siteinfo import SiteInfo
+from crawler.limits import is_wikimedia
+from crawler.page import PageBatch, Position, SourceInfo
 from crawler.sizing import BatchSizer
 from crawler.wiki import MOST_PAGES, Wiki
-from crawler.wire import Trouble, WireLimits
+from crawler.wire import Trouble
 
 STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
 _STALL_SECONDS = 60.0
@@ -35,57 +29,29 @@ _REMEMBERED = 20_000
 
 
 class RecentSource:
-    """Articles of the wiki at ``api_url`` as they are edited; the parameters are those of ``ApiSource``.
+    """Articles of ``wiki`` as they are edited.
 
     An article edited again among the last 20,000 is left out. ``stream_url``: another stream than
     Wikimedia's. Raises :class:`~crawler.errors.BadSource` for wikis that have none.
     """
 
-    def __init__(
-        self,
-        api_url: str,
-        *,
-        version: str,
-        contact: str | None = None,
-        rpm: int | None = None,
-        budget_folder: Path | None = None,
-        stream_url: str | None = None,
-        manners: Manners | None = None,
-        clock: Clock | None = None,
-        pace: Pace | None = None,
-        limits: WireLimits | None = None,
-    ) -> None:
-        host = api_candidates(api_url)[0].host or ""
-        if stream_url is None and not is_wikimedia(host):
+    def __init__(self, wiki: Wiki, stream_url: str | None = None) -> None:
+        if stream_url is None and not is_wikimedia(wiki.host):
             raise BadSource("--source recent: only Wikimedia's wikis stream their changes")
-        self._domain = host
+        self.wiki = wiki
         self._stream = URL(stream_url or STREAM)
-        manners = manners or manners_for(host, rpm)
-        self._sizer = BatchSizer(manners, MOST_PAGES)
-        self.activity = Activity(batch_pages=MOST_PAGES)
-        self.client = Client(
-            manners,
-            self.activity,
-            version=version,
-            contact=contact,
-            clock=clock,
-            pace=pace,
-            budget_folder=budget_folder,
-            limits=limits,
-        )
-        self.wiki = Wiki(self.client, api_url)
-        self.site: SiteInfo | None = None
+        self._sizer = BatchSizer(wiki.manners, MOST_PAGES)
+        self.activity = wiki.activity
+        self.activity.batch_pages = MOST_PAGES
         self._known: OrderedDict[str, None] = OrderedDict()
 
     async def open(self) -> SourceInfo:
         """Find the wiki and ask it who it is."""
-        if self.site is None:
-            self.site = await self.wiki.find()
-        site = self.site
+        site = await self.wiki.open()
         return SourceInfo(f"changes of {site.name}", None, site.file_names, site.category_names)
 
     async def close(self) -> None:
-        await self.client.close()
+        await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """Changed articles behind ``position``, or from now on; never ends by itself."""
@@ -113,15 +79,15 @@ class RecentSource:
         while True:
             headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
             try:
-                lines = self.client.lines(self._stream, headers, _STALL_SECONDS)
-                async with aclosing(lines), aclosing(changes(lines, self._domain)) as heard:
+                lines = self.wiki.client.lines(self._stream, headers, _STALL_SECONDS)
+                async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
                         tries, event_id = 0, change.event_id
                         await queue.put(change)
-                await self.client.clock.sleep(_RECONNECT_SECONDS)
+                await self.wiki.client.clock.sleep(_RECONNECT_SECONDS)
             except Trouble as trouble:
                 tries += 1
-                await self.client.endure(trouble, tries)
+                await self.wiki.client.endure(trouble, tries)
 
     async def _gather(
         self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]
@@ -130,7 +96,7 @@ class RecentSource:
         titles: dict[str, None] = {}
         event_id, began = "", 0.0
         while len(titles) < self._sizer.pages:
-            left = began + _GATHER_SECONDS - self.client.clock.monotonic() if titles else None
+            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if titles else None
             if left is not None and left <= 0:
                 break
             change = await self._next(queue, listening, left)
@@ -141,7 +107,7 @@ class RecentSource:
                 self._known.move_to_end(change.title)
                 continue
             if not titles:
-                began = self.client.clock.monotonic()
+                began = self.wiki.client.clock.monotonic()
             titles[change.title] = self._known[change.title] = None
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)

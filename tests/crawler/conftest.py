@@ -12,6 +12,9 @@ from aiohttp.test_utils import TestServer
 from crawler.clock import Clock
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.app import make_app
+from crawler.page import PageBatch, Position
+from crawler.sources.api import ApiSource
+from crawler.wiki import Wiki
 
 Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -140,6 +143,39 @@ async def wiki() -> AsyncIterator[ScriptedWiki]:
     scripted.url = str(server.make_url("/w/api.php"))
     yield scripted
     await server.close()
+
+
+@pytest.fixture
+def source(wiki: ScriptedWiki, clock: FakeClock) -> Callable[..., ApiSource]:
+    """Makes a source that reads the scripted wiki, or the one at ``url``."""
+
+    def make(url: str | None = None, *, batch_pages: int = 3, **options: Any) -> ApiSource:
+        return ApiSource(Wiki(url or wiki.url, version="0", clock=clock, **options), batch_pages)
+
+    return make
+
+
+@pytest.fixture
+def read() -> Callable[..., Awaitable[list[PageBatch]]]:
+    """Reads a source to its end and closes it: ``await read(source, position)``."""
+
+    async def batches(source: ApiSource, position: Position | None = None) -> list[PageBatch]:
+        try:
+            return [batch async for batch in source.batches(position)]
+        finally:
+            await source.close()
+
+    return batches
+
+
+@pytest.fixture
+def read_ids(read: Callable[..., Awaitable[list[PageBatch]]]) -> Callable[..., Awaitable[list[int]]]:
+    """The ids of the pages that ``read`` gives."""
+
+    async def ids(source: ApiSource, position: Position | None = None) -> list[int]:
+        return [page.page_id for batch in await read(source, position) for page in batch.pages]
+
+    return ids
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.background import Background
-from crawler.dump_files import DumpFiles, held_out_ids, page_hash
+from crawler.dump_files import DumpFiles, page_hash
 from crawler.errors import BadSource
 from crawler.sources.dump import BATCH_PAGES, DumpSource
 
@@ -104,7 +104,6 @@ async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path):
     by_hash = sorted(range(1, 500), key=page_hash)
     assert order[:120] == by_hash[:120]
     assert order[120:] == sorted(by_hash[120:])
-    assert held_out_ids([path], 100) == tuple(by_hash[:100])
 
 
 async def test_by_default_a_tenth_of_a_small_dump_comes_first(tmp_path):

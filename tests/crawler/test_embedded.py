@@ -23,6 +23,7 @@ from crawler.extract_html import extract_html
 from crawler.extract_wikitext import extract_wikitext
 from crawler.page import Position
 from crawler.sources.api import ApiSource
+from crawler.wiki import Wiki
 from crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
@@ -136,7 +137,7 @@ async def crawl(url: str, clock: Any, batches_each: int = 3) -> tuple[list[int],
     position: Position | None = None
     limits = WireLimits(most_bytes=4 << 20, stall_seconds=0.15, total_seconds=5)
     while True:
-        source = ApiSource(url, version="0", batch_pages=10, clock=clock, limits=limits)
+        source = ApiSource(Wiki(url, version="0", clock=clock, limits=limits), batch_pages=10)
         taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:

@@ -15,6 +15,7 @@ from crawler.errors import BadSource, CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.page import Page, Position
 from crawler.sources.html import HtmlSource
+from crawler.wiki import Wiki
 from crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
@@ -33,7 +34,7 @@ async def crawl(
     skipped, share = 0, 0.0
     position: Position | None = None
     while True:
-        source = HtmlSource(url, version="0", clock=clock, limits=LIMITS, manners=manners)
+        source = HtmlSource(Wiki(url, version="0", clock=clock, limits=LIMITS, manners=manners))
         taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:
@@ -77,7 +78,7 @@ async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: 
     await crawl(url, clock, 10_000)
     assert most == 10
     most = 0
-    await crawl(url, clock, 10_000, Manners(rpm=None, page_connections=1))
+    await crawl(url, clock, 10_000, Manners(rpm=None, at_once=1))
     assert most == 1
 
 
@@ -158,7 +159,7 @@ async def test_pages_that_are_elsewhere_altogether(serve: Callable[..., Any], cl
 
 @pytest.mark.parametrize("left", [None, [[1]], [["1", "A"]], [[1, 2]], "text"])
 async def test_a_foreign_position(left: Any, clock: Any) -> None:
-    source = HtmlSource("http://127.0.0.1:9/w/api.php", version="0", clock=clock)
+    source = HtmlSource(Wiki("http://127.0.0.1:9/w/api.php", version="0", clock=clock))
     with pytest.raises(BadSource):
         await anext(source.batches({"cursor": {}, "left": left}))
     await source.close()

@@ -88,7 +88,7 @@ async def test_a_folder_that_cannot_be_written(clock: Any, tmp_path: Path) -> No
 
 
 async def test_several_at_once_keep_the_rate(clock: Any) -> None:
-    log, pace = Log(clock), OwnPace(Manners(rpm=60), clock, at_once=4)
+    log, pace = Log(clock), OwnPace(Manners(rpm=60, at_once=4), clock)
     await asyncio.gather(*(log.request(pace, 10.0) for _ in range(12)))
     assert log.most_running <= 4
     assert all(b - a >= 1.0 for a, b in pairwise(sorted(log.starts)))

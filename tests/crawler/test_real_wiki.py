@@ -7,6 +7,7 @@ import pytest
 
 from crawler.page import Position
 from crawler.sources.api import ApiSource
+from crawler.wiki import Wiki
 
 API = os.environ.get("WIKITOPICS_TEST_API", "")
 pytestmark = pytest.mark.skipif(not API, reason="WIKITOPICS_TEST_API names no wiki")
@@ -40,7 +41,7 @@ async def test_every_article_once_whatever_interrupts(batch_pages: int) -> None:
     position: Position | None = None
     lap = 0.0
     while lap < 1.0:
-        source = ApiSource(API, version="0", batch_pages=batch_pages)
+        source = ApiSource(Wiki(API, version="0"), batch_pages)
         taken = 0
         async for batch in source.batches(position):
             read += [page.page_id for page in batch.pages]

@@ -19,6 +19,7 @@ from crawler.limits import wikimedia_manners
 from crawler.page import PageBatch, Position
 from crawler.sources import recent
 from crawler.sources.recent import RecentSource
+from crawler.wiki import Wiki
 
 ARTICLES = Articles(synthetic_corpus(60), 100)
 
@@ -66,7 +67,7 @@ async def listen(
 ) -> tuple[list[PageBatch], RecentSource]:
     """Batches until there are so many articles and skipped ones."""
     stream_url = url.replace("api.php", "stream")
-    source = RecentSource(url, version="0", clock=clock, stream_url=stream_url, **options)
+    source = RecentSource(Wiki(url, version="0", clock=clock, **options), stream_url)
     batches: list[PageBatch] = []
     try:
         async with asyncio.timeout(20), aclosing(source.batches(position)) as coming:
@@ -151,11 +152,11 @@ async def test_403_stops(serve: Serve, clock: Any) -> None:
 
 def test_only_wikimedia_streams() -> None:
     with pytest.raises(BadSource, match="Wikimedia"):
-        RecentSource("https://wiki.someone.net/", version="0")
+        RecentSource(Wiki("https://wiki.someone.net/", version="0"))
 
 
 async def test_a_foreign_position(clock: Any) -> None:
-    source = RecentSource("http://127.0.0.1:9/", version="0", clock=clock, stream_url="http://127.0.0.1:9/x")
+    source = RecentSource(Wiki("http://127.0.0.1:9/", version="0", clock=clock), "http://127.0.0.1:9/x")
     with pytest.raises(BadSource):
         await anext(source.batches({"cursor": {}}))
     await source.close()

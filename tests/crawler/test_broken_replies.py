@@ -1,0 +1,157 @@
+"""Replies that are no answer: what can pass is asked for again, what cannot ends the run."""
+
+import asyncio
+import gzip
+import json
+from typing import Any
+
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from crawler.client import Client
+from crawler.errors import CrawlerError, WikiRefused
+from crawler.limits import Manners
+from crawler.page import Activity, Position
+from crawler.replies import read_api
+from crawler.wire import WireLimits
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "html",
+        "text",
+        "nothing",
+        "cut json",
+        "a list",
+        "deep json",
+        "not utf-8",
+        "500",
+        "502",
+        "503",
+        "504",
+        "408",
+        "neither complete nor continued",
+        "continue is text",
+        "gzip garbage",
+        "gzip cut",
+        "redirect away",
+        "redirect circle",
+        "error",
+        "cursor stands still",
+    ],
+)
+async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: str, read_ids: Any) -> None:
+    async def not_utf8(request: web.Request) -> web.Response:
+        return web.Response(
+            body='{"batchcomplete":true,"x":"ä"}'.encode("latin-1"), content_type="application/json"
+        )
+
+    async def packed(request: web.Request) -> web.Response:
+        body = gzip.compress(b"{}" * 500)[:-12] if fault == "gzip cut" else b"no gzip at all"
+        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
+
+    moved = {"Location": "http://elsewhere.invalid/w/api.php" if fault == "redirect away" else wiki.url}
+    still = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}
+    act = {
+        "html": acts.text(200, "<!DOCTYPE html><p>hello", "text/html"),
+        "text": acts.text(200, "hello"),
+        "nothing": acts.text(200, ""),
+        "cut json": acts.text(200, '{"batchcomplete":true,"query":{"pages":[{"pa', "application/json"),
+        "a list": acts.json([1, 2]),
+        "deep json": acts.text(200, '{"a":' * 100_000, "application/json"),
+        "not utf-8": not_utf8,
+        "neither complete nor continued": acts.json({"query": {"pages": []}}),
+        "continue is text": acts.json({"batchcomplete": True, "continue": "on"}),
+        "gzip garbage": packed,
+        "gzip cut": packed,
+        "redirect away": acts.text(302, "", **moved),
+        "redirect circle": acts.text(302, "", **moved),
+        "error": acts.json({"error": {"code": "internal_api_error_DBQueryError", "info": "[x] Caught"}}),
+        "cursor stands still": acts.json({"batchcomplete": True, "continue": still}),
+    }.get(fault) or acts.text(int(fault), "oops")
+    s = source()
+    await s.open()
+    wiki.script = [act] * (6 if fault == "redirect circle" else 3)
+    position: Position | None = {"cursor": still} if fault == "cursor stands still" else None
+    assert await read_ids(s, position) == [1, 2, 3, 4, 5, 6, 7]
+    assert s.activity.retries >= 2
+    assert s.activity.errors
+    assert all("\n" not in line and len(line) <= 300 for line in s.activity.errors)
+    assert s.activity.waiting_for is None
+
+
+@pytest.mark.parametrize("begun", [0, 1])
+async def test_cut_at_every_byte(wiki: Any, clock: Any, begun: int) -> None:
+    """A server that closes the connection after n bytes of a good reply, for every n."""
+    good = json.dumps(wiki.reply({"meta": "siteinfo"})).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(good)
+    left = list(range(begun, len(head + good), 2))
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write((head + good)[: left.pop() if left else None])
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    activity = Activity()
+    client = Client(Manners(rpm=None), activity, version="0", clock=clock)
+    client._last_answer = clock.now  # as in the midst of a run
+    url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php")
+    tries = len(left)
+    assert (await client.fetch(url, read_api))["batchcomplete"] is True
+    assert activity.retries == tries
+    await client.close()
+    server.close()
+    await server.wait_closed()
+
+
+async def test_endless_and_stalling_bodies(wiki: Any, source: Any, read_ids: Any) -> None:
+    async def endless(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b"{" + b" " * 65536)
+        except ConnectionError:
+            return response
+
+    async def bomb(request: web.Request) -> web.StreamResponse:
+        packed = gzip.compress(b" " * (64 << 20), 1)
+        return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
+
+    async def stalls(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b'{"batch')
+        await asyncio.sleep(1)
+        return response
+
+    s = source(limits=WireLimits(most_bytes=1 << 20, stall_seconds=0.2, total_seconds=2))
+    await s.open()
+    wiki.script = [endless, bomb, stalls]
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    assert s.activity.retries == 3
+
+
+async def test_a_request_refused_for_good(wiki: Any, source: Any, acts: Any, read: Any) -> None:
+    wiki.script = [acts.json(acts.siteinfo(3)), acts.json({"error": {"code": "badcontinue", "info": "x"}})]
+    with pytest.raises(CrawlerError, match="badcontinue"):
+        await read(source())
+
+
+@pytest.mark.parametrize("early", [True, False])
+async def test_403_stops(wiki: Any, source: Any, acts: Any, early: bool, read: Any) -> None:
+    text = "Please set a user-agent\n and respect our \x1b[31mrobot policy (me@wiki-reader.org)"
+    s = source(contact="me@wiki-reader.org")
+    if not early:
+        await s.open()
+    wiki.script = [acts.text(403, text)]
+    with pytest.raises(WikiRefused, match="respect our") as caught:
+        await read(s)
+    assert caught.value.exit_code == 6
+    assert "me@wiki-reader.org" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)

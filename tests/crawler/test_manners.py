@@ -1,0 +1,110 @@
+"""Requests a minute, rests, and waits that the wiki asks for."""
+
+import itertools
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from crawler.errors import ContactMissing
+from crawler.limits import Manners, wikimedia_manners
+from crawler.wiki import Wiki
+
+
+async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+    moments: list[float] = []
+    answer = wiki.reply
+
+    def timed(query: dict[str, str]) -> Any:
+        moments.append(clock.now)
+        return answer(query)
+
+    wiki.reply = timed
+    s = source(batch_pages=1, manners=Manners(rpm=6))
+    await read(s)
+    assert all(b - a >= 10 for a, b in itertools.pairwise(moments))
+    assert s.activity.allowed_per_minute == 6
+    assert s.activity.requests_last_minute <= 6
+
+
+async def test_rest_after_a_slow_reply(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+    began: list[float] = []
+    answer = wiki.reply
+
+    def slow(query: dict[str, str]) -> Any:
+        began.append(clock.now)
+        clock.now += 1.5
+        return answer(query)
+
+    wiki.reply = slow
+    s = source(manners=wikimedia_manners(), contact="me@wiki-reader.org")
+    await read(s)
+    assert all(b - a >= 6.5 for a, b in itertools.pairwise(began))
+
+
+async def test_a_redirect_takes_its_own_turn_and_only_once(
+    wiki: Any, clock: Any, source: Any, read: Any
+) -> None:
+    moments: list[float] = []
+
+    async def move(request: web.Request) -> web.StreamResponse:
+        moments.append(clock.now)
+        return web.Response(status=301, headers={"Location": wiki.url + "?" + request.query_string})
+
+    wiki.script = [move]
+    s = source(manners=Manners(rpm=6))
+    await s.open()
+    assert clock.now - moments[0] >= 10
+    await read(s)
+    assert s.activity.requests == len(wiki.requests) == 5
+
+
+@pytest.mark.parametrize("retry_after", ["20", "absent", "garbage"])
+@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag"])
+async def test_told_to_wait(
+    wiki: Any, clock: Any, acts: Any, kind: str, retry_after: str, source: Any, read_ids: Any
+) -> None:
+    headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[retry_after]
+    lag = {"error": {"code": "maxlag", "info": "Waiting for db1: 8.5 seconds lagged.", "lag": 8.5}}
+    act = {
+        "429": acts.text(429, "Too many requests\n", **headers),
+        "503": acts.text(503, "busy", **headers),
+        "429 under 200": acts.text(200, "Please respect our robot policy https://w.wiki/4wJS\n", **headers),
+        "maxlag": acts.json(lag, **headers),
+    }[kind]
+    s = source()
+    await s.open()
+    before = clock.now
+    wiki.script = [act]
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    waited = clock.now - before
+    assert (20 <= waited <= 22.1) if retry_after == "20" else (5 <= waited <= 6.3)
+    assert s.activity.throttled == 1
+
+
+async def test_429_at_the_start_is_waited_out(wiki: Any, source: Any, acts: Any) -> None:
+    wiki.script = [acts.text(429, "Too many requests", Retry_After="55")]
+    s = source()
+    await s.open()
+    await s.close()
+
+
+async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+    s = source()
+    await s.open()
+
+    async def jump(request: web.Request) -> web.StreamResponse:
+        clock.wall_offset -= 10**8
+        return web.Response(status=429, headers={"Retry-After": "10"})
+
+    wiki.script = [jump]
+    before = clock.now
+    await read(s)
+    assert 10 <= clock.now - before <= 11.1
+
+
+def test_wikimedia_needs_a_contact() -> None:
+    for contact in (None, "", "me@example.com"):
+        with pytest.raises(ContactMissing) as caught:
+            Wiki("https://en.wikipedia.org/w/api.php", version="0", contact=contact)
+        assert caught.value.exit_code == 2

@@ -1,0 +1,100 @@
+"""A wiki that is not there, not yet there, or goes away."""
+
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from crawler.errors import WikiUnreachable
+
+
+@pytest.mark.parametrize("answer", ["html", "no address", "other json", "404", "refused"])
+async def test_no_wiki_there(wiki: Any, clock: Any, acts: Any, answer: str, source: Any) -> None:
+    act = {
+        "html": acts.text(200, "<html>It works!", "text/html"),
+        "other json": acts.json({"query": {"general": {"generator": "Other"}}}),
+        "404": acts.text(404, "not found"),
+    }.get(answer)
+    wiki.script = [act] * 100 if act else []
+    url = {
+        "no address": "http://no.such.host.invalid/w/api.php",
+        "refused": "http://127.0.0.1:9/w/api.php",
+    }.get(answer)
+    s = source(url or wiki.url)
+    before = clock.now
+    with pytest.raises(WikiUnreachable) as caught:
+        await s.open()
+    await s.close()
+    assert caught.value.exit_code == 3
+    assert clock.now - before <= 31
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_wiki_that_starts_late_is_found(wiki: Any, source: Any, acts: Any) -> None:
+    wiki.script = [acts.text(502, "starting")] * 3
+    s = source(wiki.url.removesuffix("w/api.php"))
+    await s.open()
+    await s.close()
+    assert str(s.wiki.api) == wiki.url
+
+
+async def test_gone_for_an_hour_and_back(wiki: Any, clock: Any, source: Any, read_ids: Any) -> None:
+    s = source()
+    await s.open()
+    began = clock.now
+
+    async def cut_while_away(request: web.Request) -> web.StreamResponse:
+        if clock.now - began < 3600:
+            wiki.script.insert(0, cut_while_away)
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        return web.json_response(wiki.reply(dict(request.query)))
+
+    wiki.script = [cut_while_away]
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    assert 3600 <= clock.now - began < 3700
+    assert len(wiki.requests) < 200
+    assert len(s.activity.errors) <= 20
+
+
+async def test_gone_for_good(wiki: Any, clock: Any, acts: Any, source: Any, read: Any) -> None:
+    s = source()
+    await s.open()
+    began = clock.now
+    wiki.script = [acts.text(502, "bad gateway")] * 10_000
+    with pytest.raises(WikiUnreachable):
+        await read(s)
+    assert 24 * 3600 <= clock.now - began < 25 * 3600
+
+
+async def test_dns_that_comes_and_goes(
+    wiki: Any, source: Any, monkeypatch: pytest.MonkeyPatch, read_ids: Any
+) -> None:
+    fails = [True] * 3
+    port = URL(wiki.url).port
+
+    async def resolve(self: Any, host: str, port: int = 0, family: Any = 0) -> list[dict[str, Any]]:
+        if fails:
+            fails.pop()
+            raise OSError("Temporary failure in name resolution")
+        where = {"hostname": host, "host": "127.0.0.1", "port": port, "family": 2, "proto": 0, "flags": 0}
+        return [where]
+
+    monkeypatch.setattr(aiohttp.DefaultResolver, "resolve", resolve)
+    s = source(f"http://wiki.invalid:{port}/w/api.php")
+    await s.open()
+    fails += [True] * 3
+    await s.wiki.client.close()  # forgets the address
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    assert s.activity.retries == 6
+    assert "DNS" in s.activity.errors[0]
+
+
+async def test_no_tls_where_https_is_asked_for(wiki: Any, source: Any) -> None:
+    s = source(wiki.url.replace("http://", "https://"))
+    with pytest.raises(WikiUnreachable, match="TLS"):
+        await s.open()
+    await s.close()
