@@ -100,7 +100,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
 
     The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
     """
-    draft = path.with_name(f".{path.name}.new")
+    draft = _draft(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_database(draft)
@@ -145,11 +145,16 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         remove_database(draft)
 
 
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.new")
+
+
 class Store:
     """An existing session, open for its one trainer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        remove_database(_draft(path))  # left where the power went just after the link was made
         self._db = connect(path)
         self._file = os.stat(path)
         self.settings = Settings.from_json(
