@@ -4,6 +4,7 @@ Only one trainer writes (see :mod:`session.lock`), from one thread. Readers: :mo
 """
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -96,7 +97,7 @@ class Changes:
 
 
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
-    """Make the session file, whole or not at all, readable by its owner only.
+    """Make the session file, whole or not at all, readable by its owner only; never in another's place.
 
     The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
     """
@@ -135,7 +136,11 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
-        os.link(draft, path)  # unlike rename, fails where somebody was quicker
+        # A hard link would look and take the name at one stroke, but some file systems have none. With the
+        # lock held, no other trainer takes it in between.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        draft.rename(path)
         sync(path.parent)
     except sqlite3.Error as error:
         raise as_session_error(error, path) from None

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import select
 import sys
 import time
 
@@ -24,6 +25,14 @@ def error_line(message: str) -> str:
 def forget_output() -> None:
     """The reader of our output has had enough, as in `wikitopics topics | head`: the rest goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader is gone, known without writing to it."""
+    poll = select.poll()
+    with contextlib.suppress(OSError):  # no descriptor, where something else takes the output
+        poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
 
 
 def say(message: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import duration, error_line, number, say, until
+from session.cli.output import duration, error_line, nobody_reads, number, say, until
 from session.paths import session_path
 
 
@@ -218,6 +218,8 @@ class JsonLines(Lines):
 
     def __call__(self, report: Any) -> None:
         self._last = report
+        if nobody_reads():
+            raise BrokenPipeError
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
             click.echo(self._line(report))

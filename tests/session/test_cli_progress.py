@@ -1,9 +1,13 @@
 """Progress lines without a screen: few, plain, and the last one tells how it ended."""
 
+import os
+import sys
 from types import SimpleNamespace
 from typing import Any
 
-from session.cli.train import Lines
+import pytest
+
+from session.cli.train import JsonLines, Lines
 
 
 def report(articles: int, state: str = "running", **more: Any) -> Any:
@@ -37,3 +41,15 @@ def test_the_last_line_is_of_the_end() -> None:
     lines(report(97, "stopping", perplexities={"lda": 5000.0}, waiting_for="the wiki's reply"))
     lines.end("finished")
     assert told[1:] == ["0:01:01  97 articles  lda perplexity 5,000", "finished; everything is saved"]
+
+
+def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypatch: Any) -> None:
+    reading, writing = os.pipe()
+    with open(writing, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        lines = JsonLines(lambda _: None)
+        lines._next = float("inf")
+        lines(report(64))
+        os.close(reading)
+        with pytest.raises(BrokenPipeError):
+            lines(report(64))

@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -125,6 +126,29 @@ def test_an_existing_session_is_never_overwritten(path):
         stores.create(path, settings(), WORDS, [row(5.0)])
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == ["s.db"]
+
+
+def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path, monkeypatch):
+    path, real = tmp_path / "s.db", stores.migrations.apply
+
+    def apply(db):
+        path.write_text("mine")
+        real(db)
+
+    monkeypatch.setattr(stores.migrations, "apply", apply)
+    with pytest.raises(SessionError, match="exists"):
+        stores.create(path, settings(), WORDS, [row()])
+    assert path.read_text() == "mine"
+
+
+def test_a_file_system_without_hard_links_holds_sessions_too(tmp_path, monkeypatch):
+    def link(*_, **__):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+    stores.create(tmp_path / "s.db", settings(), WORDS, [row()])
+    with contextlib.closing(Store(tmp_path / "s.db")) as store:
+        assert store.vocabulary() == WORDS
 
 
 def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
