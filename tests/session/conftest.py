@@ -99,6 +99,22 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
 
 
 @pytest.fixture
+def one_line() -> Callable[..., None]:
+    """Asserts that a command failed with this exit code and one line of error, which says these things."""
+
+    def check(outcome: Outcome, code: int, *says: str) -> None:
+        assert outcome.code == code, outcome.err
+        assert outcome.err.startswith("wikitopics: ")
+        assert outcome.err.count("\n") == 1
+        assert outcome.err.endswith("\n")
+        assert outcome.out == ""
+        for text in says:
+            assert text in outcome.err
+
+    return check
+
+
+@pytest.fixture
 def spawn() -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in a process of its own."""
 

@@ -1,0 +1,125 @@
+"""The command line as processes: what it loads, pipes, signals, and a trainer told what to do."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from session.version import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(script, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys\nfrom session.cli import run\n{script}", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_the_version_loads_nothing_heavy(spawn):
+    heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils'}"
+    done = python(f"code = run(['--version'])\nprint(sorted({heavy} & set(sys.modules)), code)")
+    assert done.stdout == f"wikitopics {__version__}\n[] 0\n"
+    assert done.stderr == ""
+
+
+def test_train_never_loads_the_screen(corpus, home):
+    screen = "[name for name in sys.modules if name.split('.')[0] in ('textual', 'tui', 'rich')]"
+    few = ["--topics", "2", "--articles", "64", "--held-out", "10"]
+    done = python(f"code = run(sys.argv[1:])\nprint({screen}, code)", "train", *corpus.options(), *few)
+    assert done.stdout == "[] 0\n", done.stderr
+
+
+def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus):
+    outcome = cli("train", *corpus.options(), "--topics", 2, "--held-out", 10)
+    assert outcome.out == ""
+    assert "everything is saved" in outcome.err
+    outcome = cli("train", *corpus.options(), "--topics", 2, "--held-out", 10, "--json", "--session", "other")
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    assert lines[-1]["reason"] == "finished"
+    assert lines[-1]["articles"] == 687
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["topics"], ["export", "history"], ["export", "articles", "--format", "json"], ["vocab", "show"]],
+)
+def test_a_pipe_closed_early_is_no_error(spawn, trained, arguments):
+    process = spawn(*arguments)
+    process.stdout.close()
+    error = process.stderr.read()
+    process.wait()
+    process.stderr.close()
+    assert "Traceback" not in error
+    assert "BrokenPipe" not in error
+    assert process.returncode == 0
+
+
+def test_progress_that_nobody_reads_is_no_error(spawn, corpus, home, cli):
+    process = spawn("train", *corpus.options(), "--topics", "3", "--json")
+    process.stdout.readline()
+    process.stdout.close()
+    error = process.stderr.read()
+    assert process.wait() == 0, error
+    process.stderr.close()
+    assert "Traceback" not in error
+    assert "Exception ignored" not in error
+    assert cli("status").code == 0
+
+
+def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
+    many = corpus_of(8000)
+    arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
+    process = spawn(*arguments)
+    deadline = time.monotonic() + 60
+
+    def status():
+        with contextlib.suppress(json.JSONDecodeError):
+            return json.loads(cli("status", "--json").out)
+        return {"articles": 0, "running": False}
+
+    while not status()["articles"] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    second = spawn(*arguments)
+    _, error = second.communicate()
+    assert second.returncode == 4
+    assert str(process.pid) in error
+    assert cli("pause").code == 0
+    while "paused" not in cli("status").out and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert cli("save").code == 0
+    assert cli("backup", home / "copy.db").code == 0
+    assert cli("resume").code == 0
+    outcome = cli("stop")
+    assert outcome.code == 0, outcome.err
+    _, error = process.communicate()
+    assert process.returncode == 0
+    assert "SIGTERM" in error
+    now = status()
+    assert (now["running"], now["pid"]) == (False, None)
+    assert 0 < now["articles"] < 7950
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        process = spawn("train", "--api-url", f"http://127.0.0.1:{silent.getsockname()[1]}/w/api.php")
+        silent.settimeout(60)
+        connection, _ = silent.accept()
+        process.send_signal(number)
+        _, error = process.communicate(timeout=30)
+        connection.close()
+    assert process.returncode == 0, error
+    assert "stopped before it began" in error
+    assert not list(home.glob("*.db"))

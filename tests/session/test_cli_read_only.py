@@ -1,0 +1,78 @@
+"""A session of somebody else's, as a user who may not write; root may write everywhere."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root to become somebody else"
+)
+
+
+def as_nobody(*arguments, home):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "WIKITOPICS_HOME": str(home),
+        "NUMBA_CACHE_DIR": "/nonexistent",
+        "HOME": "/nonexistent",
+    }
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    return subprocess.run(
+        [*nobody, sys.executable, "-m", "session.cli", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+
+
+@pytest.fixture
+def shown(trained, tmp_path):
+    """The session where everyone may read, nobody write."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == Path("/tmp"):
+            break
+        folder.chmod(folder.stat().st_mode | 0o055)
+    trained.chmod(0o444)
+    trained.parent.chmod(0o555)
+    return trained.parent
+
+
+def test_it_can_be_looked_at(shown):
+    for arguments in (["status"], ["topics"], ["export", "topics"], ["articles", "--topic", "0"]):
+        done = as_nobody(*arguments, home=shown)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+    assert os.listdir(shown) == ["default.db"] or sorted(os.listdir(shown)) == [
+        "default.db",
+        "default.db.lock",
+    ]
+
+
+def test_but_not_trained(shown, corpus):
+    done = as_nobody("train", home=shown)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "cannot write" in done.stderr
+
+
+def test_nor_with_a_folder_that_can_be_written_to(shown):
+    shown.chmod(0o777)
+    (shown / "default.db.lock").unlink(missing_ok=True)
+    done = as_nobody("train", home=shown)
+    assert done.returncode in (1, 2)
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_session_that_one_may_not_read(shown):
+    (shown / "default.db").chmod(0o600)
+    done = as_nobody("status", home=shown)
+    assert done.returncode == 1
+    assert "Permission denied" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,115 @@
+"""The commands that look at a session: status, topics, articles, infer, sessions."""
+
+import json
+
+STATUS = {
+    "session": str,
+    "running": bool,
+    "pid": int | None,
+    "source": str,
+    "articles": int,
+    "tokens": int,
+    "held_out": int,
+    "crawled": int,
+    "pending": int,
+    "skipped": int,
+    "elapsed_seconds": float,
+    "articles_per_hour": float,
+    "bytes_read": int,
+    "checkpoint_age_seconds": float | None,
+    "waiting_for": str | None,
+    "models": list,
+}
+MODEL = {
+    "name": str,
+    "kind": str,
+    "topics": int,
+    "topics_in_use": int,
+    "updates": int,
+    "rho": float,
+    "perplexity": float | None,
+    "log_likelihood": float | None,
+}
+
+
+def test_status_has_exactly_the_keys_and_types(cli, trained):
+    value = json.loads(cli("status", "--json").out)
+    assert list(value) == list(STATUS)
+    assert list(value["models"][0]) == list(MODEL)
+    for known, found in ((STATUS, value), (MODEL, value["models"][0])):
+        for key, kind in known.items():
+            assert isinstance(found[key], kind), key
+            assert not (isinstance(found[key], bool) and kind is int), key
+    assert value["session"] == str(trained)
+    assert value["crawled"] == 700
+    assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
+    assert value["running"] is False
+    assert value["pid"] is None
+
+
+def test_status_before_anything_is_measured(cli, new_session, corpus, home):
+    new_session(home / "default.db", corpus)
+    value = json.loads(cli("status", "--json").out)
+    assert value["checkpoint_age_seconds"] is None
+    assert value["models"][0]["perplexity"] is None
+    assert value["models"][0]["log_likelihood"] is None
+    assert value["articles_per_hour"] == 0.0
+    assert cli("status").code == 0
+    assert cli("topics").code == 0
+    assert json.loads(cli("topics", "--json").out) == []
+    assert cli("articles", "--topic", "0").out == ""
+    assert cli("export", "topics").out == "model,topic,rank,word,probability,share\n"
+    assert cli("export", "articles", "--format", "json").out == "[]\n"
+
+
+def test_topics_come_by_share(cli, trained):
+    value = json.loads(cli("topics", "--json", "--top", 3).out)
+    shares = [topic["share"] for topic in value]
+    assert shares == sorted(shares, reverse=True)
+    assert sorted(topic["topic"] for topic in value) == [0, 1, 2, 3, 4]
+    assert all(len(topic["words"]) == 3 for topic in value)
+    assert len(cli("topics").out.splitlines()) == 5
+
+
+def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
+    value = json.loads(cli("articles", "--topic", 2, "--limit", 1_000_000, "--json").out)
+    shares = [article["proportion"] for article in value]
+    assert shares == sorted(shares, reverse=True)
+    assert len(shares) > 20
+    assert len(cli("articles", "--topic", 2).out.splitlines()) == 20
+    one_line(cli("articles", "--topic", 5), 2, "topics 0 to 4")
+    one_line(cli("articles", "--topic", 0, "--model", "hdp"), 2, "lda")
+
+
+def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
+    text, empty = tmp_path / "text", tmp_path / "empty"
+    text.write_text(" ".join(corpus.words[:12]) + " unknown")
+    empty.write_bytes(b"\xff\xfe\0")
+    value = json.loads(cli("infer", text, empty, "--json").out)
+    assert [one["words"] for one in value] == [12, 0]
+    for one in value:
+        assert abs(sum(one["proportions"]) - 1) < 1e-4
+    one_line(cli("infer", tmp_path / "none"), 1, "No such file")
+    one_line(cli("infer", tmp_path), 1)
+
+
+def test_sessions(cli, trained, home):
+    (home / "broken.db").write_text("x")
+    outcome = cli("sessions")
+    assert outcome.code == 0
+    assert "default" in outcome.out
+    assert "broken.db is no wikitopics session" in outcome.out
+    assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
+
+
+def test_no_escape_codes_where_there_is_no_terminal(cli, trained):
+    for command in (
+        ["status"],
+        ["topics"],
+        ["sessions"],
+        ["articles", "--topic", "0"],
+        ["doctor"],
+        ["--help"],
+    ):
+        outcome = cli(*command)
+        assert "\x1b" not in outcome.out + outcome.err

@@ -1,0 +1,99 @@
+"""The command line's answers to wrong usage, and its help."""
+
+from pathlib import Path
+
+import pytest
+
+COMMANDS = [
+    "demo", "train", "watch", "status", "topics", "articles", "infer", "export", "vocab",
+    "sessions", "stop", "pause", "resume", "save", "backup", "doctor",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["train", "--topics", "0"], "topics must be from 1"),
+        (["train", "--topics", "-3"], "topics must be from 1"),
+        (["train", "--topics", "many"], "whole number"),
+        (["train", "--kappa", "3"], "kappa must be from 0.5 to 1"),
+        (["train", "--kappa", "nan"], "kappa must be from 0.5 to 1"),
+        (["train", "--tau0", "-1"], "tau0 must be"),
+        (["train", "--alpha", "0"], "alpha must be"),
+        (["train", "--eta", "inf"], "eta must be"),
+        (["train", "--batch-size", "-1"], "batch-size must be from 1"),
+        (["train", "--batch-size", "1.5"], "whole number"),
+        (["train", "--documents", "0"], "--documents"),
+        (["train", "--held-out", "-1"], "--held-out"),
+        (["train", "--articles", "0"], "--articles"),
+        (["train", "--hours", "0"], "--hours"),
+        (["train", "--hours", "nan"], "--hours"),
+        (["train", "--max-mb", "nan"], "--max-mb"),
+        (["train", "--threads", "0"], "--threads"),
+        (["train", "--threads", "1000000"], "--threads"),
+        (["train", "--seed", "-1"], "--seed"),
+        (["train", "--seed", "5000000000"], "--seed"),
+        (["train", "--rpm", "-1"], "--rpm"),
+        (["train", "--model", "lda:colour=red"], "colour"),
+        (["train", "--model", "gpt"], "no kind of model"),
+        (["train", "--model", "lda", "--model", "lda"], "two models are named"),
+        (["train", "--model", "lda:batch_size=64", "--model", "hdp:batch_size=48"], "does not divide"),
+        (["train", "--source", "telepathy"], "--source"),
+        (["train", "--source", "counts"], "needs --counts"),
+        (["train", "--source", "dump"], "needs --dump"),
+        (["train", "--counts", "/none.npz"], "No such file"),
+        (["train", "--dump", "/none.xml", "--counts", "x"], "give one"),
+        (["train", "--lang", "de"], "vocab build --lang de"),
+        (["train", "--lang", "../x", "--vocab", "english"], "--lang"),
+        (["train", "--api-url", "ftp://x", "--contact", "me@host.org"], "http"),
+        (["train", "--api-url", "", "--contact", "me@host.org"], "--api-url is empty"),
+        (["train", "--vocab", "klingon"], "klingon"),
+        (["train", "--vocab", "/none.txt"], "/none.txt"),
+        (["train", "--vocab", "~nobody-of-that-name/x"], "no such user"),
+        (["train", "--counts", "~nobody-of-that-name/x"], "no such user"),
+        (["train", "--frobnicate"], "--frobnicate"),
+        (["train", "extra"], "extra"),
+        (["train"], "contact"),
+        (["train", "--contact", "x"], "contact"),
+        (["train", "--contact", "me@host.org\r\nX: y"], "contact"),
+        (["train", "--rpm", "100000", "--contact", "me@host.org"], "200"),
+        (["frobnicate"], "No such command"),
+        (["--session", "x", "status"], "behind the command"),
+        (["status", "--session", "../../etc"], ""),
+        (["status", "--session", ".."], "session name"),
+        (["export", "everything"], "everything"),
+        (["articles"], "--topic"),
+        (["articles", "--topic", "-1"], "--topic"),
+        (["topics", "--top", "0"], "--top"),
+        (["backup"], "FILE"),
+        (["vocab", "build"], ""),
+        (["vocab", "show", "klingon"], "klingon"),
+        (["watch", "--session", "a b"], "session name"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_one_line_and_code_2(cli, home, arguments, says, one_line):
+    outcome = cli(*arguments)
+    if arguments[:3] == ["status", "--session", "../../etc"]:
+        one_line(outcome, 5, "folder") if Path("../../etc").exists() else one_line(outcome, 1)
+    else:
+        one_line(outcome, 2, says)
+    assert not list(home.glob("*.db"))
+
+
+def test_help_has_examples_everywhere(cli):
+    assert "Examples:" in cli("--help").out
+    for command in COMMANDS:
+        outcome = cli(command, "--help")
+        assert outcome.code == 0, command
+        assert "Example" in outcome.out, command
+
+
+def test_the_help_names_every_command(cli):
+    out = cli("--help").out
+    assert all(f"  {command} " in out for command in COMMANDS)
+
+
+def test_the_screen_needs_a_terminal(cli, trained, one_line):
+    one_line(cli("watch"), 2, "terminal")
+    one_line(cli(), 2, "terminal")
+    one_line(cli("demo"), 2, "terminal")
