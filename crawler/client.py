@@ -264,6 +264,8 @@ class Client:
         wait = wait_before_retry(tries, trouble.throttled, trouble.retry_after, self._rng)
         now = self.clock.monotonic()
         if self._last_answer is None:
+            if trouble.lasting:
+                raise WikiUnreachable(self._clean(trouble.text))
             began = now if self._first_request is None else self._first_request
             left = began + START_SECONDS - now
             if left <= 0.5 or (trouble.throttled and wait >= left):

@@ -14,6 +14,10 @@ from yarl import URL
 from crawler.proxy import proxy_for
 
 _CHUNK = 1 << 16
+_CLOCK_CODES = (9, 10)
+"""OpenSSL's X509_V_ERR: not yet valid, expired."""
+_NAME_CODES = (62, 64)
+"""Made out to another host name or IP address."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -22,7 +26,7 @@ class Trouble(Exception):
 
     ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
     ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
-    did not come in time.
+    did not come in time. ``lasting``: waiting alone will hardly mend it; at the start of a run it is final.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class Trouble(Exception):
         retry_after: float | None = None,
         answered: bool = False,
         slow: bool = False,
+        lasting: bool = False,
     ) -> None:
         super().__init__(text)
         self.text = text
@@ -40,6 +45,7 @@ class Trouble(Exception):
         self.retry_after = retry_after
         self.answered = answered
         self.slow = slow
+        self.lasting = lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ async def sent_once(
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise Trouble(describe(error, request.url.host or "?")) from None
+        raise trouble_with(error, request.url.host or "?") from None
 
 
 async def get(
@@ -101,7 +107,7 @@ async def get(
     except TimeoutError:
         raise Trouble(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, zlib.error) as error:
-        raise Trouble(describe(error, host)) from None
+        raise trouble_with(error, host) from None
 
 
 def redirected(reply: Reply) -> URL | None:
@@ -192,7 +198,7 @@ async def stream(
     except TimeoutError:
         raise Trouble(f"{host} has fallen silent", slow=True) from None
     except (aiohttp.ClientError, OSError, zlib.error) as error:
-        raise Trouble(describe(error, host)) from None
+        raise trouble_with(error, host) from None
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
@@ -207,18 +213,33 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
                 raise Trouble("the stream of changes sends a line without end")
 
 
-def describe(error: Exception, host: str) -> str:
-    """One line for people about what went wrong on the way to ``host``."""
+def trouble_with(error: Exception, host: str) -> Trouble:
+    """What went wrong on the way to ``host``, in one line for people."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return Trouble(_describe_certificate(error.certificate_error, host), lasting=True)
+    return Trouble(_describe(error, host))
+
+
+def _describe_certificate(error: Exception, host: str) -> str:
+    reason, code = "not accepted", 0
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason, code = error.verify_message, error.verify_code
+    if code in _CLOCK_CODES:
+        advice = "is this machine's clock right?"
+    elif code in _NAME_CODES:
+        advice = "is this the wiki's right address?"
+    else:
+        advice = "if you trust it, name the file of its authority in the environment as SSL_CERT_FILE"
+    return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
+
+
+def _describe(error: Exception, host: str) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"no address found for {host} (DNS)"
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return "the proxy named in the environment cannot be reached"
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return f"the proxy named in the environment answers {error.status}"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        cause = error.certificate_error
-        reason = cause.verify_message if isinstance(cause, ssl.SSLCertVerificationError) else "not accepted"
-        return f"the certificate of {host} is not valid: {reason} (TLS)"
     if isinstance(error, aiohttp.ClientSSLError):
         return f"no secure connection to {host} (TLS): is it https?"
     if isinstance(error, aiohttp.ClientConnectorError):

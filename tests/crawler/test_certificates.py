@@ -1,0 +1,120 @@
+"""Certificates that are not valid, on loopback; made anew for each test with the `openssl` command."""
+
+import asyncio
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from crawler.errors import WikiUnreachable
+from crawler.wire import Trouble, trouble_with
+
+ROOT = Path(__file__).resolve().parents[2]
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
+Serve = Callable[[str], Awaitable[str]]
+
+
+@pytest.fixture
+async def serve_tls(wiki: Any, tmp_path: Path) -> AsyncIterator[Serve]:
+    """The scripted wiki over https, its certificate signed by itself and made out to an IP address."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    servers: list[TestServer] = []
+
+    async def start(address: str) -> str:
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a test"]
+        names = ["-addext", f"subjectAltName=IP:{address}"]
+        files = ["-keyout", str(key), "-out", str(certificate)]
+        subprocess.run([*command, *names, *files], check=True, capture_output=True)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate, key)
+        app = web.Application()
+        app.router.add_get("/w/api.php", wiki.answer)
+        server = TestServer(app, scheme="https")
+        await server.start_server(ssl=context)
+        servers.append(server)
+        return str(server.make_url("/w/api.php"))
+
+    yield start
+    for server in servers:
+        await server.close()
+
+
+async def train(url: str, trusted: Path | None = None) -> tuple[int | None, str]:
+    """Exit code and messages of a trainer that trusts this certificate besides those of the system."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if trusted is not None:
+        variables["SSL_CERT_FILE"] = str(trusted)
+    command = [sys.executable, "-m", "session.cli", "train", "--api-url", url, "--articles", "2"]
+    process = await asyncio.create_subprocess_exec(*command, env=variables, stderr=subprocess.PIPE)
+    _, error = await process.communicate()
+    return process.returncode, error.decode()
+
+
+@needs_openssl
+async def test_a_certificate_signed_by_itself(serve_tls: Serve, wiki: Any) -> None:
+    code, error = await train(await serve_tls("127.0.0.1"))
+    assert code == 3
+    (line,) = error.splitlines()
+    assert line.startswith("wikitopics: the certificate of 127.0.0.1 is not valid (TLS: self")
+    assert line.endswith("SSL_CERT_FILE")
+    assert wiki.requests == []
+
+
+@needs_openssl
+async def test_what_the_message_advises_helps(serve_tls: Serve, tmp_path: Path) -> None:
+    code, error = await train(await serve_tls("127.0.0.1"), tmp_path / "certificate.pem")
+    assert code == 0, error
+
+
+@needs_openssl
+async def test_a_certificate_of_somebody_else(serve_tls: Serve, tmp_path: Path) -> None:
+    code, error = await train(await serve_tls("127.0.0.2"), tmp_path / "certificate.pem")
+    assert code == 3
+    (line,) = error.splitlines()
+    assert "127.0.0.1" in line
+    assert line.endswith("is this the wiki's right address?")
+
+
+@needs_openssl
+async def test_it_is_told_at_once(serve_tls: Serve, source: Any, clock: Any) -> None:
+    s = source(await serve_tls("127.0.0.1"))
+    with pytest.raises(WikiUnreachable, match="certificate"):
+        await s.open()
+    await s.close()
+    assert clock.slept == []
+
+
+async def test_in_the_midst_of_a_run_it_is_waited_for(source: Any, clock: Any) -> None:
+    s = source()
+    await s.open()
+    await s.wiki.client.endure(Trouble("the certificate has expired", lasting=True), 1)
+    await s.close()
+    assert sum(clock.slept) >= 1
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "advice"),
+    [
+        (9, "certificate is not yet valid", "clock"),
+        (10, "certificate has expired", "clock"),
+        (20, "unable to get local issuer certificate", "SSL_CERT_FILE"),
+        (62, "Hostname mismatch, certificate is not valid for 'x'.", "right address"),
+    ],
+)
+def test_what_to_do(code: int, reason: str, advice: str) -> None:
+    cause = ssl.SSLCertVerificationError()
+    cause.verify_code, cause.verify_message = code, reason
+    key: Any = None
+    trouble = trouble_with(aiohttp.ClientConnectorCertificateError(key, cause), "wiki.net")
+    assert trouble.lasting
+    assert reason.rstrip(".") in trouble.text
+    assert advice in trouble.text
