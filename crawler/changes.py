@@ -12,27 +12,29 @@ _LONGEST_EVENT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An article of our wiki was edited or made."""
+    """One event of the stream, of whatever wiki."""
 
     event_id: str
-    """Sent as Last-Event-ID, it makes the stream go on behind this change."""
-    title: str
+    """Sent as Last-Event-ID, it makes the stream go on behind this event."""
+    title: str | None
+    """Of the article of our wiki that was edited or made; None for all other events."""
 
 
 async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[Change]:
-    """The changes to articles of ``domain`` among the events in ``lines``."""
-    event_id, size = "", 0
+    """The events in ``lines``; those about articles of ``domain`` have titles."""
+    event_id, kind, size = "", b"", 0
     data: list[bytes] = []
     async for line in lines:
         if not line:
-            title = _title(b"\n".join(data), domain) if 0 < size <= _LONGEST_EVENT else None
-            data, size = [], 0
-            if title is not None:
-                yield Change(event_id, title)
+            if size and kind in (b"", b"message"):
+                yield Change(event_id, _title(b"\n".join(data), domain) if size <= _LONGEST_EVENT else None)
+            data, kind, size = [], b"", 0
         elif line.startswith(b"data:"):
             size += len(line)
             if size <= _LONGEST_EVENT:
                 data.append(line[5:].removeprefix(b" "))
+        elif line.startswith(b"event:"):
+            kind = line[6:].strip()
         elif line.startswith(b"id:") and len(line) <= _LONGEST_ID:
             event_id = _header_value(line[3:])
 

@@ -28,7 +28,9 @@ PATIENCE_SECONDS = 24 * 3600.0
 """Once the wiki has answered, so long without a valid reply ends the run."""
 _ERRORS_KEPT = 20
 _MOST_HOPS = 5
-_LONGEST_LINE = 1 << 20
+_LONGEST_LINE = 16 << 20
+"""Of a stream: above the 4 MiB that Wikimedia's messages may have, as one that is refused never gets past."""
+_UNKNOWN_PLACE = (400, 404)
 
 
 class Client:
@@ -155,7 +157,7 @@ class Client:
         """The lines of a reply that goes on and on, until the server ends it.
 
         Only its beginning takes a turn. Raises :class:`~crawler.wire.Trouble`, also for
-        ``stall_seconds`` without a byte.
+        ``stall_seconds`` without a byte, and :class:`UnknownPlace`.
         """
         async with AsyncExitStack() as stack:
             async with self._pace.turn(self.wait_until) as turn:
@@ -283,5 +285,11 @@ class Client:
         return line.replace(self._contact, "[contact]") if self._contact else line
 
 
+class UnknownPlace(Trouble):
+    """The stream cannot go on from the place that it was given."""
+
+
 def _no_stream(reply: Reply) -> NoReturn:
+    if reply.status in _UNKNOWN_PLACE:
+        raise UnknownPlace(f"{reply.url.host} no longer knows where we were in its stream ({reply.status})")
     raise Trouble(f"{reply.url.host} answers {reply.status} instead of its stream of changes")

@@ -8,10 +8,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from urllib.parse import quote
 
 from yarl import URL
 
 from crawler.changes import Change, changes
+from crawler.client import UnknownPlace
 from crawler.errors import BadSource, CrawlerError
 from crawler.limits import is_wikimedia
 from crawler.page import PageBatch, Position, SourceInfo
@@ -24,6 +26,8 @@ _STALL_SECONDS = 60.0
 _RECONNECT_SECONDS = 1.0
 _GATHER_SECONDS = 20.0
 """A batch that is not full goes out after this."""
+_MOST_SENT = 5000
+"""Characters of titles in one request: many servers refuse addresses above 8 kB."""
 _QUEUED = 5000
 _REMEMBERED = 20_000
 
@@ -74,41 +78,51 @@ class RecentSource:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _listen(self, event_id: str, queue: asyncio.Queue[Change]) -> None:
-        """Keep the stream open and put changes into the queue; a full one holds the stream back."""
-        tries = 0
+        """Keep the stream open and put its events into the queue; a full one holds the stream back."""
+        client, tries = self.wiki.client, 0
         while True:
+            tries += 1
             headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
             try:
-                lines = self.wiki.client.lines(self._stream, headers, _STALL_SECONDS)
+                lines = client.lines(self._stream, headers, _STALL_SECONDS)
                 async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
                         tries, event_id = 0, change.event_id
                         await queue.put(change)
-                await self.wiki.client.clock.sleep(_RECONNECT_SECONDS)
-            except Trouble as trouble:
-                tries += 1
-                await self.wiki.client.endure(trouble, tries)
+                trouble = Trouble("the stream of changes ends before its first event")
+            except UnknownPlace as error:
+                event_id, trouble = "", error
+            except Trouble as error:
+                trouble = error
+            if tries:
+                await client.endure(trouble, tries)
+            else:
+                await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 
     async def _gather(
         self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]
     ) -> tuple[list[str], str]:
         """Titles for one batch and the id of the last change among them. Raises what the listener does."""
         titles: dict[str, None] = {}
-        event_id, began = "", 0.0
-        while len(titles) < self._sizer.pages:
+        event_id, began, sent = "", 0.0, 0
+        while len(titles) < self._sizer.pages and sent < _MOST_SENT:
             left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if titles else None
             if left is not None and left <= 0:
                 break
             change = await self._next(queue, listening, left)
             if change is None:
                 break
-            event_id = change.event_id
-            if change.title in self._known:
-                self._known.move_to_end(change.title)
+            # Other wikis' events move the place too: a quiet wiki would hear them all again.
+            event_id, title = change.event_id, change.title
+            if title is None:
+                continue
+            if title in self._known:
+                self._known.move_to_end(title)
                 continue
             if not titles:
                 began = self.wiki.client.clock.monotonic()
-            titles[change.title] = self._known[change.title] = None
+            titles[title] = self._known[title] = None
+            sent += len(quote(title)) + len("%7C")
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return list(titles), event_id

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from crawler.changes import changes
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
@@ -34,10 +33,13 @@ def event(number: int, **fields: Any) -> bytes:
     return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
 
 
-class Stream:
-    """Sends one script a connection, then keeps the connection open."""
+Script = bytes | int | Callable[[web.Request, web.StreamResponse], Awaitable[None]]
 
-    def __init__(self, *scripts: bytes | int) -> None:
+
+class Stream:
+    """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
+
+    def __init__(self, *scripts: Script) -> None:
         self.scripts = list(scripts)
         self.asked: list[str | None] = []
 
@@ -50,8 +52,12 @@ class Stream:
             return web.Response(status=script, headers={"Retry-After": "3"}, text="no")
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for at in range(0, len(script), 100):
-            await response.write(script[at : at + 100])
+        if callable(script):
+            await script(request, response)
+        else:
+            step = max(100, len(script) // 100)
+            for at in range(0, len(script), step):
+                await response.write(script[at : at + step])
         if not self.scripts:
             await asyncio.sleep(30)
         return response
@@ -162,12 +168,90 @@ async def test_a_foreign_position(clock: Any) -> None:
     await source.close()
 
 
-async def test_ids_that_are_no_headers() -> None:
-    async def lines() -> Any:
-        for line in (
-            b"id: a\x00b",
-            *event(1).replace(b'id: [{"offset":1}]', b"id: caf\xc3\xa9").split(b"\n"),
-        ):
-            yield line
+@pytest.mark.usefixtures("short_waits")
+async def test_a_connection_cut_after_a_while_is_no_fault(serve: Serve, clock: Any) -> None:
+    """Wikimedia cuts every connection after 15 minutes, in the midst of whatever it sends."""
 
-    assert [c.event_id async for c in changes(lines(), "127.0.0.1")] == [""]
+    async def cut(request: web.Request, response: web.StreamResponse) -> None:
+        await response.write(event(1) + event(2)[:-30])
+        await asyncio.sleep(0.05)
+        assert request.transport is not None
+        request.transport.close()
+
+    stream = Stream(cut, cut, event(2))
+    batches, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    assert sorted(ids(batches)) == [1, 2]
+    assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
+    assert source.activity.errors == []
+    assert source.activity.retries == 0
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_other_wikis_events_move_the_place(serve: Serve, clock: Any) -> None:
+    """Else a wiki with few edits would hear the same hours of all the others again and again."""
+    others = [event(n, meta={"domain": domain}) for n, domain in ((2, "de.wikipedia.org"), (3, "canary"))]
+    stream = Stream(event(1) + b"".join(others), event(4))
+    await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    assert stream.asked == [None, '[{"offset":3}]']
+
+
+@pytest.mark.usefixtures("short_waits")
+@pytest.mark.parametrize("status", [400, 404])
+async def test_a_place_that_the_stream_has_forgotten(serve: Serve, clock: Any, status: int) -> None:
+    """It keeps its events for some time only; a session that slept longer goes on from now."""
+    stream = Stream(status, event(1))
+    url = await serve(EmbeddedApi(ARTICLES), override=stream)
+    batches, source = await listen(url, clock, 1, {"last_event_id": '[{"offset":0}]'})
+    assert ids(batches) == [1]
+    assert stream.asked == ['[{"offset":0}]', None]
+    assert "no longer knows where we were" in source.activity.errors[0]
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_a_stream_that_ends_at_once_is_left_alone_longer_and_longer(serve: Serve, clock: Any) -> None:
+    failure = b':ok\n\nevent: error\ndata: {"message":"no broker"}\n\n'
+    stream = Stream(*[failure] * 6, event(1))
+    before = clock.now
+    _, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 1)
+    assert clock.now - before >= 1 + 2 + 4 + 8 + 16 + 32
+    assert source.activity.retries == 6
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_comments_keep_a_quiet_stream_open(
+    serve: Serve, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent, "_STALL_SECONDS", 0.5)
+
+    async def quiet(request: web.Request, response: web.StreamResponse) -> None:
+        for _ in range(8):
+            await response.write(b":\n\n")
+            await asyncio.sleep(0.1)
+        await response.write(event(1))
+
+    async def silent(request: web.Request, response: web.StreamResponse) -> None:
+        await response.write(event(2))
+        await asyncio.sleep(2)
+
+    stream = Stream(quiet, silent, event(3))
+    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 3)
+    assert sorted(ids(batches)) == [1, 2, 3]
+    assert stream.asked == [None, '[{"offset":1}]', '[{"offset":2}]']
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_an_event_beyond_all_measure_is_passed_over(serve: Serve, clock: Any) -> None:
+    stream = Stream(event(1) + event(2, comment="x" * (3 << 20)) + event(3))
+    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    assert sorted(ids(batches)) == [1, 3]
+    assert len(stream.asked) == 1
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_long_titles_make_no_address_that_is_too_long(serve: Serve, clock: Any) -> None:
+    """Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter."""
+    titles = [f"{n:03} " + "ж" * 120 for n in range(50)]
+    stream = Stream(b"".join(event(n, title=title) for n, title in enumerate(titles)))
+    batches, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 50)
+    assert sum(b.skipped for b in batches) == 50
+    assert source.activity.retries == 0
