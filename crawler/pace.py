@@ -12,15 +12,15 @@ from typing import Protocol
 from crawler.clock import Clock
 from crawler.errors import CrawlerError
 from crawler.limits import Manners
+from crawler.retry import LONGEST_TOLD_WAIT
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock and says meanwhile what for."""
 _MARGIN = 1.01
 """Requests leave here evenly but arrive with the line's jitter: keep the budget there as well."""
 _POLL_SECONDS = 0.02
-_LONGEST_WAIT = 2 * 3600.0
-"""A shared moment further away than any wait can be was written before the machine restarted."""
 _LOCK_FILE = "wikimedia.lock"
+_FILE_BYTES = 80
 
 
 def interval(manners: Manners) -> float:
@@ -63,10 +63,10 @@ class OwnPace:
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
         async with self._slots:
-            # Before the wait comes the claim: another task's turn is behind this one's.
-            start = max(self._clock.monotonic(), self._next)
-            self._next = start + interval(self._manners)
-            await wait_until(start, _reason(self._manners))
+            # Looked at again after the wait: another turn may have been told to wait meanwhile.
+            while self._clock.monotonic() < self._next:
+                await wait_until(self._next, _reason(self._manners))
+            self._next = self._clock.monotonic() + interval(self._manners)
             turn = Turn()
             try:
                 yield turn
@@ -79,7 +79,8 @@ class SharedPace:
 
     Whoever has a turn holds the kernel's lock on a file in ``folder``, which a killed process lets
     go of; the file keeps the moment (monotonic, the same clock for all) before which nobody sends
-    the next request. Raises :class:`~crawler.errors.CrawlerError` where the file cannot be kept.
+    the next request, behind the moment at which this was written. Raises
+    :class:`~crawler.errors.CrawlerError` where the file cannot be kept.
     """
 
     def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
@@ -106,11 +107,12 @@ class SharedPace:
             turn = Turn()
             try:
                 # Written ahead too: a process killed in its turn must not free the budget.
-                _write_moment(file, start + interval(self._manners))
+                _write_moment(file, start, start + interval(self._manners))
                 yield turn
             finally:
-                rested = self._clock.monotonic() + turn.rest(self._manners)
-                _write_moment(file, max(start + interval(self._manners), rested))
+                now = self._clock.monotonic()
+                rested = now + turn.rest(self._manners)
+                _write_moment(file, now, max(start + interval(self._manners), rested))
         finally:
             os.close(file)  # frees the lock
 
@@ -125,23 +127,26 @@ class SharedPace:
                 continue
             except OSError as error:
                 raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
-            now, moment = self._clock.monotonic(), _read_moment(file)
-            if moment <= now or moment > now + _LONGEST_WAIT:
+            moment = _read_moment(file, self._clock.monotonic())
+            if moment <= self._clock.monotonic():
                 return
             fcntl.flock(file, fcntl.LOCK_UN)
             await wait_until(moment, _reason(self._manners))
 
 
-def _read_moment(file: int) -> float:
+def _read_moment(file: int, now: float) -> float:
+    """The moment to wait for; one long past where the file holds none, or one from before a restart."""
     try:
-        moment = float(os.pread(file, 64, 0).decode("ascii").strip() or "-inf")
+        written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
     except ValueError:
         return float("-inf")
-    return moment if moment == moment else float("-inf")
+    # The monotonic clock begins anew when the machine does: what was written later than now, was before that.
+    sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
+    return moment if sound else float("-inf")
 
 
-def _write_moment(file: int, moment: float) -> None:
-    os.pwrite(file, f"{moment:<40.6f}\n".encode("ascii"), 0)
+def _write_moment(file: int, now: float, moment: float) -> None:
+    os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
 
 
 def _reason(manners: Manners) -> str:

@@ -150,3 +150,35 @@ def test_the_batch_size_recovers_when_the_wiki_does() -> None:
     for _ in range(150):
         sizer.seen(sizer.pages, 0.1 + 0.001 * sizer.pages)
     assert sizer.pages == 50
+
+
+async def test_what_one_of_several_is_told_holds_for_those_in_line(clock: Any) -> None:
+    pace, told = OwnPace(Manners(rpm=60, at_once=2), clock), asyncio.Event()
+
+    async def wait(moment: float, _: str) -> None:
+        await told.wait()
+        await wait_until(clock, moment)
+
+    async def second() -> float:
+        async with pace.turn(wait):
+            return clock.now
+
+    async with pace.turn(wait) as first:
+        in_line = asyncio.create_task(second())
+        await asyncio.sleep(0)
+        first.told_to_wait = 40.0
+    told.set()
+    assert await in_line >= 1040.0
+
+
+@pytest.mark.parametrize("uptime", [10.0, 4000.0])
+async def test_a_restart_of_the_machine_keeps_nobody_waiting(
+    uptime: float, clock: Any, tmp_path: Path
+) -> None:
+    """The clock begins anew then, and what was written before it lies in the future."""
+    clock.now = 5000.0
+    await Log(clock).request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    clock.now = uptime
+    log = Log(clock)
+    await log.request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    assert log.starts == [uptime]
