@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from yarl import URL
 
@@ -42,15 +42,21 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
     if not str(general.get("generator", "")).startswith("MediaWiki"):
         raise Trouble(f"{url.host} answers, but is no MediaWiki")
     path = general.get("articlepath")
+    host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
     return SiteInfo(
-        name=str(url.host) if url.port in (80, 443, None) else f"{url.host}:{url.port}",
+        name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
         articles=_articles(query.get("statistics")),
         file_names=_names(query, 6, ("File", "Image")),
         category_names=_names(query, 14, ("Category",)),
-        article_path=path
-        if isinstance(path, str) and path.startswith("/") and path.count("$1") == 1 and len(path) < 500
-        else "/wiki/$1",
+        article_path=path if _is_article_path(path) else "/wiki/$1",
     )
+
+
+def _is_article_path(path: object) -> TypeGuard[str]:
+    """Whether it is a path on the wiki's own host, for one title."""
+    if not isinstance(path, str) or len(path) >= 500 or path.count("$1") != 1:
+        return False
+    return path.startswith("/") and not path.startswith("//")
 
 
 def _articles(statistics: object) -> int | None:

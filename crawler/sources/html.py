@@ -151,10 +151,15 @@ class HtmlSource:
                     await self.wiki.client.endure(trouble, tries)
 
     def _url(self, title: str) -> URL:
-        """Where the page of ``title`` is, on the very host of the api.php."""
         assert self.wiki.api is not None
-        path = self._article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
-        return self.wiki.api.origin().join(URL(path, encoded=True))
+        return page_url(self.wiki.api, self._article_path, title)
+
+
+def page_url(api: URL, article_path: str, title: str) -> URL:
+    """Where the page of ``title`` is, on the very host of the api.php whatever path and title hold."""
+    path = article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
+    # Not URL.join: a path that begins with // would lead to another host.
+    return URL(f"{api.origin()}{path}", encoded=True)
 
 
 def _read_robots(reply: Reply) -> Robots:

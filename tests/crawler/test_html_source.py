@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
@@ -14,7 +15,7 @@ from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.errors import BadSource, CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.page import Page, Position
-from crawler.sources.html import HtmlSource
+from crawler.sources.html import HtmlSource, page_url
 from crawler.wiki import Wiki
 from crawler.wire import WireLimits
 
@@ -163,3 +164,37 @@ async def test_a_foreign_position(left: Any, clock: Any) -> None:
     with pytest.raises(BadSource):
         await anext(source.batches({"cursor": {}, "left": left}))
     await source.close()
+
+
+async def test_an_article_path_that_leads_to_another_host(serve: Callable[..., Any], clock: Any) -> None:
+    """The contact goes to the wiki's host and to nobody else."""
+    elsewhere: list[str] = []
+
+    async def listen(request: web.Request) -> web.StreamResponse | None:
+        elsewhere.append(request.path)
+        return None
+
+    other = URL(await serve(embedded(1), override=listen))
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        if request.query.get("meta") != "siteinfo":
+            return None
+        general = {"generator": "MediaWiki 1.43", "articlepath": f"//{other.authority}/wiki/$1"}
+        return web.json_response({"batchcomplete": True, "query": {"general": general}})
+
+    pages, _ = await crawl(await serve(embedded(3), override=override), clock, 100)
+    assert [p.page_id for p in pages] == [1, 2, 3]
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "address"),
+    [
+        ("/wiki/$1", "A b", "http://w.net:81/wiki/A_b"),
+        ("/wiki/$1", "Who? #1 100%", "http://w.net:81/wiki/Who%3F_%231_100%25"),
+        ("/$1", "/dev/null", "http://w.net:81//dev/null"),
+        ("/w/index.php?title=$1", "A&b=c", "http://w.net:81/w/index.php?title=A%26b%3Dc"),
+    ],
+)
+def test_addresses_of_pages(path: str, title: str, address: str) -> None:
+    assert str(page_url(URL("http://w.net:81/w/api.php"), path, title)) == address
