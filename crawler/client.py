@@ -16,7 +16,7 @@ from crawler.errors import CrawlerError, WikiUnreachable
 from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
-from crawler.replies import judge_status, one_line
+from crawler.replies import judge_status, one_line, without
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
 from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
 
@@ -282,7 +282,7 @@ class Client:
     def _clean(self, text: str) -> str:
         """One line without control characters, without the contact that a server may repeat."""
         line = one_line(text)
-        return line.replace(self._contact, "[contact]") if self._contact else line
+        return without(self._contact, line) if self._contact else line
 
 
 class UnknownPlace(Trouble):

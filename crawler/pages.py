@@ -89,6 +89,8 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
         return False
     slots = revision.get("slots")
     main = slots.get("main") if isinstance(slots, dict) else None
+    if "content" in revision:
+        main = revision  # as MediaWiki wrote it before version 1.32
     if not isinstance(main, dict):
         return False
     content = main.get("content")

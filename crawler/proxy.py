@@ -12,8 +12,8 @@ def proxy_for(url: URL) -> URL | None:
     """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
 
     This machine itself is never asked for through a proxy. (aiohttp's own ``trust_env`` would
-    also send passwords out of ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for a proxy
-    of another kind than http.
+    also send passwords out of ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for what is
+    no address, and for a proxy of another kind than http.
     """
     host = url.host
     if host is None or is_loopback(host) or proxy_bypass(host):
@@ -22,7 +22,12 @@ def proxy_for(url: URL) -> URL | None:
     named = proxies.get(url.scheme) or proxies.get("all")
     if not named:
         return None
-    proxy = URL(named if "://" in named else f"http://{named}")
+    try:
+        proxy = URL(named if "://" in named else f"http://{named}")
+    except ValueError:
+        raise BadSource("the proxy named in the environment is no address") from None
+    if not proxy.host:
+        raise BadSource("the proxy named in the environment is no address")
     if proxy.scheme not in ("http", "https"):
         raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
     return proxy

@@ -12,7 +12,7 @@ _TAG = re.compile(r"<(?:script|style)\b[^>]*>.{0,20000}?</|<[^>]{0,1000}>", re.D
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("maxlag", "ratelimited", "readonly")
 _REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
-_FOR_GOOD = re.compile(r"bad|unknown|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
+_FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
 
 
 def one_line(text: str, longest: int = 300) -> str:
@@ -20,6 +20,14 @@ def one_line(text: str, longest: int = 300) -> str:
     line = " ".join(text[: longest * 10].split())
     line = "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def without(secret: str, line: str) -> str:
+    """``line`` with ``[contact]`` for ``secret``, also where the line was cut within it."""
+    line = line.replace(secret, "[contact]")
+    for length in range(len(secret) - 1, 0, -1):
+        line = line.replace(f" {secret[:length]}…", " [contact]…")
+    return line
 
 
 def plain_reason(body: bytes) -> str:

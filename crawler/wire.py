@@ -102,11 +102,10 @@ async def get(
     host = url.host or "?"
     try:
         async with session.get(url, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)) as response:
-            body = await _body(response, limits.most_bytes, count_bytes)
-            return Reply(response.status, url, response.headers, body)
+            return await _whole(response, url, limits, count_bytes)
     except TimeoutError:
         raise Trouble(f"{host} does not reply in time", slow=True) from None
-    except (aiohttp.ClientError, OSError, zlib.error) as error:
+    except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
         raise trouble_with(error, host) from None
 
 
@@ -129,6 +128,18 @@ def _next_hop(url: URL, target: str) -> URL:
     if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
         raise Trouble(f"{url.host} redirects to another host, {str(there.host)[:100]}: not followed")
     return there.with_fragment(None)
+
+
+async def _whole(
+    response: aiohttp.ClientResponse, url: URL, limits: WireLimits, count_bytes: Callable[[int], None]
+) -> Reply:
+    try:
+        body = await _body(response, limits.most_bytes, count_bytes)
+    except (aiohttp.ClientError, OSError, zlib.error, Trouble):
+        if response.status < 400:
+            raise
+        body = b""  # "wait" and "go away" hold without their explanation
+    return Reply(response.status, url, response.headers, body)
 
 
 async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
@@ -193,11 +204,10 @@ async def stream(
             if response.status == 200:
                 yield decompressed(response, count_bytes)
             else:
-                body = await _body(response, limits.most_bytes, count_bytes)
-                yield Reply(response.status, url, response.headers, body)
+                yield await _whole(response, url, limits, count_bytes)
     except TimeoutError:
         raise Trouble(f"{host} has fallen silent", slow=True) from None
-    except (aiohttp.ClientError, OSError, zlib.error) as error:
+    except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
         raise trouble_with(error, host) from None
 
 
@@ -234,7 +244,7 @@ def _describe_certificate(error: Exception, host: str) -> str:
 
 
 def _describe(error: Exception, host: str) -> str:
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
+    if isinstance(error, aiohttp.ClientConnectorDNSError | UnicodeError):
         return f"no address found for {host} (DNS)"
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return "the proxy named in the environment cannot be reached"

@@ -4,9 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from crawler.errors import CrawlerError
 from crawler.page import PageBatch
+from crawler.siteinfo import read_siteinfo
 
 
 def ids(batches: list[PageBatch]) -> list[int]:
@@ -143,3 +145,28 @@ async def test_a_wiki_that_lists_nothing_for_ever(wiki: Any, source: Any, read: 
     wiki.reply = nothing
     with pytest.raises(CrawlerError, match="without listing"):
         await read(s)
+
+
+async def test_a_mediawiki_from_before_slots(wiki: Any, source: Any, read: Any) -> None:
+    """Up to version 1.31 the text stands in the revision itself."""
+    for page in wiki.pages:
+        page["revisions"] = None
+    entry = wiki.entry
+    wiki.entry = lambda page, with_text=True: {
+        **entry(page, False),
+        "revisions": [{"revid": 7, "contentformat": "text/x-wiki", "content": page["text"]}],
+    }
+    batches = await read(source())
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
+    assert batches[0].pages[0].text == "text of page 1"
+
+
+async def test_a_wiki_without_a_name(wiki: Any, source: Any) -> None:
+    s = source()
+    info = await s.open()
+    await s.close()
+    assert info.name == URL(wiki.url).authority
+
+
+def test_the_name_of_a_wiki_at_an_ipv6_address(acts: Any) -> None:
+    assert read_siteinfo(acts.siteinfo(1), URL("http://[::1]:8080/w/api.php")).name == "[::1]:8080"

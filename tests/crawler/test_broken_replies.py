@@ -39,6 +39,7 @@ from crawler.wire import WireLimits
         "redirect away",
         "redirect circle",
         "error",
+        "unknown error",
         "cursor stands still",
     ],
 )
@@ -69,6 +70,7 @@ async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: 
         "redirect away": acts.text(302, "", **moved),
         "redirect circle": acts.text(302, "", **moved),
         "error": acts.json({"error": {"code": "internal_api_error_DBQueryError", "info": "[x] Caught"}}),
+        "unknown error": acts.json({"error": {"code": "unknownerror", "info": "Unknown error"}}),
         "cursor stands still": acts.json({"batchcomplete": True, "continue": still}),
     }.get(fault) or acts.text(int(fault), "oops")
     s = source()
@@ -155,3 +157,15 @@ async def test_403_stops(wiki: Any, source: Any, acts: Any, early: bool, read: A
     assert "me@wiki-reader.org" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("before", range(170, 200))
+async def test_a_reason_that_is_cut_within_the_contact(
+    wiki: Any, source: Any, acts: Any, before: int
+) -> None:
+    s = source(contact="somebody@wiki-reader.org")
+    wiki.script = [acts.text(403, "x" * before + " somebody@wiki-reader.org may not " + "y" * 200)]
+    with pytest.raises(WikiRefused) as caught:
+        await s.open()
+    await s.close()
+    assert "some" not in str(caught.value)

@@ -101,6 +101,10 @@ def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proxy_for(URL("https://inside.net/")) is None
     assert proxy_for(URL("http://en.wikipedia.org/")) is None
     assert proxy_for(URL("https://127.0.0.1/")) is None
+    for odd in ("http://[bad", "http://proxy.home:x", "http://", "http://proxy.home:99999"):
+        monkeypatch.setenv("https_proxy", odd)
+        with pytest.raises(BadSource, match="environment"):
+            proxy_for(URL("https://en.wikipedia.org/"))
     monkeypatch.setenv("https_proxy", "socks5://proxy.home:1080")
     with pytest.raises(BadSource, match="socks5"):
         proxy_for(URL("https://en.wikipedia.org/"))

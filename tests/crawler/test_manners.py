@@ -60,13 +60,15 @@ async def test_a_redirect_takes_its_own_turn_and_only_once(
 
 
 @pytest.mark.parametrize("retry_after", ["20", "absent", "garbage"])
-@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag"])
+@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag", "429, body broken"])
 async def test_told_to_wait(
     wiki: Any, clock: Any, acts: Any, kind: str, retry_after: str, source: Any, read_ids: Any
 ) -> None:
     headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[retry_after]
     lag = {"error": {"code": "maxlag", "info": "Waiting for db1: 8.5 seconds lagged.", "lag": 8.5}}
+    packed = {**headers, "Content_Encoding": "gzip"}
     act = {
+        "429, body broken": acts.text(429, "not packed at all", **packed),
         "429": acts.text(429, "Too many requests\n", **headers),
         "503": acts.text(503, "busy", **headers),
         "429 under 200": acts.text(200, "Please respect our robot policy https://w.wiki/4wJS\n", **headers),

@@ -10,7 +10,7 @@ from yarl import URL
 from crawler.errors import WikiUnreachable
 
 
-@pytest.mark.parametrize("answer", ["html", "no address", "other json", "404", "refused"])
+@pytest.mark.parametrize("answer", ["html", "no address", "no name", "other json", "404", "refused"])
 async def test_no_wiki_there(wiki: Any, clock: Any, acts: Any, answer: str, source: Any) -> None:
     act = {
         "html": acts.text(200, "<html>It works!", "text/html"),
@@ -20,6 +20,7 @@ async def test_no_wiki_there(wiki: Any, clock: Any, acts: Any, answer: str, sour
     wiki.script = [act] * 100 if act else []
     url = {
         "no address": "http://no.such.host.invalid/w/api.php",
+        "no name": f"http://{'long' * 20}.org/w/api.php",
         "refused": "http://127.0.0.1:9/w/api.php",
     }.get(answer)
     s = source(url or wiki.url)
