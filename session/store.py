@@ -159,7 +159,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        remove_database(_draft(path))  # left where the power went just after the link was made
+        with contextlib.suppress(OSError):
+            remove_database(_draft(path))  # left where the power went just after the link was made
         self._db = connect(path)
         self._file = os.stat(path)
         self.settings = Settings.from_json(

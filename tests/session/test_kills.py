@@ -1,6 +1,7 @@
 """A few stops of real trainers at random instants; benchmarks/kills.py makes hundreds."""
 
 import importlib.util
+import random
 import sys
 from pathlib import Path
 
@@ -11,12 +12,14 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "kills.py"
 
 @pytest.fixture(scope="module")
 def kills():
+    sys.path.insert(0, str(SCRIPT.parent))
     spec = importlib.util.spec_from_file_location("kills", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.modules["kills"] = module
     spec.loader.exec_module(module)
     yield module
     del sys.modules["kills"]
+    sys.path.remove(str(SCRIPT.parent))
 
 
 @pytest.mark.timeout(300)
@@ -35,3 +38,28 @@ def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(kills, tmp_pat
     tally = kills.wiki(tmp_path, stops=2, articles=1200, faults=kills.FAULTS)
     assert tally.broken == []
     assert tally.stops == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="disks are made on Linux")
+def test_a_power_cut_takes_only_what_was_not_flushed(kills, tmp_path):
+    import _disk
+
+    sector, before, log, after = _disk.SECTOR, tmp_path / "before", tmp_path / "log", tmp_path / "after"
+    before.write_bytes(b"." * 4 * sector)
+    entries = [(0, b"a" * sector), (_disk.FLUSHED, b""), (0, b"b" * 2 * sector), (3 * sector, b"c" * sector)]
+    log.write_bytes(b"".join(_disk.RECORD.pack(0, at, len(data)) + data for at, data in entries))
+
+    def states(position, kept, tries=1):
+        found = set()
+        for seed in range(tries):
+            whole = _disk.Log(log, log.stat().st_size)
+            whole.state(before, after, position, kept, random.Random(seed))
+            found.add(after.read_bytes()[::sector].decode())
+        return found
+
+    assert states(4, 1.0) == {"bb.c"}
+    assert states(4, 0.0) == {"a..."}
+    assert states(4, 0.5, 100) == {x + y + "." + z for x in "ab" for y in ".b" for z in ".c"}
+    assert states(1, 0.0) == {"...."}
+    assert states(3, 1.0) == {"bb.."}
+    assert len(_disk.Log(log, log.stat().st_size - 1).writes) == 3

@@ -1,0 +1,115 @@
+"""A session file after a stop: whether it is what was promised."""
+
+import contextlib
+import io
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+
+
+class Broken(Exception):
+    """A promise was not kept."""
+
+
+def works(path: Path, pid: int) -> bool:
+    """Whether this trainer has come to its work."""
+    if not path.exists():
+        return False
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(path)) as connection:
+        row = connection.execute("SELECT pid FROM heartbeat").fetchone()
+        return row is not None and row[0] == pid
+    return False
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10)
+
+
+def look_in(path: Path) -> None:
+    """Open the file to write and close it, as `wikitopics save` does; its log must outlive that."""
+    if path.exists():
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("SELECT pid FROM heartbeat").fetchone()
+
+
+def is_finished(path: Path) -> bool:
+    with contextlib.closing(read_only(path)) as connection:
+        return bool(connection.execute("SELECT finished FROM progress").fetchone()[0])
+
+
+def stream(connection: sqlite3.Connection) -> list[int]:
+    """The articles that were taken in, in their order: held out first, then trained."""
+    rows = connection.execute("SELECT page_id FROM articles WHERE role < 2 ORDER BY seq").fetchall()
+    return [page for (page,) in rows]
+
+
+def inspect(path: Path) -> list[int]:
+    """The session's articles in their order; raises :class:`Broken` unless the file is whole."""
+    try:
+        with contextlib.closing(read_only(path)) as connection:
+            connection.execute("BEGIN")
+            (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
+            names = ("articles", "held_out", "pending", "skipped", "crawled")
+            row = connection.execute(f"SELECT {', '.join(names)} FROM progress").fetchone()
+            account = dict(zip(names, row, strict=True))
+            articles = stream(connection)
+    except sqlite3.Error as error:
+        raise Broken(f"the file does not open: {error}") from None
+    if verdict != "ok":
+        raise Broken(f"integrity check: {verdict}")
+    taken = account["articles"] + account["held_out"]
+    if account["crawled"] != taken + account["pending"] + account["skipped"]:
+        raise Broken(f"the account does not add up: {account}")
+    if len(articles) != taken:
+        raise Broken(f"{len(articles)} articles in the file, {account} in its account")
+    if len(set(articles)) != len(articles):
+        raise Broken("an article was taken twice")
+    return articles
+
+
+longest: dict[Path, list[int]] = {}
+"""The longest stream seen of each session: every other is a prefix of it, or it of them."""
+
+
+def check(path: Path) -> None:
+    """Raises :class:`Broken` unless the file is what it must be after a stop, with all that it had before."""
+    if not path.exists():
+        return  # stopped before there was a session
+    articles = inspect(path)
+    known = longest.setdefault(path, [])
+    shorter = min(len(known), len(articles))
+    if known[:shorter] != articles[:shorter]:
+        raise Broken("the articles are no prefix of the stream")
+    if len(articles) < len(known):
+        raise Broken(f"{len(articles)} articles, where {len(known)} had been saved")
+    longest[path] = articles
+
+
+def models(path: Path) -> list[tuple[object, ...]]:
+    """All that the models are."""
+    with contextlib.closing(read_only(path)) as connection:
+        return connection.execute(
+            "SELECT name, scalars, arrays, log_likelihood FROM models ORDER BY id"
+        ).fetchall()
+
+
+def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> bool:
+    """Whether two sessions' models are equal bit for bit; the files around the arrays may differ in dates."""
+
+    def arrays(row: tuple[object, ...]) -> dict[str, tuple[str, bytes]]:
+        with np.load(io.BytesIO(row[2])) as data:  # type: ignore[arg-type]
+            return {name: (str(data[name].dtype), data[name].tobytes()) for name in data.files}
+
+    return [r[:2] + r[3:] for r in one] == [r[:2] + r[3:] for r in other] and list(map(arrays, one)) == list(
+        map(arrays, other)
+    )
+
+
+def expect_same(path: Path, calm: Path) -> None:
+    """Raises :class:`Broken` unless a session at its end is what the undisturbed one is."""
+    with contextlib.closing(read_only(path)) as one, contextlib.closing(read_only(calm)) as other:
+        if stream(one) != stream(other):
+            raise Broken("the interrupted stream is not the undisturbed one")
+    if not same_states(models(path), models(calm)):
+        raise Broken("the interrupted models are not the undisturbed ones")

@@ -1,0 +1,173 @@
+"""Power cuts: what a disk holds at any instant, mounted again, and training that goes on from there.
+
+A killed trainer loses nothing that it has written, for the kernel keeps it. A power cut takes the kernel's
+memory too. So the session lies in an ext4 file system (default options) on a disk that remembers every write
+and flush in its order (see :mod:`_disk`); a trainer works on it until a random instant. From the log follow
+the states that a cut could have left, exactly, whatever else the kernel was doing:
+
+- at that instant, all that the disk was given is on it, or only what was flushed;
+- the same at other instants of the same run, drawn from all its writes, so in the middle of an fsync too;
+- of what was not flushed a random part of the sectors, as from a disk with a cache.
+
+Each state is mounted, which replays ext4's journal. The session must be whole and an exact prefix of the
+undisturbed stream; the newest commits may be missing, and how much is measured. The next trainer goes on
+from one of the states, until the end, where the models must be those of an undisturbed run, bit for bit.
+"""
+
+import contextlib
+import random
+import statistics
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from _disk import Log, Unavailable, blank, copy, mounted, remembering
+from _kills_files import Broken, expect_same, inspect, is_finished, read_only, stream, works
+from _kills_trial import Trial, counts_command
+
+DISK_BYTES = 600 << 20
+STATES = 10
+"""Looked at for each cut."""
+SESSION = "night.db"
+
+
+@dataclass
+class Cuts:
+    """What was found."""
+
+    articles: int
+    cuts: int = 0
+    states: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    """What the states held, by stage."""
+    lost: list[float] = field(default_factory=list)
+    """Seconds of work missing in each state."""
+    sessions: int = 0
+    broken: list[str] = field(default_factory=list)
+
+    def values(self) -> dict[str, object]:
+        """For the results."""
+        return {
+            "what": "power",
+            "articles": self.articles,
+            "cuts": self.cuts,
+            "states": self.states,
+            "found": dict(self.found),
+            "lost_seconds_median": round(statistics.median(self.lost), 1),
+            "lost_seconds_most": round(max(self.lost), 1),
+            "sessions": self.sessions,
+            "broken": self.broken,
+        }
+
+    def __str__(self) -> str:
+        lines = ["| power | |", "|---|---|"]
+        lines += [f"| {name} | {value} |" for name, value in self.values().items()]
+        return "\n".join(lines)
+
+
+def power(folder: Path, times: int, documents: int, seed: int = 0) -> Cuts:
+    """Cut the power ``times`` times. Raises :class:`Unavailable` where disks cannot be made."""
+    rng = random.Random(seed)
+    trial = Trial(folder, counts_command(folder, documents), rng, threads=True)
+    calm = folder / "calm.db"
+    trial.undisturbed(calm)
+    with contextlib.closing(read_only(calm)) as connection:
+        undisturbed = stream(connection)
+    cuts = Cuts(documents)
+    before = folder / "before.img"
+    while cuts.cuts < times:
+        blank(before, DISK_BYTES)
+        finished = False
+        while not finished and cuts.cuts < times:
+            finished = cut(trial, cuts, before, folder, undisturbed)
+        end(trial, cuts, before, folder, calm)
+    return cuts
+
+
+def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[int]) -> bool:
+    """One run, cut; ``before`` becomes one of the states. Whether the session was finished."""
+    rng = trial.rng
+    image, log = folder / "work.img", folder / "writes.log"
+    copy(before, image)
+    with remembering(image, log, folder / "disk") as disk:
+        begun = time.time()
+        trainer = trial.start(disk / SESSION)
+        try:
+            wait(trial, disk / SESSION)
+            size, instant = log.stat().st_size, time.time()
+        finally:
+            trainer.kill()
+            trainer.communicate()
+    history = Log(log, size)
+    cuts.cuts += 1
+    goes_on = rng.randrange(STATES)
+    finished = False
+    state, chosen = folder / "state.img", folder / "chosen.img"
+    for number in range(STATES):
+        last = len(history.writes)
+        if number < 3:
+            position, kept = last, (1.0, 0.0, 0.5)[number]
+        else:
+            position, kept = rng.randrange(last + 1), rng.choice((0.0, rng.random(), 1.0))
+        at = instant if position == last else history.writes[position].time
+        history.state(before, state, position, kept, rng)
+        cuts.states += 1
+        try:
+            with mounted(state, folder / "again") as disk:
+                stage, saved = look(disk / SESSION, undisturbed)
+        except (Broken, Unavailable) as error:
+            cuts.broken.append(f"cut {cuts.cuts}, state {number}: {error}")
+            continue
+        cuts.found[stage] += 1
+        if stage != "finished":
+            cuts.lost.append(max(0.0, at - max(saved, begun)))
+        if number == goes_on:
+            finished = stage == "finished"
+            copy(state, chosen)
+    if chosen.exists():
+        chosen.replace(before)
+    return finished
+
+
+def wait(trial: Trial, path: Path) -> None:
+    """For a random instant: during the start or some time into the work."""
+    trainer, rng = trial.trainer, trial.rng
+    assert trainer is not None
+    deadline = time.monotonic() + 60
+    if rng.random() < 0.7:
+        while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    deadline = time.monotonic() + rng.uniform(0, 6)
+    while trainer.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def look(path: Path, undisturbed: list[int]) -> tuple[str, float]:
+    """What stage a session has reached, and when it was saved. Raises :class:`Broken`."""
+    if not path.exists():
+        return "no session yet", 0.0
+    articles = inspect(path)
+    if articles != undisturbed[: len(articles)]:
+        raise Broken("the articles are no prefix of the stream")
+    with contextlib.closing(read_only(path)) as connection:
+        trained, saved = connection.execute("SELECT articles, committed_at FROM progress").fetchone()
+    if is_finished(path):
+        return "finished", saved
+    if trained:
+        return "trained", saved
+    return ("held out" if articles else "created"), saved
+
+
+def end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
+    """Train to the end what the last cut has left, and compare."""
+    with mounted(image, folder / "again") as disk:
+        try:
+            trial.undisturbed(disk / SESSION)
+            expect_same(disk / SESSION, calm)
+            left = sorted(path.name for path in disk.iterdir() if path.name.endswith(".new"))
+            if left:
+                raise Broken(f"left behind: {left}")
+            cuts.sessions += 1
+        except Broken as error:
+            cuts.broken.append(f"after {cuts.cuts} cuts, at its end: {error}")

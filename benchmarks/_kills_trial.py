@@ -1,0 +1,232 @@
+"""Real trainers, started and stopped at random instants."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from _kills_files import Broken, check, is_finished, look_in, works
+
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")
+MODELS = ("lda:topics=10,batch_size=256", "scvb0:topics=10,batch_size=128", "hdp:topics=20,batch_size=256")
+LONGEST_STOP = 15.0
+"""Seconds that a trainer may take to commit and leave, on a machine with other work to do."""
+
+
+@dataclass
+class Tally:
+    """Stops tried by kind, those that the session survived, and what was wrong with the others."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    survived: Counter[str] = field(default_factory=Counter)
+    broken: list[str] = field(default_factory=list)
+    finished: int = 0
+    slowest_stop: float = 0.0
+
+    @property
+    def stops(self) -> int:
+        return sum(self.tried.values())
+
+
+def write_counts(folder: Path, documents: int, words: int = 2000, seed: int = 0) -> list[str]:
+    """A vocabulary and documents from twenty planted topics; returns the options that name them."""
+    rng = np.random.default_rng(seed)
+    beta = rng.dirichlet(np.full(words, 0.05), 20)
+    lengths = rng.poisson(40, documents) + 2
+    theta = rng.dirichlet(np.full(20, 0.1), documents)
+    rows = [rng.multinomial(length, t @ beta) for length, t in zip(lengths, theta, strict=True)]
+    ids = [np.flatnonzero(row) for row in rows]
+    np.savez(
+        folder / "counts.npz",
+        indptr=np.concatenate(([0], np.cumsum([len(i) for i in ids]))),
+        word_ids=np.concatenate(ids),
+        counts=np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]),
+        n_words=words,
+    )
+    letters = "abcdefghijklmnop"
+    names = ["".join(letters[n // 16**place % 16] for place in range(3)) for n in range(words)]
+    (folder / "words.txt").write_text("\n".join(names) + "\n")
+    return [
+        "--source",
+        "counts",
+        "--counts",
+        str(folder / "counts.npz"),
+        "--vocab",
+        str(folder / "words.txt"),
+    ]
+
+
+def counts_command(folder: Path, documents: int) -> list[str]:
+    """How to train three kinds of models on word counts that this writes."""
+    command = ["train", *write_counts(folder, documents), "--held-out", "200", "--seed", "1"]
+    return command + [word for model in MODELS for word in ("--model", model)]
+
+
+class Trial:
+    """One way to train, repeated from the start whenever it has come to its end."""
+
+    def __init__(self, folder: Path, command: list[str], rng: random.Random, *, threads: bool) -> None:
+        self.folder, self.command, self.rng, self.threads = folder, command, rng, threads
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "WIKITOPICS_HOME": str(folder)}
+        self.tally = Tally()
+        self.trainer: subprocess.Popen[bytes] | None = None
+
+    def start(self, path: Path) -> subprocess.Popen[bytes]:
+        more = ["--threads", str(self.rng.choice((1, 2)))] if self.threads else []
+        self.trainer = subprocess.Popen(
+            [sys.executable, "-m", "session.cli", *self.command, *more, "--session", str(path)],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        return self.trainer
+
+    def undisturbed(self, path: Path) -> None:
+        """Train to the end without a stop."""
+        trainer = self.start(path)
+        assert trainer.stderr is not None
+        text = trainer.stderr.read().decode()
+        if trainer.wait() != 0:
+            raise Broken(f"the undisturbed run ended with {trainer.returncode}: {text[-500:]}")
+        trainer.stderr.close()
+
+    def interrupted(self, path: Path, most: int) -> bool:
+        """Start and stop trainers until one reaches the end; False where ``most`` stops come first."""
+        while self.tally.stops < most:
+            trainer = self.start(path)
+            try:
+                running = self.at_a_random_instant(trainer, path)
+                if running:
+                    running = self.stop(trainer, path)
+                if not running and trainer.returncode == 0 and is_finished(path):
+                    self.tally.finished += 1
+                    return True
+            finally:
+                trainer.kill()
+                trainer.communicate()
+        return False
+
+    def at_a_random_instant(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
+        """Wait for one; whether the trainer still runs then."""
+        if self.rng.random() < 0.75:
+            # Most of a short run is its start: let it get to work first, and stop it there.
+            deadline = time.monotonic() + 60
+            while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            delay = self.rng.uniform(0, 1.2)
+        else:
+            delay = self.rng.uniform(0, 3)
+        for _ in range(2):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                trainer.wait(delay / 2)
+            if trainer.poll() is None and self.rng.random() < 0.5:
+                look_in(path)
+        return trainer.poll() is None
+
+    def stop(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
+        """Stop it in one of the ways and look at the file; whether it reached its end all by itself."""
+        kind = self.rng.choice(KINDS)
+        self.tally.tried[kind] += 1
+        family = descendants(trainer.pid)
+        try:
+            getattr(self, "by_" + kind.lower().replace(", ", "_").replace(" ", "_"))(trainer, path)
+            if trainer.poll() is not None:
+                wait_until_gone(family)
+            check(path)
+            self.tally.survived[kind] += 1
+        except Broken as error:
+            self.tally.broken.append(f"{kind}: {error}")
+        return False
+
+    def by_sigkill(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
+        trainer.kill()
+        trainer.wait()
+
+    def by_sigterm(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
+        settled = works(path, trainer.pid)
+        begun = time.monotonic()
+        trainer.terminate()
+        self.ends(trainer, begun)
+        # Before it has come to handling signals, a trainer has nothing to save.
+        expect(trainer, {0} if settled else {0, -signal.SIGTERM})
+
+    def by_sigint_twice(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
+        begun = time.monotonic()
+        trainer.send_signal(signal.SIGINT)
+        time.sleep(self.rng.uniform(0, 0.05))
+        trainer.send_signal(signal.SIGINT)
+        self.ends(trainer, begun)
+        expect(trainer, {0, 130, -signal.SIGINT})
+
+    def by_sigstop_sigcont(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
+        trainer.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(self.rng.uniform(0, 0.7))
+            check(path)
+        finally:
+            trainer.send_signal(signal.SIGCONT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            trainer.wait(self.rng.uniform(0.1, 0.7))
+        if trainer.poll() is None:
+            trainer.kill()
+            trainer.wait()
+        else:
+            expect(trainer, {0})
+
+    def ends(self, trainer: subprocess.Popen[bytes], begun: float) -> None:
+        try:
+            trainer.wait(LONGEST_STOP)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"the trainer lived on for {LONGEST_STOP:.0f} s") from None
+        self.tally.slowest_stop = max(self.tally.slowest_stop, time.monotonic() - begun)
+
+
+def expect(trainer: subprocess.Popen[bytes], codes: set[int]) -> None:
+    assert trainer.stderr is not None
+    text = trainer.stderr.read().decode(errors="replace")
+    # A signal that comes when all is saved and the interpreter is leaving ends it by its default.
+    left = trainer.returncode < 0 and text.rstrip().endswith("everything is saved")
+    early = trainer.returncode == -signal.SIGINT  # while Python itself was loading: its own words
+    late = "Exception ignored" in text  # Python's own words about a signal while it leaves
+    if (trainer.returncode not in codes and not left) or ("Traceback" in text and not early and not late):
+        raise Broken(f"exit code {trainer.returncode}: {text[-800:]}")
+
+
+def descendants(pid: int) -> list[tuple[int, str]]:
+    """Processes that ``pid`` has started, and when: pids are used again."""
+    parents: dict[int, list[tuple[int, str]]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append((int(folder.name), fields[19]))
+    found, line = [], [pid]
+    while line:
+        children = parents.get(line.pop(), [])
+        found += children
+        line += [child for child, _ in children]
+    return found
+
+
+def wait_until_gone(family: list[tuple[int, str]], seconds: float = 10.0) -> None:
+    """Raises :class:`Broken` where processes that a trainer has started outlive it."""
+    deadline = time.monotonic() + seconds
+    while left := [pid for pid, started in family if is_alive(pid, started)]:
+        if time.monotonic() > deadline:
+            raise Broken(f"processes {left} outlive their trainer")
+        time.sleep(0.05)
+
+
+def is_alive(pid: int, started: str) -> bool:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[19] == started and fields[0] != "Z"
