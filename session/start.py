@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler.page import Source, SourceInfo
 from session import store as stores
+from session.contact import VOLUME
 from session.counts import CountsFeed, CountsFile
 from session.database import is_sqlite
 from session.errors import BadUsage, SessionError
@@ -30,8 +31,6 @@ from vocab import Vocabulary
 DEFAULT_DOCUMENTS = 7_000_000
 """D where the source's size cannot be known: about the articles of English Wikipedia."""
 DEFAULT_HELD_OUT = 1000
-VOLUME = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
-"""What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
 
 
 @dataclass(frozen=True, slots=True)

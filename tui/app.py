@@ -5,6 +5,7 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from session import control
 from session.errors import SessionError
 from session.launch import start_trainer
 from session.reader import SessionReader
-from tui.controls import Controls
+from tui.controls import Controls, Trainer
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
 from tui.feed import Feed
@@ -29,7 +30,7 @@ from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
 from tui.messages import NewSession as AskNewSession
 from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
-from tui.terminal import obey_signals, open_app, plain_terminal
+from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal
 from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
@@ -50,6 +51,8 @@ class Wikitopics(App[str]):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = EVERYWHERE
+    HORIZONTAL_BREAKPOINTS = SMALL_WIDTHS
+    VERTICAL_BREAKPOINTS = SMALL_HEIGHTS
 
     def __init__(
         self,
@@ -57,14 +60,16 @@ class Wikitopics(App[str]):
         path: Path,
         controls: Controls,
         *,
-        started_trainer: bool,
+        trainer: Trainer | None = None,
         preferences: Preferences | None = None,
     ) -> None:
         super().__init__()
         self._open_reader = open_reader
         self.path = path
         self._controls = controls
-        self._started_trainer = started_trainer
+        self._started_trainer = trainer is not None
+        self._awaited = trainer
+        """A trainer of ours that has not yet got to the session."""
         self._preferences = preferences or Preferences()
         self.choice = Choice(ascii_only=plain_terminal())
         self.latest: Look | None = None
@@ -118,6 +123,7 @@ class Wikitopics(App[str]):
                 if not self.is_running:
                     return
                 self._trouble = ""
+                look = self._with_awaited(look)
                 changed = _applies(self.latest) != _applies(look)
                 self.latest = look
                 if changed:
@@ -128,6 +134,12 @@ class Wikitopics(App[str]):
             self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+
+    def _with_awaited(self, look: Look) -> Look:
+        """A trainer that was started a moment ago is starting, whatever the one before left behind."""
+        if look.status.running or (self._awaited is not None and self._awaited.poll() is not None):
+            self._awaited = None
+        return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
 
     def show(self) -> None:
         """Draw the newest look in the view in sight."""
@@ -164,23 +176,24 @@ class Wikitopics(App[str]):
 
     @on(OpenSession)
     def _open_session(self, event: OpenSession) -> None:
-        self.follow(event.path, started_trainer=False)
+        self.follow(event.path)
 
     @on(AskNewSession)
     def _new_session(self) -> None:
         from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
 
-        def made(path: Path | None) -> None:
-            if path is not None:
-                self.follow(path, started_trainer=True)
+        def made(new: tuple[Path, Trainer] | None) -> None:
+            if new is not None:
+                self.follow(*new)
 
         self.push_screen(NewSession(start_trainer), made)
 
-    def follow(self, path: Path, *, started_trainer: bool) -> None:
+    def follow(self, path: Path, trainer: Trainer | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
             self._feed.close()
-            self.path, self._started_trainer = path, started_trainer
+            self.path, self._awaited = path, trainer
+            self._started_trainer = trainer is not None
             self._feed, self.latest = self._new_feed(path), None
             self.choice.model, self._frozen_at = None, None
         self.action_view(0)
@@ -318,7 +331,7 @@ class Wikitopics(App[str]):
             self.exit()  # asked twice: leave, and let the trainer go on
             return
         running = self.latest is not None and self.latest.status.running
-        if not (self._started_trainer and running):
+        if not (self._started_trainer and (running or self._awaited)):
             self.exit()
             return
         self.push_screen(
@@ -327,7 +340,7 @@ class Wikitopics(App[str]):
                 "This screen started the trainer, which goes on by itself if you leave it running.",
                 [
                     ("leave", "l", "Leave it running"),
-                    ("stop", "s", "Save and stop training"),
+                    ("stop", "s", "Save and stop"),
                     ("cancel", "c", "Cancel"),
                 ],
             ),
@@ -343,6 +356,8 @@ class Wikitopics(App[str]):
 
     async def _stop(self) -> None:
         try:
+            while self._awaited is not None:
+                await asyncio.sleep(0.1)
             await asyncio.to_thread(self._controls.stop, self.path)
             deadline = time.monotonic() + STOP_PATIENCE
             while time.monotonic() < deadline:
@@ -366,15 +381,12 @@ def _applies(look: Look | None) -> tuple[object, ...]:
     return (None,) if look is None else (look.status.running, len(look.models) > 1)
 
 
-def run(path: Path, *, started_trainer: bool) -> None:
+def run(path: Path, trainer: Trainer | None = None) -> None:
     """Open the screen on the session at ``path`` until the user closes it.
 
-    ``started_trainer``: this screen's command started the trainer, so that leaving asks what is to
-    become of it. Raises :class:`session.errors.SessionError` where there is no session to show.
+    ``trainer``: the one that this screen's command has started, so that leaving asks what is to become
+    of it. Raises :class:`session.errors.SessionError` where there is no session to show.
     """
     SessionReader(path).close()  # say so now, in one line, if it is none
     controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
-    app = Wikitopics(
-        SessionReader, path, controls, started_trainer=started_trainer, preferences=preferences()
-    )
-    open_app(app)
+    open_app(Wikitopics(SessionReader, path, controls, trainer=trainer, preferences=preferences()))

@@ -3,6 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
+
+
+class Trainer(Protocol):
+    """The process of a trainer that this screen started."""
+
+    def poll(self) -> int | None:
+        """None as long as it lives, then its exit code."""
 
 
 @dataclass(frozen=True, slots=True)

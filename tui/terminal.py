@@ -11,6 +11,10 @@ from textual.app import App
 
 T = TypeVar("T")
 
+SMALL_WIDTHS = [(0, "-narrow"), (50, "-broad")]
+SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
+"""From how many cells on a screen has which class: dialogs shed their margins where there is no room."""
+
 HANG_UP_PATIENCE = 3.0
 """Seconds for an orderly end after SIGHUP."""
 

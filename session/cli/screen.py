@@ -27,7 +27,7 @@ def watch(session: str) -> int:
 
     path = session_path(session)
     SessionReader(path).close()
-    return show(path, started_trainer=False)
+    return show(path)
 
 
 def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> int:
@@ -38,7 +38,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     path = session_path(session)
     need_terminal()
     if owner_pid(path) is not None:
-        return show(path, started_trainer=False)
+        return show(path)
     request = as_request(ctx, options)
     request.specs()  # a wrong option is told here, not in the trainer's log
     if contact_missing(path, request):
@@ -66,23 +66,11 @@ def contact_missing(path: Path, request: Any) -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
-    from crawler.contact import check_contact
-    from crawler.errors import CrawlerError
-    from session.config import save_contact
-    from session.start import VOLUME
+    from session import contact
     from tui.contact import ask
+    from tui.dialogs.contact import ContactBook
 
-    def wrong(text: str) -> str | None:
-        try:
-            check_contact(text)
-        except CrawlerError as error:
-            return str(error).removesuffix(" with --contact")  # here is a field for it
-        return None
-
-    def save(text: str) -> None:
-        save_contact(check_contact(text))
-
-    return ask(wrong, save, volume=VOLUME)
+    return ask(ContactBook(contact.wrong, contact.save, contact.VOLUME))
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
@@ -92,7 +80,7 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     path = session_path(session)
     need_terminal()
     if owner_pid(path) is not None:
-        return show(path, started_trainer=False)
+        return show(path)
     arguments = ["demo", "--headless", "--session", session]
     if articles is not None:
         arguments += ["--articles", str(articles)]
@@ -127,13 +115,13 @@ def start_and_show(path: Path, arguments: list[str]) -> int:
             click.echo(f"wikitopics: the trainer has not begun; its messages: {log_file(path)}", err=True)
             return 1
         time.sleep(0.02)
-    return show(path, started_trainer=True)
+    return show(path, process)
 
 
-def show(path: Path, *, started_trainer: bool) -> int:
-    """Open the screen; returns when it is closed."""
+def show(path: Path, trainer: Any = None) -> int:
+    """Open the screen, with the process of the ``trainer`` just started; returns when it is closed."""
     need_terminal()
     from tui.app import run
 
-    run(path, started_trainer=started_trainer)
+    run(path, trainer)
     return 0

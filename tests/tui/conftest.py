@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import canned
-from standins import Told
+from standins import Process, Told
 
 from session.reader import SessionReader
 from tui.app import Wikitopics
@@ -47,10 +47,8 @@ def told() -> Told:
 def open_app(told: Told) -> Callable[..., Wikitopics]:
     """Make the app on a session."""
 
-    def make(path: Path, *, started_trainer: bool = False, keys: dict[str, str] | None = None) -> Wikitopics:
+    def make(path: Path, *, trainer: Process | None = None, keys: dict[str, str] | None = None) -> Wikitopics:
         preferences = Preferences(keys=keys or {})
-        return Wikitopics(
-            SessionReader, path, told.controls(), started_trainer=started_trainer, preferences=preferences
-        )
+        return Wikitopics(SessionReader, path, told.controls(), trainer=trainer, preferences=preferences)
 
     return make

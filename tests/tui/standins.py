@@ -6,6 +6,16 @@ from pathlib import Path
 from tui.controls import Controls
 
 
+class Process:
+    """A trainer's process that ended with ``code``, or lives."""
+
+    def __init__(self, code: int | None = None) -> None:
+        self.code = code
+
+    def poll(self) -> int | None:
+        return self.code
+
+
 class Told:
     """Stands for a trainer: notes what it is told."""
 

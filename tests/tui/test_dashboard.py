@@ -7,7 +7,7 @@ from typing import Any
 import canned
 import pytest
 import seeing
-from standins import Told
+from standins import Process, Told
 
 from tui.chart.chart import Chart
 from tui.widgets.topiclist import TopicList
@@ -189,7 +189,7 @@ async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: T
 async def test_leaving_a_trainer_running(
     open_app: Opener, live: Path, told: Told, keys: list[str], said: list[str]
 ) -> None:
-    app = open_app(live, started_trainer=True)
+    app = open_app(live, trainer=Process())
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press(keys[0])
@@ -198,10 +198,27 @@ async def test_leaving_a_trainer_running(
     assert told.said == said
 
 
+async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
+    open_app: Opener, tmp_path: Path, told: Told
+) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
+    trainer = Process()
+    app = open_app(path, trainer=trainer)
+    async with app.run_test(size=(120, 40)) as pilot:
+        assert "STOPPED" not in await seeing.until(pilot, "STARTING")
+        await pilot.press("q")
+        await seeing.until(pilot, "Leave it running")
+        await pilot.press("escape")
+        trainer.code = 1
+        await seeing.until(pilot, "STOPPED")
+        await pilot.press("q")
+    assert told.said == []
+
+
 async def test_saving_and_stopping_waits_for_the_trainer(
     open_app: Opener, two_models: Path, told: Told
 ) -> None:
-    app = open_app(two_models, started_trainer=True)
+    app = open_app(two_models, trainer=Process())
     async with app.run_test() as pilot:
         with canned.live(two_models):
             await seeing.until(pilot, "LIVE")

@@ -8,10 +8,12 @@ from typing import Any
 import canned
 import pytest
 import seeing
+from standins import Process
 from textual.widgets import Input, Select
 
 from session.errors import SessionError
 from tui.contact import Contact
+from tui.dialogs.contact import ContactBook
 from tui.dialogs.newsession import NewSession, Wish, arguments
 
 Opener = Callable[..., Any]
@@ -92,20 +94,11 @@ def test_wishes_that_make_no_sense_are_refused_in_one_line(wish: Wish, why: str)
         arguments(wish)
 
 
-class Process:
-    """A trainer that ends at once, or not."""
-
-    def __init__(self, code: int | None) -> None:
-        self.code = code
-
-    def poll(self) -> int | None:
-        return self.code
-
-
 async def test_a_new_session_is_started_and_opened(
     open_app: Opener, live: Path, home: Path, monkeypatch: Any
 ) -> None:
     home.mkdir()
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     started: list[list[str]] = []
 
     def launch(path: Path, words: list[str]) -> Process:
@@ -135,9 +128,10 @@ async def test_a_trainer_that_fails_at_once_says_why(
     open_app: Opener, live: Path, home: Path, monkeypatch: Any
 ) -> None:
     home.mkdir()
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
     def launch(path: Path, words: list[str]) -> Process:
-        Path(f"{path}.log").write_text("wikitopics: no contact is known [/x]\n")
+        Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
         return Process(2)
 
     monkeypatch.setattr("tui.app.start_trainer", launch)
@@ -147,12 +141,67 @@ async def test_a_trainer_that_fails_at_once_says_why(
         await pilot.press("6", "n")
         await seeing.until(pilot, "New session")
         await pilot.click("#go")
-        await seeing.until(pilot, "no contact is known [/x]")
+        await seeing.until(pilot, "the wiki is no wiki [/x]")
         assert isinstance(app.screen, NewSession)
 
 
+async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(
+    open_app: Opener, live: Path, home: Path, monkeypatch: Any
+) -> None:
+    home.mkdir()
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        canned.build(path, canned.Recipe(state="starting", restarts=()))
+        return Process()
+
+    monkeypatch.setattr("tui.app.start_trainer", launch)
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("6", "n")
+        await seeing.until(pilot, "New session")
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+        await pilot.press("escape")
+        await seeing.until(pilot, "Held out")
+        assert started == []
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+        await pilot.press(*"me@host.org", "enter")
+        await seeing.until(pilot, "STARTING")
+    assert 'contact = "me@host.org"' in (home / "config.toml").read_text()
+    assert [words[:3] for words in started] == [["train", "--session", "night"]]
+    assert "me@host.org" not in started[0]
+
+
+async def test_instead_of_a_contact_the_sample(
+    open_app: Opener, live: Path, home: Path, monkeypatch: Any
+) -> None:
+    home.mkdir()
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        return Process(1)
+
+    monkeypatch.setattr("tui.app.start_trainer", launch)
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("6", "n")
+        await seeing.until(pilot, "New session")
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+        await pilot.click("#demo")
+        await seeing.until(pilot, "ended with code 1")
+    assert started == [["demo", "--headless", "--session", "night"]]
+
+
 def contact_app(kept: list[str]) -> Contact:
-    return Contact(lambda text: None if "@" in text else "no address in it", kept.append, "not much")
+    wrong: Callable[[str], str | None] = lambda text: None if "@" in text else "no address in it"  # noqa: E731
+    return Contact(ContactBook(wrong, kept.append, "not much"))
 
 
 async def test_the_contact_is_checked_and_kept() -> None:
@@ -177,3 +226,60 @@ async def test_ways_around_the_contact(button: str, answer: str) -> None:
         await pilot.click(button)
     assert app.return_value == answer
     assert kept == []
+
+
+SIZES = [(20, 5), (40, 10), (80, 24)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_every_answer_is_in_sight_when_leaving(
+    open_app: Opener, live: Path, size: tuple[int, int]
+) -> None:
+    app = open_app(live, trainer=Process())
+    async with app.run_test(size=size) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("q")
+        seen = await seeing.until(pilot, "Leave it running")
+        assert "Save and stop" in seen
+        assert "Cancel" in seen
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_forms_can_be_walked_through_at_any_size(
+    open_app: Opener, live: Path, home: Path, size: tuple[int, int]
+) -> None:
+    home.mkdir()
+    app = open_app(live)
+    async with app.run_test(size=size) as pilot:
+        await seeing.until(pilot, "LIVE")
+        for keys, last in ((["e"], "#close"), (["6", "n"], "#close")):
+            await pilot.press(*keys)
+            await pilot.pause(0.3)
+            for _ in range(30):
+                focused = app.screen.focused
+                assert focused is not None
+                assert app.screen.find_widget(focused).visible_region.area, f"{focused} is out of sight"
+                if focused.id == last.removeprefix("#"):
+                    break
+                await pilot.press("tab")
+                await pilot.pause(0.1)
+            assert app.screen.focused is app.screen.query_one(last)
+            await pilot.press("enter")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_help_palette_and_contact_say_something_at_any_size(
+    open_app: Opener, live: Path, size: tuple[int, int]
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=size) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("question_mark")
+        await seeing.until(pilot, "logarithmic")
+        await pilot.press("escape", "ctrl+p")
+        await seeing.until(pilot, "All keys")
+    contact = contact_app([])
+    async with contact.run_test(size=size) as pilot:
+        await seeing.until(pilot, "you@example.org")
+        await pilot.press("x", "enter")
+        await seeing.until(pilot, "no address")

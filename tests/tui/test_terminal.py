@@ -24,7 +24,12 @@ class Terminal:
     def __init__(self, code: str) -> None:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30", PYTHONPATH=str(ROOT))
+            os.environ.update(
+                TERM="xterm-256color",
+                COLUMNS="100",
+                LINES="30",
+                PYTHONPATH=f"{ROOT}:{ROOT / 'tests' / 'tui'}",
+            )
             os.chdir(ROOT)
             os.execv(sys.executable, [sys.executable, "-c", code])
         self.before = termios.tcgetattr(self.fd)
@@ -70,8 +75,8 @@ def screen(two_models: Path) -> Iterator[Callable[[str], Terminal]]:
     opened: list[Terminal] = []
 
     def start(before: str = "") -> Terminal:
-        code = f"from pathlib import Path; import tui.app as app; {before}\n"
-        terminal = Terminal(code + f"app.run(Path({str(two_models)!r}), started_trainer=True)")
+        code = f"from pathlib import Path; import tui.app as app; from standins import Process; {before}\n"
+        terminal = Terminal(code + f"app.run(Path({str(two_models)!r}), Process(0))")
         opened.append(terminal)
         terminal.wait_for(b"articles")
         terminal.wait_for(b"Freeze")
@@ -115,10 +120,7 @@ def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
 
 
 def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
-    terminal = Terminal(
-        "from pathlib import Path; from tui.app import run; "
-        f"run(Path({str(two_models)!r}), started_trainer=False)"
-    )
+    terminal = Terminal(f"from pathlib import Path; from tui.app import run; run(Path({str(two_models)!r}))")
     terminal.wait_for(b"Freeze")
     os.close(terminal.fd)
     for _ in range(200):
@@ -141,8 +143,9 @@ def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[...
 
 def test_the_contact_screen_gives_the_terminal_back() -> None:
     terminal = Terminal(
-        "from tui.contact import ask; "
-        "print('ANSWER', ask(lambda t: None if '@' in t else 'no address', lambda t: print('KEPT', t)))"
+        "from tui.contact import ask; from tui.dialogs.contact import ContactBook; "
+        "wrong = lambda t: None if '@' in t else 'no address'; "
+        "print('ANSWER', ask(ContactBook(wrong, lambda t: print('KEPT', t), 'not much')))"
     )
     try:
         terminal.wait_for(b"Your contact")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
@@ -23,9 +23,9 @@ class Ask(ModalScreen[str | None]):
         self._title, self._text, self._answers = title, text, answers
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with VerticalScroll(classes="dialog ask", can_focus=False) as box:
             box.border_title = Content(self._title)
-            yield Static(Content(self._text))
+            yield Static(Content(self._text), classes="reason")
             options = []
             for name, letter, words in self._answers:
                 options.append(

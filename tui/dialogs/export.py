@@ -41,7 +41,7 @@ class Export(ModalScreen[None]):
         self._busy = threading.Event()
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form") as box:
+        with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "Export"
             box.border_subtitle = "Esc closes"
             what = [(words, what) for what, words in WHAT.items()]

@@ -1,6 +1,6 @@
 """All keys that work now, by what they are for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -29,11 +29,10 @@ class Help(ModalScreen[None]):
         with VerticalScroll(classes="dialog") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
-            yield Static(self._text())
+            yield Static(Content(f"{ABOUT}\n"), classes="reason")
+            yield Static(Content("\n\n").join(self._keys()))
 
-    def _text(self) -> Content:
-        lines = [Content(ABOUT)]
+    def _keys(self) -> Iterator[Content]:
         for heading, keys in self._groups:
-            lines.append(Content.assemble((f"\n{heading}", "bold")))
-            lines += [Content.assemble((f"{key:>12}", "$accent"), f"  {words}") for key, words in keys]
-        return Content("\n").join(lines)
+            lines = [Content.assemble((f"{key:>6}", "$accent"), f"  {words}") for key, words in keys]
+            yield Content("\n").join([Content.styled(heading, "bold"), *lines])

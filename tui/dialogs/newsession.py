@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import Popen
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,9 +14,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
+from session import contact
 from session.errors import SessionError
 from session.paths import log_file, session_path
 from session.spec import parse_specs
+from tui.controls import Trainer
+from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
 from tui.feed import last_line
 
@@ -33,12 +35,13 @@ SOURCES = {
     "demo": "The embedded sample: no network, nothing to set",
 }
 FILES = frozenset({"dump", "counts"})
+WIKIMEDIA = frozenset({"api", "recent", "html"})
 KINDS = {
     "lda": ("100", "online LDA: the one to begin with"),
     "scvb0": ("100", "collapsed LDA: the quickest"),
     "hdp": ("300", "HDP: finds how many it needs, up to this"),
 }
-Launch = Callable[[Path, list[str]], "Popen[bytes]"]
+Launch = Callable[[Path, list[str]], Trainer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ def arguments(wish: Wish) -> list[str]:
     return words
 
 
-class NewSession(ModalScreen[Path | None]):
-    """Gives the path of the new session once its trainer has made it."""
+class NewSession(ModalScreen[tuple[Path, Trainer] | None]):
+    """Gives the path of the new session, once its trainer has made it, and the trainer."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
@@ -96,7 +99,7 @@ class NewSession(ModalScreen[Path | None]):
         self._launch = launch
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form") as box:
+        with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
             yield from field("Name", Input("night", id="name", compact=True))
@@ -145,7 +148,7 @@ class NewSession(ModalScreen[Path | None]):
     def _suit(self, source: str) -> None:
         """Show the fields that this source has."""
         for selector, fits in (
-            (".online", source not in FILES | {"demo"}),
+            (".online", source in WIKIMEDIA),
             (".fromfile", source in FILES),
             (".trained", source != "demo"),
         ):
@@ -185,8 +188,19 @@ class NewSession(ModalScreen[Path | None]):
         except SessionError as error:
             self._tell(str(error))
             return
+        if wish.source in WIKIMEDIA and not contact.known():
+            book = ContactBook(contact.wrong, contact.save, contact.VOLUME)
+            self.app.push_screen(AskContact(book, leave="Back"), self._asked)
+            return
         self.query_one("#go", Button).disabled = True
         self.run_worker(self._start(path, words), exclusive=True)
+
+    def _asked(self, answer: Answer | None) -> None:
+        """Go on as the first start does."""
+        if answer == "demo":
+            self.query_one("#source", Select).value = "demo"
+        if answer in {"saved", "demo"}:
+            self._go()
 
     async def _start(self, path: Path, words: list[str]) -> None:
         self._tell("starting the trainer …")
@@ -205,7 +219,7 @@ class NewSession(ModalScreen[Path | None]):
                 self._failed(f"the trainer has not begun; its messages: {log_file(path)}")
                 return
             await asyncio.sleep(0.1)
-        self.dismiss(path)
+        self.dismiss((path, process))
 
     def _failed(self, words: str) -> None:
         self._tell(words)

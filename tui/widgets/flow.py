@@ -19,6 +19,7 @@ def waiting(status: Status, now: float) -> Part:
     """What the trainer waits for and until when; or what sets the pace."""
     if not status.running:
         text = {
+            "starting": "the trainer is starting",
             "finished": "all articles read: finished",
             "stopped": "stopped; start it again with `wikitopics`",
             "dead": "the trainer is gone; `wikitopics` goes on from the last save",

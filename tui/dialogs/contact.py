@@ -1,0 +1,93 @@
+"""Whom may Wikimedia write to? Asked once, before the first article is fetched."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from session.errors import SessionError
+
+Answer = Literal["saved", "demo", "quit"]
+
+WHY = (
+    "Wikipedia is run by a charity and may be read by programs for free. In return its rules ask every "
+    "program to say whom to write to if it misbehaves, so that they need not block it."
+)
+WHERE = (
+    "An e-mail address or the address of a web page of yours will do. It is kept in your configuration file, "
+    "readable by you only, and sent to the wiki with each request; to nobody else, and never into a session, "
+    "a log or an export."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContactBook:
+    """Where a contact is checked and kept."""
+
+    wrong: Callable[[str], str | None]
+    """The one line that says what is wrong with a text, None if it will do."""
+    save: Callable[[str], object]
+    """Keeps a text that will do; may raise :class:`session.errors.SessionError`."""
+    volume: str
+    """How much is going to be downloaded."""
+
+
+class AskContact(ModalScreen[Answer]):
+    """One field, and a way around it."""
+
+    BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, book: ContactBook, *, leave: str = "Quit") -> None:
+        """``leave``: the word for going without an answer."""
+        super().__init__()
+        self._book, self._leave = book, leave
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog form", can_focus=False) as box:
+            box.border_title = "wikitopics: before the first article"
+            yield Static(Content(WHY), classes="reason")
+            yield Static("Your contact, for Wikimedia", classes="label")
+            yield Input(placeholder="you@example.org or https://example.org/you", id="address", compact=True)
+            yield Static(id="contact-told", classes="told")
+            yield Static(Content(WHERE), classes="hint")
+            yield Static(Content(f"What will be downloaded: {self._book.volume}."), classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Save and start", variant="primary", id="save", compact=True)
+                yield Button("Try the embedded sample", id="demo", compact=True)
+                yield Button(self._leave, id="quit", compact=True)
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.query_one("#contact-told", Static).update("")
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#save")
+    def _submitted(self) -> None:
+        text = self.query_one(Input).value.strip()
+        wrong = self._book.wrong(text)
+        if wrong is None:
+            try:
+                self._book.save(text)
+            except SessionError as error:
+                wrong = str(error)
+        if wrong is None:
+            self.dismiss("saved")
+        else:
+            told = self.query_one("#contact-told", Static)
+            told.update(Content(wrong))
+            told.scroll_visible(animate=False)
+
+    @on(Button.Pressed, "#demo")
+    def _sample(self) -> None:
+        self.dismiss("demo")
+
+    @on(Button.Pressed, "#quit")
+    def action_leave(self) -> None:
+        self.dismiss("quit")
