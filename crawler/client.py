@@ -125,9 +125,8 @@ class Client:
             judge_status(reply)
             return read(reply)
         except Trouble as trouble:
-            if trouble.throttled:
-                trouble.retry_after = self._retry_after(reply)
-                turn.told_to_wait = trouble.retry_after or THROTTLED_FIRST
+            trouble.retry_after = self._retry_after(reply)
+            turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
             raise
         except CrawlerError as error:
             raise type(error)(self._clean(str(error))) from None
@@ -270,7 +269,8 @@ class Client:
                 raise WikiUnreachable(self._clean(trouble.text))
             began = now if self._first_request is None else self._first_request
             left = began + START_SECONDS - now
-            if left <= 0.5 or (trouble.throttled and wait >= left):
+            told = trouble.throttled or trouble.retry_after is not None
+            if left <= 0.5 or (told and wait >= left):
                 raise WikiUnreachable(
                     self._clean(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
                 )

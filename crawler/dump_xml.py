@@ -9,6 +9,7 @@ from xml.parsers import expat
 from crawler.dump_blocks import CutOff
 from crawler.errors import BadSource
 from crawler.page import Page
+from crawler.pages import is_id
 
 _ROOT = b"<mediawiki>"
 _MAX_TEXT = 16 * 2**20
@@ -181,11 +182,12 @@ class DumpReader:
             return Entry(None, False, end)
         text, title = fields["text"], fields["title"].strip()
         try:
-            page_id, revision_id = int(fields["id"]), int(fields["revision"] or 0)
+            numbers = int(fields["id"]), int(fields["revision"] or 0)
         except ValueError:
             return Entry(None, True, end)
+        page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
         readable = self._has_text and text.strip() and fields["model"].strip() in _TEXT_MODELS
-        if not readable or not title or _DISAMBIGUATION.search(text):
+        if not readable or not page_id or not title or _DISAMBIGUATION.search(text):
             return Entry(None, True, end)
         if text.lstrip()[:9].lower() == "#redirect":
             return Entry(None, False, end)

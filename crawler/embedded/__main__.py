@@ -30,8 +30,6 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--article-bytes", type=int, help="wikitext of about so many bytes for every article")
     parser.add_argument("--faults", default="", help="KIND=RATE,…")
-    parser.add_argument("--first-id", type=int, default=1, help="page id of the first article")
-    parser.add_argument("--max-result", type=int, default=8 << 20, help="bytes at which replies are cut")
     options = parser.parse_args()
     sample = load_sample()
     corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
@@ -43,7 +41,7 @@ def main() -> None:
         faults = Faults.parse(options.faults, options.seed)
     except ValueError as error:
         parser.error(str(error))
-    api = EmbeddedApi(articles, first_id=options.first_id, faults=faults, most_bytes=options.max_result)
+    api = EmbeddedApi(articles, faults=faults)
     asyncio.run(_serve(api, options.port, options.latency))
 
 

@@ -106,6 +106,14 @@ async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path):
     assert order[120:] == sorted(by_hash[120:])
 
 
+async def test_ids_that_are_none_are_skipped(tmp_path):
+    numbers = [1, 10**20, 0, -5, 2**63, 2**63 - 2000, 2]
+    path = write(tmp_path / "d.xml", dump(numbers))
+    _, batches = await collect(DumpSource([path], held_out=0))
+    assert ids(batches) == [1, 2**63 - 2000, 2]
+    assert sum(batch.skipped for batch in batches) == 4
+
+
 async def test_by_default_a_tenth_of_a_small_dump_comes_first(tmp_path):
     path = write(tmp_path / "d.xml", dump(range(1, 401)))
     _, batches = await collect(DumpSource([path]))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from crawler.errors import ContactMissing
+from crawler.errors import ContactMissing, WikiUnreachable
 from crawler.limits import Manners, wikimedia_manners
 from crawler.wiki import Wiki
 
@@ -110,3 +110,28 @@ def test_wikimedia_needs_a_contact() -> None:
         with pytest.raises(ContactMissing) as caught:
             Wiki("https://en.wikipedia.org/w/api.php", version="0", contact=contact)
         assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+async def test_any_error_that_says_how_long_is_obeyed(
+    wiki: Any, clock: Any, acts: Any, source: Any, read_ids: Any, status: int
+) -> None:
+    s = source()
+    await s.open()
+    before = clock.now
+    wiki.script = [acts.text(status, "down for a while", Retry_After="20")]
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    assert 20 <= clock.now - before <= 22.1
+    assert s.activity.throttled == 0
+
+
+async def test_an_error_at_the_start_that_names_a_long_wait(
+    wiki: Any, clock: Any, acts: Any, source: Any
+) -> None:
+    """Asking again sooner would be against its word, and the start has 30 s."""
+    wiki.script = [acts.text(502, "down", Retry_After="600")] * 9
+    s = source()
+    with pytest.raises(WikiUnreachable):
+        await s.open()
+    await s.close()
+    assert len(wiki.requests) == 1
