@@ -1,10 +1,8 @@
 import pytest
-from yarl import URL
 
 from crawler.addresses import api_candidates, language_api
 from crawler.errors import BadSource
 from crawler.limits import is_loopback, is_wikimedia, manners_for
-from crawler.proxy import proxy_for
 
 
 @pytest.mark.parametrize(
@@ -90,21 +88,3 @@ def test_languages() -> None:
             continue
         with pytest.raises(BadSource):
             language_api(bad)
-
-
-def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("https_proxy", "proxy.home:3128")
-    monkeypatch.setenv("no_proxy", "inside.net")
-    assert proxy_for(URL("https://en.wikipedia.org/")) == URL("http://proxy.home:3128")
-    assert proxy_for(URL("https://inside.net/")) is None
-    assert proxy_for(URL("http://en.wikipedia.org/")) is None
-    assert proxy_for(URL("https://127.0.0.1/")) is None
-    for odd in ("http://[bad", "http://proxy.home:x", "http://", "http://proxy.home:99999"):
-        monkeypatch.setenv("https_proxy", odd)
-        with pytest.raises(BadSource, match="environment"):
-            proxy_for(URL("https://en.wikipedia.org/"))
-    monkeypatch.setenv("https_proxy", "socks5://proxy.home:1080")
-    with pytest.raises(BadSource, match="socks5"):
-        proxy_for(URL("https://en.wikipedia.org/"))

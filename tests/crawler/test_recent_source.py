@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -184,6 +185,24 @@ async def test_a_connection_cut_after_a_while_is_no_fault(serve: Serve, clock: A
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
     assert source.activity.errors == []
     assert source.activity.retries == 0
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_a_compressed_stream_is_read_as_it_comes(serve: Serve, clock: Any) -> None:
+    async def packed(request: web.Request) -> web.StreamResponse | None:
+        if request.path != "/w/stream":
+            return None
+        headers = {"Content-Type": "text/event-stream", "Content-Encoding": "gzip"}
+        response = web.StreamResponse(headers=headers)
+        await response.prepare(request)
+        packer = zlib.compressobj(wbits=31)
+        for number in (1, 2):
+            await response.write(packer.compress(event(number)) + packer.flush(zlib.Z_SYNC_FLUSH))
+        await asyncio.sleep(30)
+        return response
+
+    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=packed), clock, 2)
+    assert sorted(ids(batches)) == [1, 2]
 
 
 @pytest.mark.usefixtures("short_waits")
