@@ -16,15 +16,15 @@ _HOME = {
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
     "SCVB0": "scvb0",
-    "bound_perplexity": "completion",
     "document_completion": "completion",
-    "drift": "snapshots",
     "npmi": "coherence",
 }
 
 if TYPE_CHECKING:
+    from model.batch_hdp import BatchHDP
     from model.batch_lda import BatchLDA
-    from model.completion import CompletionSet, bound_perplexity, document_completion
+    from model.coherence import npmi
+    from model.completion import CompletionSet, document_completion
     from model.hdp import OnlineHDP
     from model.lda import OnlineLDA
     from model.minibatch import Minibatch
@@ -51,13 +51,14 @@ KINDS: Mapping[str, Any] = _Kinds()
 __all__ = [
     "KINDS",
     "SCVB0",
+    "BatchHDP",
     "BatchLDA",
     "CompletionSet",
     "Minibatch",
     "OnlineHDP",
     "OnlineLDA",
-    "bound_perplexity",
     "document_completion",
+    "npmi",
 ]
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
+from model._loops import Floats
 from model._special import digamma
 
-Floats = NDArray[np.floating]
 Vector = NDArray[np.float64]
 
 

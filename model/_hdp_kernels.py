@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 
 from model._hdp_proportions import EM_STEPS, soft_em
 from model._jit import kernel
-from model._lda_kernels import dot, mix
+from model._loops import Floats, add_lines, dot, longest_of
 from model._special import exp_digamma_first
-
-Floats = NDArray[np.floating]
 
 CANDIDATES = 32  # C: a document's shortlist is no longer than this …
 FEWEST_WORDS = 4.0  # … and holds the topics with more expected words than this
@@ -70,9 +68,7 @@ def e_step(
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
-    longest = 1
-    for d in range(start, stop):
-        longest = max(longest, indptr[d + 1] - indptr[d])
+    longest = longest_of(start, stop, indptr)
     block = np.empty((C + T, longest), rows.dtype)  # a row a topic of the shortlist, then one a mixed table
     logs = np.empty((C, longest), rows.dtype)
     held = np.empty(T * longest, rows.dtype)  # `tables` of a document, table-major
@@ -117,7 +113,7 @@ def e_step(
                     sort_tables(t, words, order)
                     weigh_tables(t, T, alpha, words, order, weight)
                     # Line 9: n_dw phi_dwi = ratio weight_i row_w of the table's topics.
-                    mix(t, n, weight, line, block, mixture)
+                    add_lines(t, n, weight, line, block, mixture)
                     for j in range(n):
                         ratio[j] = n_dw[j] / (mixture[j] + kind(1e-30))
                     change = 0.0
@@ -139,7 +135,7 @@ def e_step(
                     break
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
-            mix(t, n, weight, line, block, mixture)
+            add_lines(t, n, weight, line, block, mixture)
             for rank in range(t):
                 i = order[rank]
                 value = kind(0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from model import _hdp_figure9, _hdp_kernels
 from model._blocks import Workers
-from model._words import Words, by_word
+from model._words import by_word
 from model.minibatch import Minibatch
 
 BLOCK = 64  # documents
@@ -43,12 +43,14 @@ class Local(NamedTuple):
     theta: Floats
 
 
-def parts(batch: Minibatch, words: Words) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
-    """The minibatch in parts of `PART` documents, with each part's rows of its words."""
+def parts(
+    batch: Minibatch, local_ids: NDArray[np.int32]
+) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
+    """Which documents, they themselves and their part of `local_ids` (N,): `PART` documents at a time."""
     for start in range(0, batch.D, PART):
         documents = slice(start, min(start + PART, batch.D))
         entries = slice(batch.indptr[documents.start], batch.indptr[documents.stop])
-        yield documents, batch[documents], words.local[entries]
+        yield documents, batch[documents], local_ids[entries]
 
 
 def recipe(

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
-from model._lda_kernels import dot
-
-Floats = NDArray[np.floating]
+from model._loops import Floats, dot, longest_of
 
 EM_STEPS = 3
 
@@ -56,9 +54,7 @@ def proportions(
     """
     kind = rows.dtype.type
     K = theta.shape[1]
-    longest = 1
-    for d in range(start, stop):
-        longest = max(longest, indptr[d + 1] - indptr[d])
+    longest = longest_of(start, stop, indptr)
     expected = np.empty(rows.shape[1], rows.dtype)
     topics = np.empty(K, np.int32)
     words = np.empty(K, rows.dtype)

@@ -57,9 +57,3 @@ def kernel(function: F) -> F:
         cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True
     )(function)
     return cast(F, compiled)
-
-
-def exact_kernel(function: F) -> F:
-    """Like `kernel`, with every sum in the order written."""
-    compiled: Any = numba.njit(cache=CACHED, nogil=True, error_model="numpy")(function)
-    return cast(F, compiled)

@@ -14,16 +14,13 @@ by psi(sum gamma), and rows are kept in a range that float32 holds.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
+from model._loops import LANES, Floats, add_lines, dot_lines, longest_of, padded
 from model._special import digamma, exp_digamma_first
-
-Floats = NDArray[np.floating]
-LANES = 16  # float32 in a vector register
 
 
 @kernel
@@ -103,9 +100,7 @@ def e_step(
     """
     K = alpha.size
     wide_line = rows.shape[1]
-    longest = 0
-    for d in range(start, stop):
-        longest = max(longest, indptr[d + 1] - indptr[d])
+    longest = longest_of(start, stop, indptr)
     words = np.empty(longest, np.int64)  # the document's words as lines of `rows`
     n_dw = np.empty(longest, rows.dtype)
     # An odd number of registers a line, so that lines spread over the sets of the cache.
@@ -218,91 +213,6 @@ def e_step(
 
 
 @kernel
-def padded(n: int) -> int:
-    """n rounded up to whole vector registers."""
-    return (n + LANES - 1) // LANES * LANES
-
-
-@kernel
-def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.int64], block: Floats, out: Floats) -> None:
-    """out_j = sum_a x_a block[line_a, j] for j < n, over a < lines, four at a time."""
-    for j in range(n):
-        out[j] = 0
-    a = 0
-    while a + 4 <= lines:
-        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
-        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
-        for j in range(n):
-            out[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
-        a += 4
-    while a < lines:
-        x0, l0 = x[a], line[a]
-        for j in range(n):
-            out[j] += x0 * block[l0, j]
-        a += 1
-
-
-@kernel
-def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.int64], block: Floats, out: Floats) -> None:
-    """out_a = sum_j block[line_a, j] r_j for a < lines, over j < n, four at a time."""
-    a = 0
-    while a + 4 <= lines:
-        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
-        t0 = t1 = t2 = t3 = block.dtype.type(0)
-        for j in range(n):
-            t0 += block[l0, j] * r[j]
-            t1 += block[l1, j] * r[j]
-            t2 += block[l2, j] * r[j]
-            t3 += block[l3, j] * r[j]
-        out[a], out[a + 1], out[a + 2], out[a + 3] = t0, t1, t2, t3
-        a += 4
-    while a < lines:
-        l0 = line[a]
-        t0 = block.dtype.type(0)
-        for j in range(n):
-            t0 += block[l0, j] * r[j]
-        out[a] = t0
-        a += 1
-
-
-@kernel
-def mix(active: int, n: int, x: Floats, line: NDArray[np.int32], block: Floats, mixture: Floats) -> None:
-    """mixture_j = sum_a x_a block[line_a, j] for j < n, four topics at a time."""
-    for j in range(n):
-        mixture[j] = 0
-    a = 0
-    while a + 4 <= active:
-        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
-        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
-        for j in range(n):
-            mixture[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
-        a += 4
-    while a < active:
-        x0, l0 = x[a], line[a]
-        for j in range(n):
-            mixture[j] += x0 * block[l0, j]
-        a += 1
-
-
-@kernel
-def line_dot(n: int, block: Floats, line: int, r: Floats) -> Any:
-    """sum_j block[line, j] r_j for j < n."""
-    total = block.dtype.type(0)
-    for j in range(n):
-        total += block[line, j] * r[j]
-    return total
-
-
-@kernel
-def dot(n: int, a: Floats, b: Floats) -> Any:
-    """sum_j a_j b_j for j < n."""
-    total = a.dtype.type(0)
-    for j in range(n):
-        total += a[j] * b[j]
-    return total
-
-
-@kernel
 def add_statistics(
     start: int,
     stop: int,
@@ -337,13 +247,3 @@ def add_statistics(
             value = total[k] * rows[u, k]
             mass[k] += value
             lambda_hat[w, k] += factor * value
-
-
-@kernel
-def mixtures(
-    indptr: NDArray[np.int64], local: NDArray[np.int32], rows: Floats, weights: Floats, out: Floats
-) -> None:
-    """out[i] = sum_k weights[d, k] rows[local[i], k] for each entry i of each document d."""
-    for d in range(indptr.size - 1):
-        for i in range(indptr[d], indptr[d + 1]):
-            out[i] = line_dot(rows.shape[1], rows, local[i], weights[d])

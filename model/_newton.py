@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi
@@ -31,6 +33,6 @@ def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
     return float(g / H)
 
 
-def descend(parameter: NDArray[np.float64], rho: float, step: NDArray[np.float64]) -> NDArray[np.float64]:
-    """parameter - rho step, but never below half of a component: Dirichlet parameters stay positive."""
+def descend(parameter: Any, rho: float, step: Any) -> Any:
+    """parameter - rho step, of numbers or vectors; a component at most halves, so that it stays positive."""
     return np.maximum(parameter - rho * step, parameter / 2)

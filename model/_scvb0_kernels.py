@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
+from model._loops import Floats
 
-Floats = NDArray[np.floating]
-LANES = 16  # float32 in a vector register
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,
 # and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything:
 # so the bits of a result do not depend on where a thread's memory happens to lie.

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._blocks import Workers
-from model._scvb0_kernels import LANES, documents, sum_statistics, word_rows
+from model._loops import padded
+from model._scvb0_kernels import documents, sum_statistics, word_rows
+from model._words import distinct
 from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
@@ -51,24 +53,17 @@ class LocalStep:
         workers: Workers,
     ) -> None:
         W, K = N_phi_hat.shape
-        occurs = np.zeros(W, dtype=np.bool_)
-        occurs[batch.word_ids] = True
-        self.ids = ids = np.flatnonzero(occurs).astype(np.int32)  # (U,) the distinct words
-        place = np.empty(W, dtype=np.int32)
-        place[ids] = np.arange(len(ids), dtype=np.int32)
-        self._local = place[batch.word_ids]
-        self._batch, self._workers, self._K, self._dtype = batch, workers, K, N_phi_hat.dtype
-        self._padded = -(-K // LANES) * LANES
-        self._rows = rows = np.empty((len(ids), self._padded), self._dtype)
-        self._statistics: NDArray[Any] = np.empty((1, 0, self._padded), self._dtype)
-        scaled, c, e = (
-            (weight / weight.max()).astype(self._dtype),
-            self._dtype.type(scale),
-            self._dtype.type(eta),
-        )
+        dtype = N_phi_hat.dtype
+        self._batch, self._workers, self._K, self._dtype = batch, workers, K, dtype
+        ids, self._local = distinct(batch, W)
+        self.ids = ids  # (U,) the distinct words
+        self._padded = padded(K)
+        self._rows = rows = np.empty((len(ids), self._padded), dtype)
+        self._statistics: NDArray[Any] = np.empty((1, 0, self._padded), dtype)
+        relative = (weight / weight.max()).astype(dtype)
 
         def block(start: int, stop: int) -> None:
-            word_rows(start, stop, ids, N_phi_hat, c, e, scaled, rows)
+            word_rows(start, stop, ids, N_phi_hat, dtype.type(scale), dtype.type(eta), relative, rows)
 
         workers.map(block, len(ids), WORD_BLOCK)
 

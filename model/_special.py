@@ -25,18 +25,6 @@ def digamma(x: float) -> float:
 
 
 @kernel
-def trigamma(x: float) -> float:
-    """psi'(x) for x > 0 in float64, to about 1e-13 relative."""
-    shift = 0.0
-    while x < 8.0:
-        shift += 1.0 / (x * x)
-        x += 1.0
-    r = 1.0 / (x * x)
-    tail = 1 / 6 - r * (1 / 30 - r * (1 / 42 - r * (1 / 30 - r * (5 / 66 - r * (691 / 2730 - r * 7 / 6)))))
-    return shift + 1.0 / x + 0.5 * r + tail * r / x
-
-
-@kernel
 def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
@@ -74,12 +62,6 @@ def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]
         y = v + _F(3.5)
         z = _F(1.0) / y
         out[i] = p * (y + z * (_F(1 / 24) - z * z * _F(37 / 5760)))
-
-
-@kernel
-def exp_digamma(x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
-    """out = exp(psi(x)) for a vector x > 0: see `exp_digamma_first`."""
-    exp_digamma_first(x.size, x, out)
 
 
 @kernel

@@ -6,6 +6,7 @@ and only the rows of the minibatch's words are written. Word-major, so that a wo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -13,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
+from model._blocks import Workers
+from model._lda_kernels import topic_rows
+from model._loops import padded
 from model._special import sum_digamma
 
 SMALLEST_SCALE = 1e-6
+WORD_BLOCK = 512
 
 
 @dataclass
@@ -70,8 +75,8 @@ class Topics:
         shares: NDArray[np.float64] = self.total_hat / self.total_hat.sum()
         return shares
 
-    def decay(self, rho: float, eta: float, repeats: float) -> float:
-        """lambda <- (1 - rho) lambda + rho eta; returns the factor of the statistics in hat."""
+    def decay(self, rho: float, eta: float) -> None:
+        """lambda <- (1 - rho) lambda + rho eta."""
         self.eta += rho * (eta - self.eta)
         if self.scale * (1 - rho) < SMALLEST_SCALE:
             self.hat *= self.dtype.type(self.scale * (1 - rho))
@@ -79,11 +84,37 @@ class Topics:
             self.scale = 1.0
         else:
             self.scale *= 1 - rho
-        return rho * repeats / self.scale
 
     def rescale(self, mass: float) -> None:
         """Multiply lambda so that it sums to `mass` besides eta."""
         self.scale = mass / float(self.total_hat.sum())
+
+    def Elog_rows(self, word_ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """(U, K) E[log beta_kw] of some words, one row a word."""
+        Elog_beta: NDArray[np.float64] = psi(self.rows(word_ids, np.float64)) - psi(self.totals())
+        return Elog_beta
+
+    def exp_Elog_rows(
+        self, word_ids: NDArray[np.int32], workers: Workers, balance: NDArray[np.float64] | None = None
+    ) -> NDArray[Any]:
+        """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
+
+        balance: (K,) factors on the topics, from before the division
+        """
+        dtype = self.dtype
+        psi_total = psi(self.totals())
+        weight = np.exp(psi_total.min() - psi_total)
+        if balance is not None:
+            weight *= balance
+        weight = weight.astype(dtype)
+        scale, eta = dtype.type(self.scale), dtype.type(self.eta)
+        rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
+
+        def block(start: int, stop: int) -> None:
+            topic_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
+
+        workers.map(block, len(word_ids), WORD_BLOCK)
+        return rows
 
     def sum_Elog_beta(self) -> float:
         """sum_kw E[log beta_kw]; costs K W."""
@@ -91,13 +122,22 @@ class Topics:
         return float(total - self.n_words * psi(self.totals()).sum())
 
     def elbo(self, eta: float) -> float:
-        """E[log p(beta | eta)] - E[log q(beta | lambda)], the last term of [H10] eq. 4; costs K W."""
+        """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K W."""
         K, W = self.n_topics, self.n_words
-        lambda_ = self.lambda_().astype(np.float64)
+        lambda_ = self.rows(np.arange(W), np.float64).T
         totals = lambda_.sum(axis=1)
         Elog_beta = psi(lambda_) - psi(totals)[:, None]
         elbo = K * (gammaln(W * eta) - W * gammaln(eta))
         return float(elbo + np.sum((eta - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
+
+    def state(self) -> dict[str, Any]:
+        """Everything but eta, for a model's state."""
+        return {"lambda_hat": self.hat.copy(), "total_hat": self.total_hat.copy(), "scale": self.scale}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], eta: float) -> Self:
+        """From a model's state."""
+        return cls(np.array(state["lambda_hat"]), np.array(state["total_hat"]), state["scale"], eta)
 
 
 def random_topics(

@@ -1,4 +1,4 @@
-"""A minibatch seen from its words: which documents each distinct word occurs in."""
+"""A minibatch seen from its words: which there are, and where each occurs."""
 
 from __future__ import annotations
 
@@ -26,15 +26,21 @@ class Words(NamedTuple):
     local: NDArray[np.int32]
 
 
-def by_word(batch: Minibatch, n_words: int) -> Words:
-    """The words of a minibatch whose word ids are below `n_words`; linear in N + W."""
-    frequency = np.bincount(batch.word_ids, minlength=n_words)
-    ids = np.flatnonzero(frequency).astype(np.int32)
-    indptr = np.zeros(len(ids) + 1, dtype=np.int64)
-    np.cumsum(frequency[ids], out=indptr[1:])
+def distinct(batch: Minibatch, n_words: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """`ids` and `local` of `Words`, for a minibatch whose word ids are below `n_words`; linear in N + W."""
+    occurs = np.zeros(n_words, dtype=np.bool_)
+    occurs[batch.word_ids] = True
+    ids = np.flatnonzero(occurs).astype(np.int32)
     place = np.empty(n_words, dtype=np.int32)
     place[ids] = np.arange(len(ids), dtype=np.int32)
-    local = place[batch.word_ids]
+    return ids, place[batch.word_ids]
+
+
+def by_word(batch: Minibatch, n_words: int) -> Words:
+    """The words of a minibatch whose word ids are below `n_words`; linear in N + W."""
+    ids, local = distinct(batch, n_words)
+    indptr = np.zeros(len(ids) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(local, minlength=len(ids)), out=indptr[1:])
     entries = np.empty(len(local), dtype=np.int64)
     _order(local, indptr[:-1].copy(), entries)
     return Words(ids, indptr, entries, local)

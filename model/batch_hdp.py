@@ -7,7 +7,7 @@ from typing import Any, Self
 from model import _hdp_local
 from model._hdp_local import Corpus
 from model._hdp_sticks import Elog_sticks, expected_sticks
-from model._words import by_word
+from model._words import distinct
 from model.hdp import OnlineHDP
 from model.minibatch import Minibatch
 
@@ -38,19 +38,19 @@ class BatchHDP(OnlineHDP):
             raise ValueError("there is no document to fit")
         self._n_documents = float(batch.D)
         self.bounds = []
-        words = by_word(batch, self.n_words)
+        ids, local_ids = distinct(batch, self.n_words)
         tables = None
         if self.warm_start:
             self._start_from(batch)
             self._first = None
-            tables = self._local(batch, words.local, self._corpus(words, batch.D)).tables
+            tables = self._local(batch, local_ids, self._corpus(ids, batch.D)).tables
         while len(self.bounds) < max_sweeps:
-            Elog_rows, Elog_sigma = self._Elog_rows(words.ids), Elog_sticks(self.a, self.b)
+            Elog_rows, Elog_sigma = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
             corpus = Corpus(Elog_rows, expected_sticks(self.a, self.b), Elog_sigma)
             local = _hdp_local.figure_9(
                 self._workers,
                 batch,
-                words.local,
+                local_ids,
                 corpus,
                 self.max_topics_per_document,
                 self.alpha,
@@ -60,12 +60,12 @@ class BatchHDP(OnlineHDP):
             )
             tables = local.tables
             documents = _hdp_local.bounds(
-                self._workers, batch, words.local, Elog_rows, Elog_sigma, self.alpha, local
+                self._workers, batch, local_ids, Elog_rows, Elog_sigma, self.alpha, local
             )
             self.bounds.append(float(documents.sum()) + self.corpus_bound())
             # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
-            self._decay(1.0)
-            mass, chosen = _hdp_local.add_statistics(self._workers, batch, local, 1.0, self._lambda_hat)
+            self._topics.decay(1.0, self.eta)
+            mass, chosen = _hdp_local.add_statistics(self._workers, batch, local, 1.0, self._topics.hat)
             self._finish(1.0, 1.0, mass, chosen)
             if len(self.bounds) > 1:
                 last, now = self.bounds[-2:]

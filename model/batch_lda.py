@@ -7,8 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from model import _checks as check
 from model._blocks import Workers
-from model._local_step import LocalStep
+from model._lda_local import LocalStep
 from model._topics import Topics, random_topics
 from model.minibatch import Minibatch
 
@@ -45,13 +46,9 @@ class BatchLDA:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if n_topics < 1 or n_words < 1 or max_sweeps < 1:
-            raise ValueError("n_topics, n_words and max_sweeps must be at least 1")
-        for name, value in (("alpha", alpha), ("eta", eta)):
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if initialization not in ("gamma", "exponential"):
-            raise ValueError(f'initialization must be "gamma" or "exponential", not {initialization!r}')
+        check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
+        check.positive(alpha=alpha, eta=eta)
+        check.one_of(("gamma", "exponential"), initialization=initialization)
         self.n_topics, self.n_words = int(n_topics), int(n_words)
         self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
         self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from model._lda_kernels import mixtures
-from model._words import by_word
+from model._loops import mixtures
+from model._words import distinct
 from model.minibatch import Minibatch
 
 
@@ -19,12 +19,6 @@ class Model(Protocol):
     def n_words(self) -> int: ...
     def infer(self, batch: Minibatch) -> NDArray[np.float32]: ...
     def topics(self) -> NDArray[Any]: ...
-
-
-class BoundedModel(Protocol):
-    """A model whose ELBO can be computed for held-out documents."""
-
-    def bound_perplexity(self, batch: Minibatch) -> float: ...
 
 
 class CompletionSet:
@@ -55,12 +49,12 @@ class CompletionSet:
         if hidden.n_tokens == 0:
             return float("nan")
         theta = model.infer(self.seen)
-        words = by_word(hidden, model.n_words)
+        ids, local = distinct(hidden, model.n_words)
         # A model may offer the words' rows of its topics without the cost of all its topics.
         topic_rows = getattr(model, "topic_rows", None)
-        rows = topic_rows(words.ids) if topic_rows else np.ascontiguousarray(model.topics()[:, words.ids].T)
+        rows = topic_rows(ids) if topic_rows else np.ascontiguousarray(model.topics()[:, ids].T)
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
-        mixtures(hidden.indptr, words.local, rows.astype(np.float32, copy=False), theta, probability)
+        mixtures(hidden.indptr, local, rows.astype(np.float32, copy=False), theta, probability)
         # Not with @: a BLAS that spins up threads takes longer than all the rest.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 
@@ -79,8 +73,3 @@ def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
     Raises ValueError for a word id out of the model's range.
     """
     return CompletionSet(batch, seed).score(model)
-
-
-def bound_perplexity(model: BoundedModel, batch: Minibatch) -> float:
-    """[H10]'s perplexity with the ELBO of held-out documents; for models that have one, which is LDA."""
-    return model.bound_perplexity(batch)

@@ -2,29 +2,31 @@
 
 | symbol | shape | meaning | paper |
 |---|---|---|---|
-| lambda_ | (K, W) | variational Dirichlet of the topics | [H10] eq. 1 |
-| gamma | (D, K) | variational Dirichlet of a document's topic proportions | [H10] eq. 1 |
+| lambda_ | (K, W) | variational Dirichlet of the topics | [H10] eq. 2 |
+| gamma | (D, K) | variational Dirichlet of a document's topic proportions | [H10] eq. 2 |
 | phi | never stored | variational distribution of a word's topic | [H10] eq. 5 |
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
 | rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
 
-The E-step is `_local_step.py` (its loops `_lda_kernels.py`), lambda is `_topics.py`, Newton's steps for alpha
-and eta are `_newton.py`. What departs from the papers is in `_warm_start.py` and in the two methods that
-name it.
+The E-step is `_lda_local.py` (its loops `_lda_kernels.py`), lambda is `_topics.py`, Newton's steps for alpha
+and eta are `_newton.py`. Wherever the code asks for `_warm_start` it departs from the papers, for the reasons
+that `_lda_warm_start.py` gives.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from model import _warm_start
-from model._blocks import Workers
-from model._local_step import LocalStep
+from model import _checks as check
+from model import _lda_warm_start as warm
+from model._lda_local import LocalStep
 from model._newton import alpha_step, descend, eta_step
+from model._online import OnlineModel
 from model._topics import Topics, random_topics
 from model.minibatch import Minibatch
 
@@ -32,14 +34,14 @@ PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
 SMALLEST_ALPHA = 1e-4
 
 
-class OnlineLDA:
+class OnlineLDA(OnlineModel):
     """Latent Dirichlet allocation learnt from minibatches, in one pass.
 
     n_topics, n_words, n_documents: K, W, and D, the size of the corpus (an estimate will do)
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
-    warm_start: the departure from the papers that measures best (`_warm_start.py`): alpha starts large,
+    warm_start: the departure from the papers that measures best (`_lda_warm_start.py`): alpha starts large,
     topics are kept in balance at first, and without tau0 and kappa the step size follows the documents
     seen. False is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is
     on, unless both tau0 and kappa are given: who gives both asks for the papers' algorithm.
@@ -52,8 +54,28 @@ class OnlineLDA:
     Raises ValueError for values out of range.
     """
 
-    kind: ClassVar[str] = "lda"
-    default_batch_size: ClassVar[int] = 1024
+    kind = "lda"
+    default_batch_size = 1024
+    _kept: ClassVar[Mapping[str, str]] = {
+        name: name
+        for name in (
+            "alpha",
+            "eta",
+            "_n_documents",
+            "_warm_start",
+            "_own_steps",
+            "_learn_alpha",
+            "_learn_eta",
+            "tau0",
+            "kappa",
+            "tolerance",
+            "max_iterations",
+            "_updates",
+            "_seen",
+            "_rho",
+            "_words_since_eta",
+        )
+    }
 
     def __init__(
         self,
@@ -73,37 +95,25 @@ class OnlineLDA:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if n_topics < 1 or n_words < 1 or not 1 <= n_documents < np.inf:
-            raise ValueError("n_topics, n_words and n_documents must be at least 1")
-        for name, value in (("alpha", alpha), ("eta", eta)):
-            if value != "learn" and not (isinstance(value, (int, float)) and 0 < value < np.inf):
-                raise ValueError(f'{name} must be a positive number or "learn", not {value!r}')
-        if kappa is not None and not 0.5 <= kappa <= 1:
-            raise ValueError(f"kappa must be within 0.5 and 1, not {kappa}")
-        if tau0 is not None and not 0 <= tau0 < np.inf:
-            raise ValueError(f"tau0 must be at least 0, not {tau0}")
-        if initialization not in ("gamma", "exponential"):
-            raise ValueError(f'initialization must be "gamma" or "exponential", not {initialization!r}')
-        if dtype not in ("float32", "float64"):
-            raise ValueError(f'dtype must be "float32" or "float64", not {dtype!r}')
-        self._n_documents = float(n_documents)
+        check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
+        check.positive_or_learn(alpha=alpha, eta=eta)
+        check.one_of(("gamma", "exponential"), initialization=initialization)
+        check.one_of(("float32", "float64"), dtype=dtype)
+        super().__init__(n_documents, seed, threads)
         self._warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         self._own_steps = self._warm_start and tau0 is None and kappa is None
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
+        check.step_size(self.tau0, self.kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = _warm_start.LAST_ALPHA if self._warm_start else 1 / n_topics
+        first_alpha = warm.LAST_ALPHA if self._warm_start else 1 / n_topics
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
-        self._workers = Workers(threads)
-        self._random = np.random.default_rng(seed)
         self._topics = random_topics(
             self._random, initialization, n_topics, n_words, self._n_documents, self.eta, dtype
         )
-        self._updates = 0
         self._seen = 0  # documents
-        self._rho = 0.0
         self._words_since_eta = 0
 
     # What it is
@@ -115,28 +125,6 @@ class OnlineLDA:
     @property
     def n_words(self) -> int:
         return self._topics.n_words
-
-    @property
-    def n_documents(self) -> float:
-        return self._n_documents
-
-    @property
-    def updates(self) -> int:
-        """Minibatches learnt."""
-        return self._updates
-
-    @property
-    def rho(self) -> float:
-        """Step size of the last update, 0 before the first."""
-        return self._rho
-
-    @property
-    def threads(self) -> int:
-        return self._workers.threads
-
-    @threads.setter
-    def threads(self, threads: int) -> None:
-        self._workers = Workers(threads)
 
     @property
     def lambda_(self) -> NDArray[Any]:
@@ -157,10 +145,6 @@ class OnlineLDA:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         return self._topics.shares()
 
-    def topics_in_use(self) -> int:
-        """Topics with more than a thousandth of the corpus."""
-        return int(np.count_nonzero(self.topic_shares() > 1e-3))
-
     def document_prior(self) -> NDArray[np.float64]:
         """(K,) alpha."""
         return self.alpha.copy()
@@ -180,7 +164,7 @@ class OnlineLDA:
         if self._warm_start:
             alpha, balance = self._warm(batch)
             if alpha is not self.alpha:
-                iterations = min(iterations, _warm_start.ANNEALING_ITERATIONS)
+                iterations = min(iterations, warm.ANNEALING_ITERATIONS)
         local = LocalStep(self._topics, batch, alpha, self._workers, self.tolerance, iterations, balance)
         rho = self._step_size(batch.D)
         local.m_step(rho, self.eta, self._corpus() / batch.D)
@@ -200,7 +184,7 @@ class OnlineLDA:
         """
         iterations = self.max_iterations
         if self._warm_start:
-            iterations = min(iterations, _warm_start.INFERENCE_ITERATIONS)
+            iterations = min(iterations, warm.INFERENCE_ITERATIONS)
         return self._infer(batch, iterations).proportions(self.alpha)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
@@ -219,11 +203,11 @@ class OnlineLDA:
 
     def _corpus(self) -> float:
         """D of the statistics' D/S."""
-        return max(self._n_documents, _warm_start.SMALLEST_CORPUS) if self._warm_start else self._n_documents
+        return max(self._n_documents, warm.SMALLEST_CORPUS) if self._warm_start else self._n_documents
 
     def _step_size(self, documents: int) -> float:
         if self._own_steps:
-            return _warm_start.step_size(self._seen, documents, self._n_documents)
+            return warm.step_size(self._seen, documents, self._n_documents)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2; with tau0 = 0 the first step is 1
         return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 
@@ -231,13 +215,13 @@ class OnlineLDA:
         """What the warm start does to a step: alpha and balance of its E-step; at first, lambda's mass."""
         if self._seen == 0:
             # The random lambda of before the first document weighs a share of the corpus, whatever its size.
-            mass = _warm_start.RANDOM_SHARE * self._corpus() * max(batch.n_tokens / batch.D, 1.0)
+            mass = warm.RANDOM_SHARE * self._corpus() * max(batch.n_tokens / batch.D, 1.0)
             self._topics.rescale(mass)
-        length = _warm_start.annealing_length(self._n_documents)
+        length = warm.annealing_length(self._n_documents)
         middle = self._seen + batch.D / 2
-        least = _warm_start.temperature(middle, length)
+        least = warm.temperature(middle, length)
         alpha = self.alpha if least <= self.alpha.min() else np.maximum(self.alpha, least)
-        return alpha, _warm_start.balance(middle, length, self.topic_shares())
+        return alpha, warm.balance(middle, length, self.topic_shares())
 
     def _update_alpha(self, local: LocalStep, batch: Minibatch, rho: float) -> None:
         if not self._warm_start:
@@ -262,58 +246,12 @@ class OnlineLDA:
         if self._words_since_eta >= self.n_words / 8:
             self._words_since_eta = 0
             step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
-            self.eta = float(descend(np.array([self.eta]), rho, np.array([step]))[0])
+            self.eta = float(descend(self.eta, rho, step))
 
     # Where it is kept
 
-    def state(self) -> dict[str, Any]:
-        """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
-        return {
-            "kind": self.kind,
-            "lambda_hat": self._topics.hat.copy(),
-            "total_hat": self._topics.total_hat.copy(),
-            "scale": self._topics.scale,
-            "eta_lambda": self._topics.eta,
-            "alpha": self.alpha.copy(),
-            "eta": self.eta,
-            "random": self._random.bit_generator.state,
-            **{name: getattr(self, name) for name in _NUMBERS},
-        }
+    def _other_state(self) -> dict[str, Any]:
+        return {**self._topics.state(), "eta_lambda": self._topics.eta}
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """A model from what `state` returned. Raises ValueError for the state of another kind of model."""
-        if state.get("kind") != cls.kind:
-            raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
-        model = cls.__new__(cls)
-        model._topics = Topics(
-            np.array(state["lambda_hat"]),
-            np.array(state["total_hat"]),
-            float(state["scale"]),
-            float(state["eta_lambda"]),
-        )
-        model.alpha, model.eta = np.array(state["alpha"]), float(state["eta"])
-        for name, kind in _NUMBERS.items():
-            setattr(model, name, kind(state[name]))
-        model._random = np.random.default_rng()
-        model._random.bit_generator.state = state["random"]
-        model._workers = Workers(1)
-        return model
-
-
-# The plain part of the state: attribute and type.
-_NUMBERS: dict[str, type] = {
-    "_n_documents": float,
-    "_warm_start": bool,
-    "_own_steps": bool,
-    "_learn_alpha": bool,
-    "_learn_eta": bool,
-    "tau0": float,
-    "kappa": float,
-    "tolerance": float,
-    "max_iterations": int,
-    "_updates": int,
-    "_seen": int,
-    "_rho": float,
-    "_words_since_eta": int,
-}
+    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+        self._topics = Topics.from_state(state, state["eta_lambda"])

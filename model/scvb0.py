@@ -26,15 +26,17 @@ are not given are then those that measure best, with a step size that adapts its
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
+from model import _checks as check
 from model._adaptive_step import BUCKETS, AdaptiveStep, Sketch
-from model._blocks import Workers
 from model._newton import alpha_step, descend, eta_step
+from model._online import OnlineModel
 from model._scvb0_kernels import add_statistics
 from model._scvb0_local import WORD_BLOCK, LocalStep, StepSizes
 from model.minibatch import Minibatch
@@ -55,8 +57,10 @@ ANNEAL_DOCUMENTS = 4_000  # or a fifth of the corpus
 BALANCE_POWER = 0.5
 BALANCE_DOCUMENTS = 50_000  # or two thirds of the corpus
 
+ADAPTIVE = "adaptive_"  # begins the keys of a state that are those of the adaptive step's
 
-class SCVB0:
+
+class SCVB0(OnlineModel):
     """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational Bayes.
 
     n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will do)
@@ -75,8 +79,31 @@ class SCVB0:
     Raises ValueError for values out of range.
     """
 
-    kind: ClassVar[str] = "scvb0"
-    default_batch_size: ClassVar[int] = 1024
+    kind = "scvb0"
+    default_batch_size = 1024
+    _kept: ClassVar[Mapping[str, str]] = {
+        "N_phi_hat": "_N_phi_hat",
+        "N_Z": "_N_Z",
+        "final_alpha": "_final_alpha",
+        **{
+            name: name
+            for name in (
+                "eta",
+                "burn_in",
+                "warm_start",
+                "_n_documents",
+                "_n_tokens",
+                "_learn_alpha",
+                "_learn_eta",
+                "_adaptive",
+                "_updates",
+                "_rho",
+                "_documents_seen",
+                "_tokens_seen",
+                "_scale",
+            )
+        },
+    }
 
     def __init__(
         self,
@@ -99,34 +126,26 @@ class SCVB0:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        if n_topics < 1 or n_words < 1 or not 1 <= n_documents < np.inf:
-            raise ValueError("n_topics, n_words and n_documents must be at least 1")
-        if n_tokens is not None and not 1 <= n_tokens < np.inf:
-            raise ValueError(f"n_tokens must be at least 1, not {n_tokens}")
+        check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
+        if n_tokens is not None:
+            check.at_least_one(n_tokens=n_tokens)
         default_alpha, default_steps, default_theta_steps = BEST if warm_start else PAPER
         alpha = default_alpha if alpha is None else alpha
-        for name, value in (("alpha", alpha), ("eta", eta)):
-            if value != "learn" and not (isinstance(value, (int, float)) and 0 < value < np.inf):
-                raise ValueError(f'{name} must be a positive number or "learn", not {value!r}')
+        check.positive_or_learn(alpha=alpha, eta=eta)
         if burn_in < 0:
             raise ValueError(f"burn_in must be at least 0, not {burn_in}")
-        if dtype not in ("float32", "float64"):
-            raise ValueError(f'dtype must be "float32" or "float64", not {dtype!r}')
+        check.one_of(("float32", "float64"), dtype=dtype)
+        super().__init__(n_documents, seed, threads)
         self._adaptive = kappa == "adaptive" or (warm_start and kappa is None and s is None and tau0 is None)
         self._steps = _step_sizes("", default_steps, s, tau0, None if kappa == "adaptive" else kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
         self._step: AdaptiveStep | None = None
-        self._n_documents = float(n_documents)
         self._n_tokens = None if n_tokens is None else float(n_tokens)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         self._final_alpha = np.full(n_topics, LEARNING_FROM if alpha == "learn" else float(alpha))
         self.eta = 0.01 if eta == "learn" else float(eta)
         self.burn_in, self.warm_start = int(burn_in), bool(warm_start)
-        self._workers = Workers(threads)
         self._sketch = Sketch(n_words)
-        self._random = np.random.default_rng(seed)
-        self._updates = 0
-        self._rho = 0.0
         self._documents_seen = 0
         self._tokens_seen = 0
         self._N_Z: NDArray[np.float64]
@@ -144,35 +163,13 @@ class SCVB0:
         return int(self._N_phi_hat.shape[0])
 
     @property
-    def n_documents(self) -> float:
-        return self._n_documents
-
-    @property
-    def updates(self) -> int:
-        """Minibatches learnt."""
-        return self._updates
-
-    @property
-    def rho(self) -> float:
-        """Step size of the last update, 0 before the first."""
-        return self._rho
-
-    @property
-    def threads(self) -> int:
-        return self._workers.threads
-
-    @threads.setter
-    def threads(self, threads: int) -> None:
-        self._workers = Workers(threads)
-
-    @property
     def alpha(self) -> NDArray[np.float64]:
         """(K,) Dirichlet parameter of the proportions, as the warm start has it by now."""
         if not self._annealing():
             return self._final_alpha.copy()
-        period = min(ANNEAL_DOCUMENTS, self._n_documents / 5)
         start = np.maximum(ANNEAL_FROM, self._final_alpha)
-        annealed: NDArray[np.float64] = start * (self._final_alpha / start) ** (self._documents_seen / period)
+        elapsed = self._documents_seen / self._annealed_until()
+        annealed: NDArray[np.float64] = start * (self._final_alpha / start) ** elapsed
         return annealed
 
     @property
@@ -202,10 +199,6 @@ class SCVB0:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         shares: NDArray[np.float64] = self._N_Z / self._N_Z.sum()
         return shares
-
-    def topics_in_use(self) -> int:
-        """Topics with more than a thousandth of the corpus."""
-        return int(np.count_nonzero(self.topic_shares() > 1e-3))
 
     def document_prior(self) -> NDArray[np.float64]:
         """(K,) alpha."""
@@ -273,7 +266,10 @@ class SCVB0:
         self._N_Z = self._scale * total
 
     def _annealing(self) -> bool:
-        return self.warm_start and self._documents_seen < min(ANNEAL_DOCUMENTS, self._n_documents / 5)
+        return self.warm_start and self._documents_seen < self._annealed_until()
+
+    def _annealed_until(self) -> float:
+        return min(ANNEAL_DOCUMENTS, self._n_documents / 5)
 
     def _balance(self) -> NDArray[np.float64]:
         """(K,) the factor of each topic that keeps the small ones alive while symmetry breaks."""
@@ -334,64 +330,24 @@ class SCVB0:
         lambda_ = self._N_phi_hat[:, topics].astype(np.float64) * self._scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
         step = eta_step(self.eta, LEARNING_TOPICS, self.n_words, float(Elog_beta.sum()))
-        self.eta = float(descend(np.array([self.eta]), self._rho, np.array([step]))[0])
+        self.eta = float(descend(self.eta, self._rho, step))
 
     # Where it is kept
 
-    def state(self) -> dict[str, Any]:
-        """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
+    def _other_state(self) -> dict[str, Any]:
         adaptive = self._step.state() if self._step else {}
         return {
-            "kind": self.kind,
-            "N_phi_hat": self._N_phi_hat.copy(),
-            "N_Z": self._N_Z.copy(),
-            "final_alpha": self._final_alpha.copy(),
             "steps": list(self._steps),
             "theta_steps": list(self._theta_steps),
-            "random": self._random.bit_generator.state,
-            **{name: getattr(self, name) for name in _PLAIN},
-            **{f"adaptive_{name}": value for name, value in adaptive.items()},
+            **{ADAPTIVE + name: value for name, value in adaptive.items()},
         }
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """A model from what `state` returned. Raises ValueError for the state of another kind of model."""
-        if state.get("kind") != cls.kind:
-            raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
-        model = cls.__new__(cls)
-        model._N_phi_hat = np.array(state["N_phi_hat"])
-        model._N_Z = np.array(state["N_Z"])
-        model._final_alpha = np.array(state["final_alpha"])
-        model._steps = StepSizes(*state["steps"])
-        model._theta_steps = StepSizes(*state["theta_steps"])
-        for name in _PLAIN:
-            setattr(model, name, state[name])
-        start = "adaptive_"
-        adaptive = {name[len(start) :]: value for name, value in state.items() if name.startswith(start)}
-        model._step = AdaptiveStep.from_state(adaptive) if adaptive else None
-        model._random = np.random.default_rng()
-        model._random.bit_generator.state = state["random"]
-        model._workers = Workers(1)
-        model._sketch = Sketch(model.n_words)
-        return model
-
-
-# What a state keeps as it is: numbers, flags and None.
-_PLAIN = (
-    "eta",
-    "burn_in",
-    "warm_start",
-    "_n_documents",
-    "_n_tokens",
-    "_learn_alpha",
-    "_learn_eta",
-    "_adaptive",
-    "_updates",
-    "_rho",
-    "_documents_seen",
-    "_tokens_seen",
-    "_scale",
-)
+    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+        self._steps = StepSizes(*state["steps"])
+        self._theta_steps = StepSizes(*state["theta_steps"])
+        adaptive = {key.removeprefix(ADAPTIVE): state[key] for key in state if key.startswith(ADAPTIVE)}
+        self._step = AdaptiveStep.from_state(adaptive) if adaptive else None
+        self._sketch = Sketch(self.n_words)
 
 
 def _step_sizes(
@@ -400,12 +356,8 @@ def _step_sizes(
     """The step sizes given, `default` for those that are not. Raises ValueError for those out of range."""
     given = zip((s, tau0, kappa), default, strict=True)
     s, tau0, kappa = (other if value is None else float(value) for value, other in given)
-    if not 0 < s < np.inf:
-        raise ValueError(f"{prefix}s must be positive, not {s}")
-    if not 0 <= tau0 < np.inf:
-        raise ValueError(f"{prefix}tau0 must be at least 0, not {tau0}")
-    if not 0.5 <= kappa <= 1:
-        raise ValueError(f"{prefix}kappa must be within 0.5 and 1, not {kappa}")
+    check.positive(**{f"{prefix}s": s})
+    check.step_size(tau0, kappa, prefix)
     return StepSizes(s, tau0, kappa)
 
 

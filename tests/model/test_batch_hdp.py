@@ -58,11 +58,12 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
     """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
     model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
     words = by_word(documents, 30)
-    corpus = model._Elog_rows(words.ids), expected_sticks(model.a, model.b), Elog_sticks(model.a, model.b)
-    local = _hdp_local.figure_9(model._workers, documents, words.local, Corpus(*corpus), 3, 1.0, 1e-3, 9)
-    model._decay(1.0)
+    rows, a, b = model._topics.Elog_rows(words.ids), model.a, model.b
+    corpus = Corpus(rows, expected_sticks(a, b), Elog_sticks(a, b))
+    local = _hdp_local.figure_9(model._workers, documents, words.local, corpus, 3, 1.0, 1e-3, 9)
+    model._topics.decay(1.0, model.eta)
     model._finish(
-        1.0, 1.0, *_hdp_local.add_statistics(model._workers, documents, local, 1.0, model._lambda_hat)
+        1.0, 1.0, *_hdp_local.add_statistics(model._workers, documents, local, 1.0, model._topics.hat)
     )
 
     def elbo(name=None, place=None, step=0.0):
@@ -75,7 +76,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
             moved._workers,
             documents,
             words.local,
-            moved._Elog_rows(words.ids),
+            moved._topics.Elog_rows(words.ids),
             Elog_sticks(moved.a, moved.b),
             moved.alpha,
             local,

@@ -302,7 +302,7 @@ def test_float32_drifts_little_in_a_thousand_updates(documents):
         model.learn(documents)
     for t in range(1000):
         model.learn(documents[t % 24 : t % 24 + 1])
-    np.testing.assert_allclose(model._lambda_total(), model.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
+    np.testing.assert_allclose(model._topics.totals(), model.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
 
 
 def test_survives_a_rescaled_state(documents):
@@ -311,9 +311,10 @@ def test_survives_a_rescaled_state(documents):
     other = OnlineHDP.from_state(model.state())
     for _ in range(40):
         model.learn(documents)
-        other._lambda_hat *= other._scale
-        other._total_hat *= other._scale
-        other._scale = 1.0
+        topics = other._topics
+        topics.hat *= topics.scale
+        topics.total_hat *= topics.scale
+        topics.scale = 1.0
         other.learn(documents)
     np.testing.assert_allclose(model.lambda_, other.lambda_, rtol=1e-9)
 

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from model import BatchLDA, Minibatch, OnlineLDA
 from model._blocks import Workers
-from model._local_step import LocalStep
+from model._lda_local import LocalStep
 from model._topics import Topics
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
@@ -114,7 +114,7 @@ def test_sum_Elog_theta_is_that_of_gamma(documents):
 
 def test_topics_elbo_and_sums_are_the_oracles():
     topics = Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
-    topics.decay(0.3, 0.2, 1.0)
+    topics.decay(0.3, 0.2)
     lambda_ = topics.lambda_()
     assert topics.elbo(0.4) == pytest.approx(topics_elbo(lambda_, 0.4), rel=1e-10)
     assert topics.sum_Elog_beta() == pytest.approx(Elog_dirichlet(lambda_).sum(), rel=1e-10)

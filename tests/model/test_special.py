@@ -2,20 +2,19 @@ import numpy as np
 import pytest
 import scipy.special
 
-from model._special import digamma, exp_digamma, trigamma
+from model._special import digamma, exp_digamma_first
 
 X = np.concatenate([np.logspace(-3, 6, 300), np.linspace(0.01, 30, 300)])
 
 
-def test_digamma_and_trigamma():
+def test_digamma():
     np.testing.assert_allclose([digamma(x) for x in X], scipy.special.psi(X), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose([trigamma(x) for x in X], scipy.special.polygamma(1, X), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 2e-5), (np.float64, 1e-12)])
 def test_exp_digamma(dtype, rtol):
     x = X.astype(dtype)
     out = np.empty_like(x)
-    exp_digamma(x, out)
+    exp_digamma_first(len(x), x, out)
     expected = np.exp(scipy.special.psi(x.astype(np.float64)))
     np.testing.assert_allclose(out, expected, rtol=rtol, atol=1e-30)

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from model._blocks import Workers
-from model._lda_kernels import LANES, add_statistics, e_step, topic_rows
-from model._topics import Topics
+from model._lda_kernels import add_statistics, e_step
+from model._topics import WORD_BLOCK, Topics
 from model._words import Words, by_word
 from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 128
-WORD_BLOCK = 512
 DROP = 0.01  # expected words below which a topic leaves a document, in float32
 WIDE = 6  # iterations over all topics before the active ones are gathered, at most
 
@@ -48,31 +47,10 @@ class LocalStep:
         batch.check_words(topics.n_words)
         self._topics, self._batch, self._alpha, self._workers = topics, batch, alpha, workers
         dtype, K = topics.dtype, topics.n_topics
-        padded = -(-K // LANES) * LANES
         self.words = words = by_word(batch, topics.n_words)
-        psi_total = psi(topics.totals())
-        weight = np.exp(psi_total.min() - psi_total)
-        if balance is not None:
-            weight *= balance
-        weight = weight.astype(dtype)
-        self._rows = np.empty((len(words.ids), padded), dtype)
-        workers.map(
-            lambda first, stop: topic_rows(
-                first,
-                stop,
-                words.ids,
-                topics.hat,
-                dtype.type(topics.scale),
-                dtype.type(topics.eta),
-                psi_total,
-                weight,
-                self._rows,
-            ),
-            len(words.ids),
-            WORD_BLOCK,
-        )
+        self._rows = topics.exp_Elog_rows(words.ids, workers, balance)
         self.gamma = np.empty((batch.D, K), dtype) if start is None else start.astype(dtype)
-        self._x = np.empty((batch.D, padded), dtype)
+        self._x = np.empty((batch.D, self._rows.shape[1]), dtype)
         self._ratio = np.empty(len(batch.word_ids), dtype)
         psi_alpha = psi(alpha)
         narrow_alpha = alpha.astype(dtype)
@@ -105,15 +83,11 @@ class LocalStep:
 
     def proportions(self, alpha: NDArray[np.float64]) -> NDArray[np.float32]:
         """(D, K) E[theta] = gamma / sum gamma, where alpha takes the place of the alpha of this step."""
-        gamma = (
-            self.gamma
-            if alpha is self._alpha
-            else self.gamma + (alpha - self._alpha).astype(self.gamma.dtype)
-        )
-        theta: NDArray[np.float32] = np.divide(gamma, gamma.sum(axis=1, keepdims=True)).astype(
-            np.float32, copy=False
-        )
-        return theta
+        gamma = self.gamma
+        if alpha is not self._alpha:
+            gamma = gamma + (alpha - self._alpha).astype(gamma.dtype)
+        theta: NDArray[Any] = gamma / gamma.sum(axis=1, keepdims=True)
+        return theta.astype(np.float32, copy=False)
 
     def sum_Elog_theta(self) -> NDArray[np.float64]:
         """(K,) sum over the documents of E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk)."""
@@ -157,7 +131,8 @@ class LocalStep:
     def m_step(self, rho: float, eta: float, repeats: float) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sum_d n_d phi_d); repeats = D/S, [H10] alg. 2."""
         topics, words = self._topics, self.words
-        factor = topics.decay(rho, eta, repeats)
+        topics.decay(rho, eta)
+        factor = rho * repeats / topics.scale
         documents = self._batch.documents()
 
         def block(first: int, stop: int) -> NDArray[np.float64]:

@@ -1,0 +1,101 @@
+"""What the online models share beside their mathematics: how far they are, and how they are kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._blocks import Workers
+
+
+class OnlineModel(ABC):
+    """A topic model that learns from minibatches, whose state can be kept at any time between two of them."""
+
+    kind: ClassVar[str]
+    default_batch_size: ClassVar[int]
+    _kept: ClassVar[Mapping[str, str]]
+    """Key in a state -> attribute, of the arrays, numbers, flags and None that a state holds as they are.
+
+    The keys stand in session files: they stay, whatever the attributes are called."""
+
+    def __init__(self, n_documents: float, seed: int, threads: int) -> None:
+        self._n_documents = float(n_documents)
+        self._random = np.random.default_rng(seed)
+        self._workers = Workers(threads)
+        self._updates = 0
+        self._rho = 0.0
+
+    @property
+    @abstractmethod
+    def n_topics(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_words(self) -> int: ...
+
+    @property
+    def n_documents(self) -> float:
+        return self._n_documents
+
+    @property
+    def updates(self) -> int:
+        """Minibatches learnt."""
+        return self._updates
+
+    @property
+    def rho(self) -> float:
+        """Step size of the last update, 0 before the first."""
+        return self._rho
+
+    @property
+    def threads(self) -> int:
+        return self._workers.threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self._workers = Workers(threads)
+
+    @abstractmethod
+    def topic_shares(self) -> NDArray[np.float64]:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+
+    def topics_in_use(self) -> int:
+        """Topics with more than a thousandth of the corpus."""
+        return int(np.count_nonzero(self.topic_shares() > 1e-3))
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
+        kept = {key: getattr(self, attribute) for key, attribute in self._kept.items()}
+        return {
+            "kind": self.kind,
+            **{key: value.copy() if isinstance(value, np.ndarray) else value for key, value in kept.items()},
+            **self._other_state(),
+            "random": self._random.bit_generator.state,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """A model from what `state` returned. Raises ValueError for the state of another kind of model."""
+        if state.get("kind") != cls.kind:
+            raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
+        model = cls.__new__(cls)
+        for key, attribute in cls._kept.items():
+            value = state[key]
+            setattr(model, attribute, value.copy() if isinstance(value, np.ndarray) else value)
+        model._random = np.random.default_rng()
+        model._random.bit_generator.state = state["random"]
+        model._workers = Workers(1)
+        model._set_other_state(state)
+        return model
+
+    @abstractmethod
+    def _other_state(self) -> dict[str, Any]:
+        """What of the state is not in `_kept`."""
+
+    @abstractmethod
+    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+        """Back to what `_other_state` returned, as part of `state`; the rest is set already."""
