@@ -62,13 +62,3 @@ def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]
         y = v + _F(3.5)
         z = _F(1.0) / y
         out[i] = p * (y + z * (_F(1 / 24) - z * z * _F(37 / 5760)))
-
-
-@kernel
-def sum_digamma(hat: NDArray[np.floating], scale: float, eta: float) -> float:
-    """sum of psi(eta + scale hat) over a matrix, in float64."""
-    total = 0.0
-    for i in range(hat.shape[0]):
-        for j in range(hat.shape[1]):
-            total += digamma(eta + scale * hat[i, j])
-    return total

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from model._blocks import Workers
-from model._lda_kernels import topic_rows
 from model._loops import padded
-from model._special import sum_digamma
+from model._topics_kernels import exp_Elog_rows, sum_digamma
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
@@ -111,7 +110,7 @@ class Topics:
         rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
 
         def block(start: int, stop: int) -> None:
-            topic_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
+            exp_Elog_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
 
         workers.map(block, len(word_ids), WORD_BLOCK)
         return rows

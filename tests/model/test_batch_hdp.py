@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
@@ -8,7 +6,7 @@ from model import BatchHDP, Minibatch, OnlineHDP, _hdp_local
 from model._hdp_local import Corpus
 from model._hdp_sticks import Elog_sticks, expected_sticks
 from model._words import by_word
-from tests.model.conftest import planted
+from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import topics_elbo
 
 
@@ -93,7 +91,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
         assert abs(slope) < 1e-4 * curvature + 1e-6
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow as plain Python")
+@needs_jit
 def test_finds_planted_topics():
     batch, beta = planted(300, seed=5)
     model = BatchHDP(40, max_topics=12, eta=0.1).fit(batch)

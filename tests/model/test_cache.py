@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.model.conftest import needs_jit
+
 SCRIPT = """
 import hashlib
 import numpy as np
@@ -21,6 +23,7 @@ for kind in KINDS:
 """
 
 
+@needs_jit
 def test_compiled_now_and_loaded_from_the_cache_are_the_same_kernels(tmp_path):
     root = Path(__file__).resolve().parents[2]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(root)}

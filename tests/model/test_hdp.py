@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from scipy.special import psi
@@ -7,7 +5,7 @@ from scipy.special import psi
 from model import Minibatch
 from model import hdp as hdp_module
 from model.hdp import OnlineHDP
-from tests.model.conftest import planted
+from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
 from tests.model.oracle_hdp import (
     document_bound,
@@ -253,7 +251,7 @@ def test_topics_keep_their_places(documents):
     np.testing.assert_allclose(other.topics(), model.topics()[order], atol=0.02)
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow as plain Python")
+@needs_jit
 def test_finds_planted_topics():
     batch, beta = planted(600, seed=5)
     for seed in range(3):

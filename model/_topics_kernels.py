@@ -1,0 +1,70 @@
+"""The loops of `Topics`: lambda = eta + scale lambda_hat, (W, K), a row a word."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model._jit import kernel
+from model._loops import Floats
+from model._special import digamma, exp_digamma_first
+
+
+@kernel
+def exp_Elog_rows(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    lambda_hat: Floats,
+    scale: float,
+    eta: float,
+    psi_total: NDArray[np.float64],
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop.
+
+    lambda = eta + scale lambda_hat; psi_total: (K,) psi(sum_w lambda_kw), float64;
+    weight: (K,) exp(-psi_total) up to a constant, times balance, in rows' dtype.
+    """
+    K = weight.size
+    lam = np.empty(K, rows.dtype)
+    value = np.empty(K, rows.dtype)
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            lam[k] = eta + scale * lambda_hat[w, k]
+        exp_digamma_first(K, lam, value)
+        total = rows.dtype.type(0)
+        for k in range(K):
+            value[k] *= weight[k]
+            total += value[k]
+        if total > 1e-25:
+            inverse = 1 / total
+            for k in range(K):
+                # Nothing is lost below 1e-25 of the row, and nothing denormal slows the E-step.
+                rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
+        else:
+            # All underflows (a small eta, a new word): relative to the largest, in float64, without balance.
+            largest = -np.inf
+            for k in range(K):
+                largest = max(largest, digamma(lam[k]) - psi_total[k])
+            summed = 0.0
+            for k in range(K):
+                summed += math.exp(digamma(lam[k]) - psi_total[k] - largest)
+            for k in range(K):
+                rows[u, k] = math.exp(digamma(lam[k]) - psi_total[k] - largest) / summed
+        for k in range(K, rows.shape[1]):
+            rows[u, k] = 0
+
+
+@kernel
+def sum_digamma(lambda_hat: Floats, scale: float, eta: float) -> float:
+    """sum_kw psi(lambda_kw), in float64."""
+    total = 0.0
+    for i in range(lambda_hat.shape[0]):
+        for j in range(lambda_hat.shape[1]):
+            total += digamma(eta + scale * lambda_hat[i, j])
+    return total
