@@ -1,6 +1,6 @@
 """The articles read and what each model makes of them: the tables `articles`, `article_topics`, `recent`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,6 @@ from session.schema import ROLES
 
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""
-
-RENEWED_TOGETHER = 512
 
 Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 """Each article's largest topic in one model, (n,), and its proportion, (n,)."""
@@ -59,27 +57,20 @@ def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
     db.table("recent").insert(
         {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
     )
+    # Those behind a row are counted, not its number: how many skipped ones have theirs in between is chance.
     db.execute(
-        "DELETE FROM recent WHERE first_seq + articles <= ?", [first_seq + len(documents) - RECENT_ARTICLES]
+        "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"
+        " (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer FROM recent)"
+        " WHERE newer >= ?)",
+        [RECENT_ARTICLES],
     )
 
 
-def renew_topics(db: Database, infer: Callable[[Documents], Sequence[Largest] | None]) -> None:
-    """Put what the models make of the newest articles now in the place of what they made of them then.
+def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
+    """Put what the models make of the articles ``seqs`` now in the place of what they made of them then.
 
-    A few hundred at a time, each in a transaction of its own that is short, since others write too: the
-    ranking of old articles need not change at one stroke. Where ``infer`` gives None there is no
-    time for it, and the rest stays as it is.
+    Articles that were dropped meanwhile stay so.
     """
-    for seqs, documents in _recent(db):
-        largest = infer(documents)
-        if largest is None:
-            return
-        with db.atomic():
-            _replace_topics(db, seqs, largest)
-
-
-def _replace_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
     rows = db.execute(
         "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
     ).fetchall()
@@ -102,6 +93,24 @@ def _replace_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest
     _insert_topics(db, columns, kept)
 
 
+def recent_articles(db: Database, first_seq: int, most: int) -> tuple[list[int], Documents]:
+    """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers."""
+    seqs: list[int] = []
+    parts: list[Documents] = []
+    rows = db.execute(
+        "SELECT first_seq FROM recent WHERE first_seq + articles > ? ORDER BY first_seq", [first_seq]
+    ).fetchall()
+    for (first,) in rows:
+        if len(seqs) == most:
+            break
+        (data,) = db.execute("SELECT documents FROM recent WHERE first_seq = ?", [first]).fetchone()
+        start = max(0, first_seq - first)
+        part = Documents.from_bytes(data)[start : start + most - len(seqs)]
+        parts.append(part)
+        seqs += range(first + start, first + start + len(part))
+    return seqs, Documents.concatenate(parts)
+
+
 def keep_top(db: Database, most: int) -> None:
     """Drop trained articles that are not among the ``most`` most about some topic."""
     db.execute(
@@ -112,21 +121,6 @@ def keep_top(db: Database, most: int) -> None:
         [most],
     )
     db.execute("DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)")
-
-
-def _recent(db: Database) -> Iterator[tuple[list[int], Documents]]:
-    """The newest trained articles and their numbers, :data:`RENEWED_TOGETHER` or more at a time."""
-    seqs: list[int] = []
-    parts: list[Documents] = []
-    for (first_seq,) in db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall():
-        (data,) = db.execute("SELECT documents FROM recent WHERE first_seq = ?", [first_seq]).fetchone()
-        parts.append(Documents.from_bytes(data))
-        seqs += range(first_seq, first_seq + len(parts[-1]))
-        if len(seqs) >= RENEWED_TOGETHER:
-            yield seqs, Documents.concatenate(parts)
-            seqs, parts = [], []
-    if seqs:
-        yield seqs, Documents.concatenate(parts)
 
 
 def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:

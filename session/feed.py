@@ -175,7 +175,7 @@ class CrawlFeed:
     async def drain(self) -> list[Block]:
         await self._stop_fetching()
         blocks: list[Block] = []
-        with contextlib.suppress(TimeoutError, SessionError):
+        with contextlib.suppress(TimeoutError, SessionError, OSError):  # the rest is fetched another time
             async with asyncio.timeout(3.0):
                 while self._items:
                     blocks.append(await self._first())

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from session.database import as_session_error
 from session.documents import Block
 from session.errors import NotNow, SessionError
-from session.feed import Feed, Rate
+from session.feed import Feed
 from session.pulse import Pulse
 from session.store import Progress, Store
 from session.trainer import Trainer
@@ -38,6 +38,8 @@ DUMP_ADVICE = (
     f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
     "with --source dump --dump FILE"
 )
+PATIENCE = 2.0
+"""Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
 TRIM_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
@@ -102,8 +104,8 @@ class Run:
         self._go_on.set()
         self._save = False
         self._blocked: str | None = None
-        self._learning = False
-        self._sound = True
+        self._computing: asyncio.Future[object] | None = None
+        """A step under way in the trainer's thread, or one that failed: models and account disagree."""
         self._told_perplexities: dict[str, float] = trainer.perplexities()
         self._told_articles = trainer.progress.articles
         self._told_errors: set[str] = set()
@@ -114,17 +116,15 @@ class Run:
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
         self._committed = time.monotonic()
-        self._trained = Rate()
         self._train_seconds: deque[tuple[int, float]] = deque(maxlen=20)
         self._binding: deque[str] = deque(maxlen=20)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
         self._pulse_thread = ThreadPoolExecutor(1, thread_name_prefix="pulse")
 
     def stop(self, reason: str) -> None:
-        """Commit and end as soon as the minibatch under way is done."""
+        """Commit and end within seconds; a minibatch under way that takes longer is trained another time."""
         if not self._stop.is_set():
             self._reason = reason
-            self._trainer.hurry = True
             self._stop.set()
             self._go_on.set()
 
@@ -141,9 +141,8 @@ class Run:
         beat = asyncio.create_task(self._beat(pulse))
         try:
             await self._consume()
-            if self._trainer.done():
+            if not self._stop.is_set() and await self._compute(self._finish):
                 self._reason = "finished"
-                await self._in_trainer(lambda: self._trainer.finish(self._elapsed()))
                 await self._commit()
         except BaseException as error:
             self._reason = str(error) or type(error).__name__
@@ -151,26 +150,36 @@ class Run:
         finally:
             self._stop.set()
             try:
-                if self._sound:
-                    await self._save_all()
+                await self._save_all()
             except SessionError as error:
                 self._reason = str(error)
                 raise
             finally:
                 beat.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await beat
+                (died,) = await asyncio.gather(beat, return_exceptions=True)
                 self._tell_progress()
                 await self._part(pulse, run)
+                if isinstance(died, Exception):
+                    raise died
         return self._reason
 
     async def _save_all(self) -> None:
         """Commit what has been fetched and trained."""
-        try:
-            for block in await self._feed.drain():
-                self._take(block)
-        finally:
-            await self._commit()
+        enough = time.monotonic() + PATIENCE
+        blocks = await self._feed.drain()
+        if self._computing is not None:
+            await asyncio.wait({self._computing}, timeout=max(0.0, enough - time.monotonic()))
+            if not self._computing.done() or self._computing.exception() is not None:
+                await self._give_up()
+        for block in blocks:
+            self._take(block)
+        await self._commit()
+
+    async def _give_up(self) -> None:
+        """Leave the step that is under way, or has failed, to its thread, and go back to before it."""
+        self._thread.shutdown(wait=False)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
+        self._trainer = await self._in_trainer(self._trainer.as_committed)
 
     async def _part(self, pulse: Pulse, run: int) -> None:
         """Say how it ended, where that can be said, and let go of everything."""
@@ -185,22 +194,24 @@ class Run:
         self._pulse_thread.shutdown()
 
     async def _consume(self) -> None:
-        trainer, stop = self._trainer, asyncio.ensure_future(self._stop.wait())
+        trainer = self._trainer
         arriving: asyncio.Task[Any] | None = None
         try:
             while not self._stop.is_set() and not trainer.done():
-                self._check_limits()
                 if self._paused:
                     await self._commit_if_due(0.0)
                     with contextlib.suppress(TimeoutError):  # time passes, though nothing else does
                         await asyncio.wait_for(self._go_on.wait(), 1.0)
+                elif trainer.renewing:
+                    await self._commit_if_due(0.0)
+                    if not await self._compute(trainer.renew):
+                        break
                 elif trainer.ready():
-                    await self._learn()
+                    if not await self._learn():
+                        break
                 else:
                     arriving = arriving or asyncio.create_task(self._feed.next())
-                    await asyncio.wait(
-                        {arriving, stop}, timeout=COMMIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                    )
+                    await self._or_stop(arriving, COMMIT_SECONDS)
                     if arriving.done():
                         block = arriving.result()
                         arriving = None
@@ -209,8 +220,8 @@ class Run:
                         else:
                             self._take(block)
                 await self._commit_if_due(COMMIT_SECONDS)
+                self._check_limits()
         finally:
-            stop.cancel()
             if arriving is not None:
                 # A block that came in just now is not to be lost; an error in it is told by drain's next.
                 if arriving.done() and arriving.exception() is None and arriving.result() is not None:
@@ -221,16 +232,32 @@ class Run:
         self._trainer.feed(block)
         self._warnings += block.warnings
 
-    async def _learn(self) -> None:
-        before = time.monotonic()
-        self._learning = True
-        # Should it fail half way, the models and the account disagree: nothing may be saved any more.
-        self._sound = False
-        trained = await self._in_trainer(lambda: self._trainer.step(self._elapsed))
-        self._sound = True
-        self._learning = False
-        self._trained.add(trained)
-        self._train_seconds.append((trained, time.monotonic() - before))
+    async def _learn(self) -> bool:
+        began, trained_before = time.monotonic(), self._trainer.progress.articles
+        if not await self._compute(lambda: self._trainer.step(self._elapsed)):
+            return False
+        trained = self._trainer.progress.articles - trained_before
+        self._train_seconds.append((trained, time.monotonic() - began))
+        return True
+
+    def _finish(self) -> None:
+        self._trainer.finish(self._elapsed())
+
+    async def _compute(self, work: Callable[[], object]) -> bool:
+        """Have the trainer's thread do ``work``; False where a stop comes before it is done."""
+        self._computing = asyncio.ensure_future(self._in_trainer(work))
+        await self._or_stop(self._computing)
+        if not self._computing.done():
+            return False
+        self._computing.result()
+        self._computing = None
+        return True
+
+    async def _or_stop(self, future: asyncio.Future[Any], timeout: float | None = None) -> None:
+        """Wait until ``future`` is done, the run is to stop, or for ``timeout`` seconds."""
+        stop = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait({future, stop}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
 
     def _check_limits(self) -> None:
         limits, activity = self._limits, self._feed.activity
@@ -241,7 +268,6 @@ class Run:
 
     async def _commit_if_due(self, age: float) -> None:
         due = self._trainer.dirty and time.monotonic() - self._committed >= age
-        due = due or self._trainer.renewal_due
         if due or self._save:
             self._save = False
             await self._commit()
@@ -288,6 +314,8 @@ class Run:
             self._report(self._as_report())
         except BrokenPipeError:
             self.stop("nobody reads the progress any more")
+        except OSError:
+            pass  # written to a full disk, say: training goes on without it
 
     async def _note_news(self, pulse: Pulse) -> None:
         """Keep in the session's log what a reader in the morning wants to know."""
@@ -322,7 +350,7 @@ class Run:
             await self._in_pulse(lambda: pulse.event(level, message))
 
     def _sample(self) -> None:
-        if self._learning:
+        if self._computing is not None:
             self._binding.append("training")
         elif self._feed.waits_for is not None:
             self._binding.append(self._feed.waits_for)

@@ -99,5 +99,11 @@ def m001_first(db: Database) -> None:
     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
 
 
-VERSION = 1
+@migrations()
+def m002_renewal(db: Database) -> None:
+    """How far the newest articles have been inferred anew, for a run that ends meanwhile."""
+    db.table("progress").add_column("renew_from", int)
+
+
+VERSION = 2
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

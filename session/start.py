@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,7 +169,8 @@ async def open_source(
             SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), close
         )
     source = make_source(kind, options, request, resuming=resuming)
-    asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    # A thread that nobody waits for: compiling takes longer than a stop may.
+    threading.Thread(target=warm_up, args=(specs,), name="warm up", daemon=True).start()
     try:
         info = await _patiently(source, say, "" if kind == "dump" else "; trying for 30 s")
     except BaseException:

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from session.article_tables import (
     insert_articles,
     insert_recent,
     keep_top,
+    recent_articles,
     renew_topics,
 )
 from session.blobs import pack_state, unpack_state
@@ -52,6 +53,8 @@ class Progress:
     """Documents of the first pending row that are trained already."""
     position: dict[str, Any] | None = None
     lap: float | None = None
+    renew_from: int | None = None
+    """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
@@ -87,6 +90,8 @@ class Changes:
     pending: list[tuple[int, Documents]] = field(default_factory=list)
     held_out: list[Documents] = field(default_factory=list)
     articles: list[ArticleRows] = field(default_factory=list)
+    renewed: list[tuple[Sequence[int], Sequence[Largest]]] = field(default_factory=list)
+    """Numbers of articles and what the models make of them now."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -220,6 +225,10 @@ class Store:
                             {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                         )
                     next_seq += len(rows.documents)
+                for seqs, largest in changes.renewed:
+                    renew_topics(self._db, seqs, largest)
+                if changes.renewed and progress.renew_from is None and self.settings.keep_articles == "top":
+                    keep_top(self._db, TOP_ARTICLES)
                 self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
                 self._db.table("pending").insert_all(
                     {"id": number, "documents": documents.to_bytes()}
@@ -259,16 +268,13 @@ class Store:
             raise as_session_error(error, self.path) from None
         self._next_seq = next_seq
 
-    def renew(self, infer: Callable[[Documents], Sequence[Largest] | None]) -> None:
-        """Rank the newest articles by what the models make of them now; ``infer`` gives None to break off.
+    def recent(self, first_seq: int, most: int) -> tuple[list[int], Documents]:
+        """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
         Raises :class:`SessionError`.
         """
         try:
-            renew_topics(self._db, infer)
-            if self.settings.keep_articles == "top":
-                with self._db.atomic():
-                    keep_top(self._db, TOP_ARTICLES)
+            return recent_articles(self._db, first_seq, most)
         except sqlite3.Error as error:
             raise as_session_error(error, self.path) from None
 

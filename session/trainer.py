@@ -21,6 +21,8 @@ from session.store import Changes, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
+RENEWED_TOGETHER = 512
+"""Articles inferred anew at a time."""
 MOST_SNAPSHOTS = 100
 """The same for snapshots of all topics, which take some 50 kB each."""
 
@@ -49,15 +51,28 @@ class Trainer:
         self._source_ended = False
         self._moved = False
         self._learnt = False
-        self.renewal_due = False
-        """The newest articles are to be inferred anew with the next commit, which is to come at once."""
-        self.hurry = False
-        """The run is to end within seconds: leave out what only makes old articles rank better."""
+        self._threads = threads
+        self._fed: list[Block] = []
+
+    def as_committed(self) -> "Trainer":
+        """As of the last commit, with what was fed since: a step that came to no end has left no trace.
+
+        Shares nothing with this one but the store, which no step writes to.
+        """
+        trainer = Trainer(self._store, article_limit=self.article_limit, threads=self._threads)
+        for block in self._fed:
+            trainer.feed(block)
+        return trainer
 
     @property
     def dirty(self) -> bool:
         """Whether a commit would write anything new."""
         return self._moved
+
+    @property
+    def renewing(self) -> bool:
+        """Whether :meth:`renew` is to be called before the next step, each time after a commit."""
+        return self.progress.renew_from is not None
 
     @property
     def missing(self) -> int:
@@ -67,6 +82,7 @@ class Trainer:
 
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream: first into the held-out set, then to be trained."""
+        self._fed.append(block)
         documents, empty = block.documents.split_empty()
         progress = self.progress
         progress.skipped += block.skipped + len(empty)
@@ -103,6 +119,8 @@ class Trainer:
 
     def done(self) -> bool:
         """Whether the session has reached its end: nothing is left to train, or the limit is reached."""
+        if self.renewing:
+            return False
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
         return limit_reached or (self._source_ended and self.progress.pending == 0)
 
@@ -125,10 +143,25 @@ class Trainer:
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self._moved = self._learnt = True
-        self.renewal_due = renewal_due(before, progress.articles)
+        if renewal_due(before, progress.articles):
+            progress.renew_from = 0
         if evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out)):
             self._measure(elapsed_seconds())
         return len(batch)
+
+    def renew(self) -> None:
+        """Infer some of the newest articles anew: what they are about is now known better than it was.
+
+        The models must be committed as they are: so after a kill it is the same models that go on with it.
+        """
+        assert self.progress.renew_from is not None
+        assert not self._learnt
+        seqs, documents = self._store.recent(self.progress.renew_from, RENEWED_TOGETHER)
+        if seqs:
+            largest = [_largest(model.infer(_minibatch(documents))) for model in self.models]
+            self._changes.renewed.append((seqs, largest))
+        self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
+        self._moved = True
 
     def finish(self, elapsed_seconds: float) -> None:
         """The end is reached: measure there too, where the rule has not done it."""
@@ -156,15 +189,8 @@ class Trainer:
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
+        self._fed.clear()
         self._moved = self._learnt = False
-        if self.renewal_due:
-            self.renewal_due = False
-            self._store.renew(self._look_again)
-
-    def _look_again(self, documents: Documents) -> list[Largest] | None:
-        if self.hurry:
-            return None
-        return [_largest(model.infer(_minibatch(documents))) for model in self.models]
 
     def _next_size(self) -> int:
         size = minibatch_size(self.progress.articles, self.settings.batch_size)

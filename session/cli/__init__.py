@@ -1,7 +1,9 @@
 """The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -9,12 +11,19 @@ import click
 from session.cli.main import wikitopics
 from session.cli.output import error_line, forget_output
 
+LONGEST_EXIT = 0.5
+"""Seconds that the end of the process may take, when all is done."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is done: nothing is left to interrupt
+    # The interpreter waits for its threads, be it a minibatch that was given up or kernels being compiled.
+    last = threading.Timer(LONGEST_EXIT, os._exit, [code])
+    last.daemon = True
+    last.start()
     sys.exit(code)
 
 
@@ -37,6 +46,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # in the last flush
         forget_output()
         return 0
+    except OSError as error:  # a full disk behind standard output, say
+        forget_output()
+        click.echo(error_line(str(error)), err=True)
+        return 1
     except Exception as error:
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):

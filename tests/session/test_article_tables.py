@@ -9,6 +9,7 @@ from session.article_tables import (
     insert_articles,
     insert_recent,
     keep_top,
+    recent_articles,
     renew_topics,
 )
 from session.documents import Documents
@@ -50,8 +51,7 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
     batch = documents(3)
     first = [largest([0, 0, 1], [0.9, 0.5, 0.7]), largest([2, 2, 2], [0.1, 0.2, 0.3])]
     insert_articles(db, ArticleRows(batch, "trained", first), 1)
-    insert_recent(db, batch, 1)
-    renew_topics(db, lambda _: [largest([1, 0, 1], [0.4, 0.6, 0.8]), first[1]])
+    renew_topics(db, [1, 2, 3], [largest([1, 0, 1], [0.4, 0.6, 0.8]), first[1]])
     assert ranking(db, 0, 0) == [(2, 6000)]
     assert ranking(db, 0, 1) == [(3, 8000), (1, 4000)]
     assert ranking(db, 1, 2) == [(3, 3000), (2, 2000), (1, 1000)]
@@ -61,9 +61,21 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
     monkeypatch.setattr("session.article_tables.RECENT_ARTICLES", 5)
-    for first in (1, 4, 7):
+    for first in (1, 4, 107):  # what was skipped has its numbers too
         insert_recent(db, documents(3), first)
-    assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (7,)]
+    assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
+
+
+def test_the_newest_are_read_some_at_a_time(db):
+    for first in (1, 4, 107):
+        insert_recent(db, documents(3, first), first)
+    seqs, found = recent_articles(db, 0, 2)
+    assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
+    seqs, found = recent_articles(db, 3, 4)
+    assert (seqs, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
+    seqs, found = recent_articles(db, 7, 100)
+    assert (seqs, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
+    assert recent_articles(db, 110, 100)[0] == []
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
@@ -79,8 +91,7 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
 def test_articles_that_were_dropped_are_not_looked_at_again(db):
     batch = documents(3)
     insert_articles(db, ArticleRows(batch, "trained", [largest([0, 0, 0], [0.9, 0.5, 0.7])]), 1)
-    insert_recent(db, batch, 1)
     keep_top(db, 1)
-    renew_topics(db, lambda _: [largest([1, 1, 1], [0.2, 0.3, 0.4])])
+    renew_topics(db, [1, 2, 3], [largest([1, 1, 1], [0.2, 0.3, 0.4])])
     assert ranking(db, 0, 0) == []
     assert ranking(db, 0, 1) == [(1, 2000)]

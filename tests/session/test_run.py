@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import sqlite3
@@ -376,6 +377,55 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
     assert await trainer_of(memory) == "finished"
     assert status(trainer_of.path).articles == 570
     assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize("work", ["step", "finish", "renew"])
+async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
+    trainer_of, memory, monkeypatch, states, work
+):
+    monkeypatch.setattr("session.run.PATIENCE", 0.1)
+    monkeypatch.setattr("session.trainer.renewal_due", lambda before, after: after == 256)
+    real, begun, held = getattr(Trainer, work), threading.Event(), threading.Event()
+
+    def slow(self, *arguments):
+        real(self, *arguments)
+        if work != "step" or self.progress.articles > 250:
+            begun.set()
+            held.wait()
+
+    async def stop(run):
+        await until(begun.is_set)
+        run.stop("enough")
+
+    monkeypatch.setattr(Trainer, work, slow)
+    try:
+        assert await trainer_of(memory, meanwhile=stop) == "enough"
+        now = status(trainer_of.path)
+        assert account_holds(now)
+        assert now.articles < 570 or work == "finish"
+    finally:
+        held.set()
+    monkeypatch.setattr(Trainer, work, real)
+    assert await trainer_of(memory) == "finished"
+    assert memory.starts[1] == now.crawled // 11 * 10
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(trainer_of, memory):
+    def report(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    memory.hang_at = 100
+
+    async def pause(run):
+        await memory.hanging.wait()
+        await asyncio.to_thread(control.pause, trainer_of.path)
+        await until(lambda: run._paused)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"
+    assert account_holds(status(trainer_of.path))
 
 
 async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):

@@ -47,7 +47,10 @@ class Driver:
 
     def act(self):
         trainer = self.trainer
-        if trainer.ready():
+        if trainer.renewing:
+            trainer.commit(0.0, 0)
+            trainer.renew()
+        elif trainer.ready():
             trainer.step(lambda: 0.0)
         elif self.next >= len(self.file):
             trainer.end_of_source()
@@ -263,6 +266,30 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver.close()
 
 
+def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, assert_same_states):
+    calm, rough = sessions("calm"), sessions("rough")
+    Driver(calm, corpus).run()
+    driver = Driver(rough, corpus)
+    for start in range(0, 300, 50):
+        driver.trainer.feed(block(driver.file, start, start + 50))
+        driver.next = start + 50
+        if start == 100:
+            driver.trainer.commit(0.0, 0)
+    given_up = driver.trainer
+    given_up.step(lambda: 0.0)
+    given_up.models[1].learn = None
+    with pytest.raises(TypeError):
+        given_up.step(lambda: 0.0)
+    driver.trainer = given_up.as_committed()
+    progress = driver.trainer.progress
+    assert (progress.articles, progress.pending, progress.crawled) == (0, 300 - 40 - 2, 300)
+    driver.trainer.commit(0.0, 0)
+    driver.die()
+    driver.run()
+    assert_same_states(states(rough), states(calm))
+    assert account(rough) == account(calm)
+
+
 @pytest.mark.parametrize("keep", ["top", "none"])
 def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, states, assert_same_states):
     everything, fewer = sessions("all"), sessions("fewer", keep_articles=keep)
@@ -275,27 +302,35 @@ def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, 
         assert account(fewer)["trained"] == []
 
 
-def test_a_trainer_in_a_hurry_does_not_look_at_old_articles_again(
-    tmp_path, corpus_of, new_session, states, assert_same_states
+def test_old_articles_end_up_as_in_an_undisturbed_run(
+    tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
+):
+    monkeypatch.setattr("session.trainer.RENEWED_TOGETHER", 100)
+    monkeypatch.setattr("session.article_tables.RECENT_ARTICLES", 700)
+    many = corpus_of(1500, empty=range(100, 1400, 3))
+    models = (MODELS["lda"], MODELS["scvb0"])
+    calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)
+    Driver(calm, many).run()
+    deaths = 0
+    for seed in range(3):
+        rough = new_session(tmp_path / f"rough{seed}.db", many, model=models, held_out=40)
+        deaths += Driver(rough, many, chance=random.Random(seed)).run().deaths
+        assert_same_states(states(rough), states(calm))
+        assert account(rough) == account(calm)
+    assert deaths > 20
+
+
+def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
+    tmp_path, corpus_of, new_session
 ):
     many = corpus_of(1200)
+    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40)
+    driver = Driver(path, many)
     found = []
-    for hurry in (False, True):
-        path = new_session(tmp_path / f"{hurry}.db", many, model=(MODELS["lda"],), held_out=40)
-        driver = Driver(path, many)
-        driver.trainer.hurry = hurry
-        looked = []
-        real = driver.trainer._look_again
-        driver.trainer._look_again = lambda documents, real=real, looked=looked: (
-            looked.append(1) or real(documents)
-        )
-        while not driver.trainer.done():
-            driver.act()
-            if driver.trainer.renewal_due:
-                driver.trainer.commit(0.0, 0)
-        driver.trainer.commit(0.0, 0)
-        driver.close()
-        found.append((len(looked), states(path)))
-    assert found[0][0] > 1
-    assert found[1][0] == 1
-    assert_same_states(found[0][1], found[1][1])
+    while not driver.trainer.done():
+        before = driver.trainer.renewing, driver.trainer.progress.articles
+        driver.act()
+        if before[0]:
+            found.append(before[1])
+    driver.close()
+    assert found == [1024] * 3
