@@ -106,7 +106,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
 
     The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
     """
-    draft = _draft(path)
+    draft = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_database(draft)
@@ -141,8 +141,8 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
-        # A hard link would look and take the name at one stroke, but some file systems have none. With the
-        # lock held, no other trainer takes it in between.
+        # Not by a hard link, which looks and takes the name at one stroke: some file systems have none. With
+        # the lock held, no other trainer takes it in between.
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         draft.rename(path)
@@ -155,17 +155,11 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         remove_database(draft)
 
 
-def _draft(path: Path) -> Path:
-    return path.with_name(f".{path.name}.new")
-
-
 class Store:
     """An existing session, open for its one trainer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with contextlib.suppress(OSError):
-            remove_database(_draft(path))  # left where the power went just after the link was made
         self._db = connect(path)
         self._file = os.stat(path)
         self.settings = Settings.from_json(

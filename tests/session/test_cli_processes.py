@@ -49,6 +49,16 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
     assert lines[-1]["articles"] == 687
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full disk to write to")
+@pytest.mark.parametrize("arguments", [["topics"], ["export", "metrics"], ["status", "--json"]])
+def test_a_full_disk_behind_the_output_is_one_line(spawn, trained, arguments):
+    with open("/dev/full", "w") as full:
+        process = spawn(*arguments, stdout=full)
+        error = process.communicate()[1]
+    assert error.splitlines() == ["wikitopics: [Errno 28] No space left on device"]
+    assert process.returncode == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["topics"], ["export", "history"], ["export", "articles", "--format", "json"], ["vocab", "show"]],

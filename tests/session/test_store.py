@@ -166,12 +166,6 @@ def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
         assert np.array_equal(store.model_states()[0]["a"], np.full((2, 3), 5.0))
 
 
-def test_the_draft_of_a_session_that_came_to_be_is_removed(path):
-    os.link(path, path.with_name(".s.db.new"))
-    Store(path).close()
-    assert os.listdir(path.parent) == ["s.db"]
-
-
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SessionError, match=r"cannot create .*: (Not a directory|File exists)"):
