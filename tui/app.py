@@ -30,8 +30,8 @@ from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
 from tui.messages import NewSession as AskNewSession
 from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
-from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal
-from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
+from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal, speaks_utf8
+from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
 from tui.widgets.statusline import StatusLine
@@ -77,11 +77,11 @@ class Wikitopics(App[str]):
         self._trouble = ""
         self._wake = asyncio.Event()
         self._feed = self._new_feed(path)
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
+        for theme in house(self.console.color_system):
+            self.register_theme(theme)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return ANSI_INKS
+        return inks(self.current_theme)
 
     def get_default_screen(self) -> Main:
         return Main()
@@ -101,6 +101,7 @@ class Wikitopics(App[str]):
     def on_mount(self) -> None:
         self.theme = self._preferences.theme or suitable()
         self.set_class(self.choice.ascii_only, "-ascii")
+        self.set_class(not speaks_utf8(), "-ascii-text")
         self.set_keymap(self._preferences.keys)
         obey_signals(self)
         self.run_worker(self._follow(), name="follow", exit_on_error=True)

@@ -5,7 +5,7 @@ from textual.binding import Binding
 
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app
-from tui.themes import ANSI_INKS, DARK, LIGHT, suitable
+from tui.themes import house, inks, suitable
 
 
 class Contact(App[Answer]):
@@ -22,11 +22,11 @@ class Contact(App[Answer]):
     def __init__(self, book: ContactBook) -> None:
         super().__init__()
         self._book = book
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
+        for theme in house(self.console.color_system):
+            self.register_theme(theme)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return ANSI_INKS
+        return inks(self.current_theme)
 
     def on_mount(self) -> None:
         obey_signals(self)

@@ -8,6 +8,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.words import in_ascii
+
 INKS = frozenset(
     f"ink--{name}"
     for name in (
@@ -34,7 +36,7 @@ Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
 IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "Δ": "+"})
-"""Our own signs for a terminal that has no others; foreign text stays as it is."""
+"""Our own signs for a terminal that has no others; foreign text stays as it is where it can be written."""
 
 
 class Drawn(Widget):
@@ -50,6 +52,8 @@ class Drawn(Widget):
 
     def pen(self, name: str = "", under: str = "") -> Style:
         """The style of an ink over the widget's own, with the ink ``under`` between."""
+        if name == "faint" and under == "cursor":
+            name = "muted"  # what is faint on the ground is gone on the cursor's row
         if self._pens is None:
             self._pens = {}
         style = self._pens.get((name, under))
@@ -65,6 +69,8 @@ class Drawn(Widget):
         """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts."""
         if self.app.has_class("-ascii"):
             parts = [(text.translate(IN_ASCII), name) for text, name in parts]
+        if self.app.has_class("-ascii-text"):
+            parts = [(in_ascii(text), name) for text, name in parts]
         segments = [Segment(text, self.pen(name, under)) for text, name in parts if text]
         return Strip(segments).adjust_cell_length(width, self.pen("", under))
 

@@ -53,7 +53,18 @@ def open_app(app: App[T]) -> T | None:
     return result
 
 
+def speaks_utf8() -> bool:
+    """Whether the terminal can be sent text beyond ASCII.
+
+    Python writes UTF-8 even where the locale is C, and says so in $LC_CTYPE; what the user has said
+    counts for more. Where nothing is said, today's terminals can.
+    """
+    encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
+    names = ["LC_ALL", "LANG"] if sys.flags.utf8_mode else ["LC_ALL", "LC_CTYPE", "LANG"]
+    said = next((os.environ[name] for name in names if os.environ.get(name)), "UTF-8")
+    return all("utf" in name.lower() for name in (encoding, said))
+
+
 def plain_terminal() -> bool:
-    """Whether the terminal cannot be trusted with more than ASCII."""
-    encoding = (getattr(sys.__stdout__, "encoding", None) or "ascii").lower()
-    return "utf" not in encoding or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}
+    """Whether the terminal cannot be trusted with line drawing and braille."""
+    return not speaks_utf8() or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}

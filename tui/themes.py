@@ -1,7 +1,12 @@
-"""The two themes of the house, calm on dark and on light; Textual's own are in the palette as well."""
+"""The two themes of the house, calm on dark and on light; Textual's own are in the palette as well.
+
+Terminals without 24-bit colours take the nearest they have. The tones are chosen so that what is grey stays
+grey among 256 colours; for 16 there is a pair of its own, made of exactly those.
+"""
 
 import os
 
+from textual.color import Color
 from textual.theme import Theme
 
 DARK = Theme(
@@ -13,18 +18,18 @@ DARK = Theme(
     error="#e58f8a",
     success="#9fcf8b",
     foreground="#d9dde3",
-    background="#14171c",
-    surface="#1a1e25",
-    panel="#20252d",
+    background="#15171b",
+    surface="#1c1e22",
+    panel="#22252b",
     dark=True,
     variables={
         "text-muted-own": "#8b95a3",
-        "faint": "#56606e",
-        "frame": "#2c333d",
-        "focus": "#56707f",
+        "faint": "#6f7884",
+        "frame": "#30353d",
+        "focus": "#5b7884",
         "spark": "#4f8f86",
-        "cursor": "#263442",
-        "bar": "#1b2027",
+        "cursor": "#313842",
+        "bar": "#1d2026",
         "series-0": "#7cc4d8",
         "series-1": "#e3b672",
         "series-2": "#b8a2e3",
@@ -42,17 +47,17 @@ LIGHT = Theme(
     success="#3d7a27",
     foreground="#23282e",
     background="#fbfaf7",
-    surface="#f3f1ec",
-    panel="#eae7e0",
+    surface="#f3f1ee",
+    panel="#eae7e2",
     dark=False,
     variables={
-        "text-muted-own": "#646d77",
-        "faint": "#a2a8ae",
-        "frame": "#d5d3cc",
-        "focus": "#7f9aa8",
-        "spark": "#7db5ab",
-        "cursor": "#dce8ee",
-        "bar": "#efede7",
+        "text-muted-own": "#5d666f",
+        "faint": "#7d848c",
+        "frame": "#cfcdc7",
+        "focus": "#6f96a0",
+        "spark": "#5b9a90",
+        "cursor": "#d9e6ea",
+        "bar": "#eeece9",
         "series-0": "#1b6f94",
         "series-1": "#a4650a",
         "series-2": "#6d4fa8",
@@ -60,20 +65,113 @@ LIGHT = Theme(
     },
 )
 
+_BLACK, _RED, _GREEN, _BROWN, _BLUE, _MAGENTA, _CYAN, _SILVER = (
+    "#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa",
+)  # fmt: skip
+_GREY, _PINK, _LIME, _YELLOW, _VIOLET, _AQUA, _WHITE = (
+    "#555555", "#ff5555", "#55ff55", "#ffff55", "#ff55ff", "#55ffff", "#ffffff",
+)  # fmt: skip
+
+DARK_16 = Theme(
+    name=DARK.name,
+    primary=_AQUA,
+    secondary=_SILVER,
+    accent=_AQUA,
+    warning=_YELLOW,
+    error=_PINK,
+    success=_LIME,
+    foreground=_WHITE,
+    background=_BLACK,
+    surface=_BLACK,
+    panel=_BLACK,
+    dark=True,
+    variables={
+        "text-muted-own": _SILVER,
+        "faint": _SILVER,
+        "frame": _GREY,
+        "focus": _CYAN,
+        "spark": _CYAN,
+        "cursor": _BLUE,
+        "bar": _BLACK,
+        "series-0": _AQUA,
+        "series-1": _YELLOW,
+        "series-2": _VIOLET,
+        "series-3": _LIME,
+    },
+)
+
+LIGHT_16 = Theme(
+    name=LIGHT.name,
+    primary=_BLUE,
+    secondary=_GREY,
+    accent=_BLUE,
+    warning=_MAGENTA,
+    error=_RED,
+    success=_GREEN,
+    foreground=_BLACK,
+    background=_WHITE,
+    surface=_WHITE,
+    panel=_WHITE,
+    dark=False,
+    variables={
+        "text-muted-own": _GREY,
+        "faint": _GREY,
+        "frame": _SILVER,
+        "focus": _BLUE,
+        "spark": _CYAN,
+        "cursor": _AQUA,
+        "bar": _WHITE,
+        "series-0": _BLUE,
+        "series-1": _RED,
+        "series-2": _MAGENTA,
+        "series-3": _GREEN,
+    },
+)
+
+
+def house(colours: str | None) -> tuple[Theme, Theme]:
+    """Dark and light for a terminal with so many ``colours`` (Rich's name for it)."""
+    return (DARK_16, LIGHT_16) if colours == "standard" else (DARK, LIGHT)
+
+
+def inks(theme: Theme) -> dict[str, str]:
+    """Our inks mixed from the colours of a theme that is not ours."""
+    if theme.ansi:
+        return ANSI_INKS | {"cursor": "ansi_blue" if theme.dark else "ansi_bright_cyan"}
+    made = theme.to_color_system().generate()
+    text, ground = Color.parse(made["foreground"]), Color.parse(made["background"])
+
+    def mixed(name: str, part: float) -> str:
+        return ground.blend(Color.parse(made[name]), part).hex
+
+    return {
+        "text-muted-own": ground.blend(text, 0.8).hex,
+        "faint": ground.blend(text, 0.5).hex,
+        "frame": ground.blend(text, 0.2).hex,
+        "focus": mixed("accent", 0.6),
+        "spark": mixed("primary", 0.6),
+        "cursor": mixed("primary", 0.15),
+        "bar": ground.blend(text, 0.05).hex,
+        "series-0": mixed("primary", 0.9),
+        "series-1": mixed("warning", 0.9),
+        "series-2": mixed("accent", 0.9),
+        "series-3": mixed("success", 0.9),
+    }
+
+
 ANSI_INKS = {
-    "text-muted-own": "#808080",
-    "faint": "#606060",
-    "frame": "#585858",
-    "focus": "#a0a0a0",
-    "spark": "#5f8787",
-    "cursor": "#3a3a3a",
-    "bar": "#202020",
-    "series-0": "#5fafd7",
-    "series-1": "#d7af5f",
-    "series-2": "#af87d7",
-    "series-3": "#87af5f",
+    "text-muted-own": "ansi_default",
+    "faint": "ansi_bright_black",
+    "frame": "ansi_bright_black",
+    "focus": "ansi_cyan",
+    "spark": "ansi_cyan",
+    "bar": "ansi_default",
+    "series-0": "ansi_cyan",
+    "series-1": "ansi_yellow",
+    "series-2": "ansi_magenta",
+    "series-3": "ansi_green",
 }
-"""The inks under a theme that is not ours."""
+"""The inks under a theme that leaves all colours to the terminal."""
 
 
 def suitable() -> str:

@@ -28,6 +28,19 @@ def _shown(ch: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def in_ascii(text: str) -> str:
+    """``text`` without accents, "?" for what has no ASCII at all; it keeps its width in cells."""
+    if text.isascii():
+        return text
+    return "".join(ch if ch.isascii() else _base(ch) for ch in unicodedata.normalize("NFC", text))
+
+
+def _base(ch: str) -> str:
+    base = unicodedata.normalize("NFKD", ch).encode("ascii", "ignore").decode()
+    cells = cell_len(ch)
+    return base if base and len(base) == cells else "?" * cells
+
+
 def count(number: float) -> str:
     """12480 -> "12,480"."""
     return f"{number:,.0f}"

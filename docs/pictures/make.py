@@ -68,7 +68,7 @@ def main() -> None:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["WIKITOPICS_HOME"] = folder
+        os.environ |= {"WIKITOPICS_HOME": folder, "COLORTERM": "truecolor"}
         trainer = subprocess.Popen(
             [sys.executable, "-m", "session.cli", "demo", "--headless"],
             env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -20,6 +20,8 @@ from tui.preferences import Preferences
 def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever terminal the tests run in, or none: the screen is drawn for a good one."""
     monkeypatch.setattr("tui.app.plain_terminal", lambda: False)
+    monkeypatch.setattr("tui.app.speaks_utf8", lambda: True)
+    monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("COLORFGBG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
 

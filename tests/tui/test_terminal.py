@@ -9,9 +9,12 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import canned
 import pytest
+
+from tui.terminal import speaks_utf8
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
@@ -156,3 +159,30 @@ def test_the_contact_screen_gives_the_terminal_back() -> None:
         assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
     finally:
         terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "speaks"),
+    [
+        ({}, True),
+        ({"LANG": "en_US.UTF-8"}, True),
+        ({"LC_CTYPE": "UTF-8"}, True),
+        ({"LANG": "C"}, False),
+        ({"LANG": "de_DE@euro"}, False),
+        ({"LANG": "en_US.UTF-8", "LC_ALL": "C"}, False),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8"}, True),
+    ],
+)
+def test_what_the_user_says_of_the_terminal_counts(
+    monkeypatch: pytest.MonkeyPatch, said: dict[str, str], speaks: bool
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+    for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
+        stand_in = SimpleNamespace(
+            flags=SimpleNamespace(utf8_mode=0), __stdout__=SimpleNamespace(encoding=encoding)
+        )
+        monkeypatch.setattr("tui.terminal.sys", stand_in)
+        assert speaks_utf8() is expected

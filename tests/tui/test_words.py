@@ -46,3 +46,16 @@ def test_numbers() -> None:
     assert words.age(600) == "10 min"
     assert words.size(1_234_567) == "1.2 MB"
     assert words.plural(1, "article") == "1 article"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("Zwoleń, Hespérides", "Zwolen, Hesperides"),
+        ("e\u0301", "e"),
+        ("日本 ł", "???? ?"),
+    ],
+)
+def test_without_utf8_accents_go_and_widths_stay(text: str, shown: str) -> None:
+    assert words.in_ascii(text) == shown

@@ -13,6 +13,7 @@ from session.reader import SessionReader
 from tui.inks import IN_ASCII
 from tui.look import Choice, Look
 from tui.messages import Ready
+from tui.words import in_ascii
 
 T = TypeVar("T")
 
@@ -87,5 +88,7 @@ def name(widget: Widget, title: str, below: str = "") -> None:
     """Entitle a panel with text that may be foreign: never parsed as markup."""
     if widget.app.has_class("-ascii"):
         title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
+    if widget.app.has_class("-ascii-text"):
+        title, below = in_ascii(title), in_ascii(below)
     widget.border_title = Content(title)
     widget.border_subtitle = Content(below) if below else None
