@@ -5,7 +5,7 @@ import re
 import unicodedata
 from typing import Any
 
-from crawler.errors import CrawlerError, WikiRefused, WikiUnreachable
+from crawler.errors import CrawlerError, WikiRefused
 from crawler.wire import Reply, Trouble
 
 _TAG = re.compile(r"<(?:script|style)\b[^>]*>.{0,20000}?</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE)
@@ -58,7 +58,7 @@ def read_api(reply: Reply) -> dict[str, Any]:
     host = reply.url.host
     if reply.status in (404, 410):
         what = f"{host}{reply.url.path} is no MediaWiki API ({reply.status})"
-        raise WikiUnreachable(f"{what}: name the wiki's api.php with --api-url")
+        raise Trouble(f"{what}: name the wiki's api.php with --api-url", lasting=True)
     if reply.status != 200:
         raise Trouble(f"{host} answers {reply.status}")
     start = reply.body[:200].lstrip()[:1]

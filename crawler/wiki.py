@@ -10,7 +10,6 @@ from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
 from crawler.cursor import moves_on
-from crawler.errors import WikiUnreachable
 from crawler.limits import Manners, manners_for
 from crawler.page import Activity
 from crawler.pages import Gathering, read_continue
@@ -92,12 +91,11 @@ class Wiki:
             for url in self._places.copy():
                 try:
                     self.api, site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
-                except WikiUnreachable:
-                    self._places.remove(url)
-                    if not self._places:
-                        raise
                 except Trouble as error:
-                    trouble = error
+                    if error.lasting and len(self._places) > 1:
+                        self._places.remove(url)
+                    else:
+                        trouble = error
                 else:
                     return site
             tries += 1

@@ -32,6 +32,8 @@ from crawler.wire import WireLimits
         "503",
         "504",
         "408",
+        "404",
+        "410",
         "neither complete nor continued",
         "continue is text",
         "gzip garbage",

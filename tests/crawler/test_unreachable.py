@@ -7,6 +7,8 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
+from crawler.embedded.api import EmbeddedApi
+from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.errors import WikiUnreachable
 
 
@@ -39,6 +41,20 @@ async def test_a_wiki_that_starts_late_is_found(wiki: Any, source: Any, acts: An
     await s.open()
     await s.close()
     assert str(s.wiki.api) == wiki.url
+
+
+async def test_no_api_at_the_second_place_while_the_first_starts(serve: Any, source: Any) -> None:
+    """A place without an API is passed over, and the other one waited for."""
+    starting = [502, 502]
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        return web.Response(status=starting.pop()) if starting and request.path == "/w/api.php" else None
+
+    url = await serve(EmbeddedApi(Articles(synthetic_corpus(60), 5)), override=override)
+    s = source(url.removesuffix("w/api.php"))
+    await s.open()
+    await s.close()
+    assert str(s.wiki.api) == url
 
 
 async def test_gone_for_an_hour_and_back(wiki: Any, clock: Any, source: Any, read_ids: Any) -> None:
