@@ -138,7 +138,7 @@ def wait(trial: Trial, path: Path) -> None:
     if rng.random() < 0.7:
         while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
-    deadline = time.monotonic() + rng.uniform(0, 6)
+    deadline = time.monotonic() + rng.uniform(0, 12)
     while trainer.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
 

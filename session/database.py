@@ -1,6 +1,7 @@
 """Opening the session's SQLite file, and its errors as one line for people."""
 
 import contextlib
+import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -103,6 +104,9 @@ def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems do not sync folders
+            raise
     finally:
         os.close(descriptor)
 

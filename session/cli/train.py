@@ -6,6 +6,7 @@ import logging.handlers
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -141,6 +142,7 @@ def run_trainer(session: str, request: Any, as_json: bool, log: str | None = Non
 def also_to(log: str) -> Callable[[str], None]:
     """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
     try:
+        Path(log).parent.mkdir(parents=True, exist_ok=True)
         handler = logging.handlers.RotatingFileHandler(
             log, maxBytes=5_000_000, backupCount=3, encoding="utf-8"
         )

@@ -1,0 +1,67 @@
+"""The service files: which exit codes bring a trainer back, and that a stop reaches it."""
+
+import configparser
+import plistlib
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SERVICE = Path(__file__).resolve().parents[2] / "docs" / "service"
+COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """Starts what launchd would, with the given shell script in place of the program."""
+    job = plistlib.loads((SERVICE / "org.wikitopics.trainer.plist").read_bytes())
+    assert job["KeepAlive"] == {"SuccessfulExit": False}
+    program = tmp_path / "wikitopics" / ".venv" / "bin" / "wikitopics"
+    program.parent.mkdir(parents=True)
+
+    def start(script):
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o700)
+        return subprocess.Popen(job["ProgramArguments"], env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+
+    return start
+
+
+@pytest.mark.parametrize("code", COMES_BACK)
+def test_launchd_sees_a_failure_only_where_trying_again_helps(launch, code):
+    assert (launch(f"exit {code}").wait() != 0) == COMES_BACK[code]
+
+
+def test_launchd_sees_a_killed_trainer_as_a_failure(launch):
+    assert launch("kill -9 $$").wait() != 0
+
+
+def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
+    begun, saved = tmp_path / "begun", tmp_path / "saved"
+    shell = launch(f"trap 'sleep 0.3; : > {saved}; exit 0' TERM; : > {begun}\nwhile :; do sleep 0.05; done")
+    while not begun.exists():
+        time.sleep(0.01)
+    shell.send_signal(signal.SIGTERM)
+    assert shell.wait() == 0
+    assert saved.exists()
+
+
+def test_the_folder_of_the_log_is_made(spawn, corpus, tmp_path):
+    log = tmp_path / "not" / "yet" / "night.log"
+    arguments = ["train", *corpus.options(), "--topics", "2", "--articles", "64", "--held-out", "10"]
+    trainer = spawn(*arguments, "--session", tmp_path / "night.db", "--log", log)
+    trainer.communicate()
+    assert trainer.returncode == 0
+    assert "64 articles" in log.read_text()
+
+
+def test_systemd_keeps_away_after_the_same_codes():
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str
+    unit.read(SERVICE / "wikitopics.service")
+    service = unit["Service"]
+    assert service["Restart"] == "on-failure"
+    stays = {int(code) for code in service["RestartPreventExitStatus"].split()} | {0}
+    assert stays == {code for code, comes_back in COMES_BACK.items() if not comes_back}
