@@ -21,7 +21,7 @@ Examples:
 @click.option(
     "--format", "form", type=click.Choice(["csv", "json", "npz"]), help="Default csv; npz for a model."
 )
-@click.option("-o", "--output", metavar="PATH", help="A file (default: standard output).")
+@click.option("-o", "--output", metavar="PATH", type=click.Path(), help="A file (default: standard output).")
 @click.option("--model", metavar="NAME", help="One model only (for `export model` default: the first).")
 @click.option(
     "--all", "every_role", is_flag=True, help="articles: held-out and skipped ones too, with a column role."

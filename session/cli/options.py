@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
+from session.paths import session_folder
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -21,8 +23,13 @@ class Positive(click.FloatRange):
         return number
 
 
+def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """What a shell offers to complete: the sessions in the session folder."""
+    return sorted(path.stem for path in session_folder().glob("[!.]*.db") if path.stem.startswith(begun))
+
+
 session_option = click.option(
-    "--session", default="default", metavar="NAME", show_default=True,
+    "--session", default="default", metavar="NAME", show_default=True, shell_complete=session_names,
     help="The session: a name in the session folder, or a path with a '/' or ending in .db.",
 )  # fmt: skip
 
@@ -34,9 +41,12 @@ _TRAIN = [
                       "recent changes, or a file of word counts."),
     click.option("--api-url", metavar="URL", help="The wiki (default: English Wikipedia)."),
     click.option("--lang", metavar="CODE", help="Wikipedia in this language, e.g. de; needs a --vocab."),
-    click.option("--dump", metavar="FILE", multiple=True, help="An XML dump; '-': standard input."),
-    click.option("--counts", metavar="FILE", help="Word counts: an .npz, or a session that kept them."),
-    click.option("--vocab", metavar="NAME|FILE", help="The vocabulary (default: english)."),
+    click.option("--dump", metavar="FILE", type=click.Path(), multiple=True,
+                 help="An XML dump; '-': standard input."),
+    click.option("--counts", metavar="FILE", type=click.Path(),
+                 help="Word counts: an .npz, or a session that kept them."),
+    click.option("--vocab", metavar="NAME|FILE", type=click.Path(),
+                 help="The vocabulary (default: english)."),
     click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT",
                  help="Your e-mail address or user page, sent to the wiki in the User-Agent; "
                       "Wikimedia asks for it."),

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
+
+from session.cli.main import wikitopics
 
 COMMANDS = [
     "demo", "train", "watch", "status", "topics", "articles", "infer", "export", "vocab",
@@ -97,3 +100,23 @@ def test_the_screen_needs_a_terminal(cli, trained, one_line):
     one_line(cli("watch"), 2, "terminal")
     one_line(cli(), 2, "terminal")
     one_line(cli("demo"), 2, "terminal")
+
+
+@pytest.mark.parametrize(
+    ("begun", "offered"),
+    [
+        (["train", "--sou"], "plain,--source"),
+        (["train", "--source", "re"], "plain,recent"),
+        (["train", "--dump", "enwiki"], "file,enwiki"),
+        (["watch", "--session", "ni"], "plain,night"),
+    ],
+)
+def test_shells_complete_options_values_files_and_sessions(
+    home: Path, begun: list[str], offered: str
+) -> None:
+    home.mkdir()
+    for name in ("night.db", "demo.db", "night.db-wal"):
+        (home / name).touch()
+    completing = ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE")
+    items = completing.get_completions(begun[:-1], begun[-1])
+    assert [f"{item.type},{item.value}" for item in items] == [offered]
