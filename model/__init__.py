@@ -17,6 +17,7 @@ _HOME = {
     "OnlineLDA": "lda",
     "SCVB0": "scvb0",
     "document_completion": "completion",
+    "drift": "drift",
     "npmi": "coherence",
 }
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from model.batch_lda import BatchLDA
     from model.coherence import npmi
     from model.completion import CompletionSet, document_completion
+    from model.drift import drift
     from model.hdp import OnlineHDP
     from model.lda import OnlineLDA
     from model.minibatch import Minibatch
@@ -58,6 +60,7 @@ __all__ = [
     "OnlineHDP",
     "OnlineLDA",
     "document_completion",
+    "drift",
     "npmi",
 ]
 

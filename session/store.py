@@ -287,6 +287,14 @@ class Store:
             row[0] for row in self._db.execute(f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
         ]
 
+    def last_snapshots(self) -> dict[int, Snapshot]:
+        """The newest snapshot of each model that has one, by the model's number."""
+        # Of the columns beside max(), SQLite gives those of the row that holds it.
+        rows = self._db.execute(
+            "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model"
+        )
+        return {row[0]: _as_snapshot(*row) for row in rows}
+
     def trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
         with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and says what is wrong
@@ -295,6 +303,17 @@ class Store:
     def close(self) -> None:
         """Safe to call twice."""
         self._db.close()
+
+
+def _as_snapshot(model: int, articles: int, word_ids: bytes, probabilities: bytes, shares: bytes) -> Snapshot:
+    each = np.frombuffer(shares, np.float32)
+    return Snapshot(
+        model,
+        articles,
+        np.frombuffer(word_ids, np.int32).reshape(len(each), -1),
+        np.frombuffer(probabilities, np.float32).reshape(len(each), -1),
+        each,
+    )
 
 
 def _model_columns(row: ModelRow) -> dict[str, Any]:

@@ -6,11 +6,12 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch
+from model import Minibatch, drift
 from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
 from session.measure import HeldOut, snapshot_words
@@ -48,6 +49,7 @@ class Trainer:
         self._measured_on: HeldOut | None = None
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
+        self._last_snapshots = store.last_snapshots()
         self._source_ended = False
         self._moved = False
         self._learnt = False
@@ -222,20 +224,32 @@ class Trainer:
         scores = list(self._scores)
         for number, model in enumerate(self.models):
             topics = model.topics()
+            snapshot = _snapshot(number, progress.articles, model, topics)
             if self._measured_on is not None:
                 values = self._measured_on.measure(model, topics)
+                if number in self._last_snapshots:
+                    values["drift"] = _drift(self._last_snapshots[number], snapshot)
                 scores[number] = values.get("log_likelihood", scores[number])
                 self._changes.metrics += [
                     (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
                     for metric, value in values.items()
                 ]
-            ids, probabilities = snapshot_words(topics)
-            shares = np.asarray(model.topic_shares(), np.float32)
-            self._changes.snapshots.append(Snapshot(number, progress.articles, ids, probabilities, shares))
+            self._changes.snapshots.append(snapshot)
+            self._last_snapshots[number] = snapshot
         self._scores = scores  # all at once: another thread reports them
         if self._measured_on is not None:
             self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
         self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)
+
+
+def _snapshot(number: int, articles: int, model: Any, topics: NDArray[Any]) -> Snapshot:
+    return Snapshot(number, articles, *snapshot_words(topics), np.asarray(model.topic_shares(), np.float32))
+
+
+def _drift(before: Snapshot, after: Snapshot) -> float:
+    """How far the topics have moved, those that say more counting more."""
+    each = drift((before.word_ids, before.probabilities), (after.word_ids, after.probabilities))
+    return float(after.shares @ each)
 
 
 def _thin(points: list[int], new: int, most: int) -> set[int]:

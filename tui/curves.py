@@ -21,13 +21,16 @@ TITLES = {
     "bound_perplexity": "Bound perplexity of",
     "npmi": "Coherence (NPMI) on",
     "topics_in_use": "Topics in use",
+    "drift": "Drift of topics since the last measurement",
 }
+OF_THE_MODEL = ("topics_in_use", "drift")
+"""Metrics that no held-out article takes part in."""
 
 
 def title(look: Look, choice: Choice, x_kind: str, log_x: bool, log_y: bool) -> str:
     """What the chart shows, over what, and on which axes."""
     of = TITLES[choice.metric]
-    if choice.metric != "topics_in_use":
+    if choice.metric not in OF_THE_MODEL:
         held = look.status.held_out
         of = f"{of} {plural(held, 'held-out article')}" if held else f"{of} held-out articles"
     logs = " ".join(name for name, on in (("log x", log_x), ("log y", log_y)) if on)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from session.reading import ArticleRow, Curve, Event, Flow, Run, Status, TopicRow
 
-METRICS = ("perplexity", "log_likelihood", "bound_perplexity", "npmi", "topics_in_use")
+METRICS = ("perplexity", "log_likelihood", "bound_perplexity", "npmi", "topics_in_use", "drift")
 
 
 @dataclass(frozen=True, slots=True)
