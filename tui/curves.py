@@ -57,6 +57,7 @@ def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
         value=count if choice.metric == "topics_in_use" else measured,
         tell_x=_tellers[x_kind],
         inks=tuple(inks),
+        time_x=x_kind == "time",
         whole_y=choice.metric == "topics_in_use",
         empty=beginning(look.status, choice.metric, ascii_only=choice.ascii_only),
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.chart.axes import Axis, duration, fitted, own_space, plain, ticks
+from tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from tui.chart.plot import Frame, Series, plot
 from tui.chart.raster import ascii_cells, braille, dots, spans
 from tui.chart.spark import bar, spark
@@ -127,6 +127,26 @@ def test_ticks_lie_on_the_axis_and_are_few(low: float, span: float, most: int) -
     placed = ticks(axis, most, plain)
     assert len(placed) <= most + 1
     assert all(-1e-6 <= position <= 1 + 1e-6 for position, _ in placed)
+
+
+@pytest.mark.parametrize(
+    ("axis", "most", "labels"),
+    [
+        (Axis(-180.0, 0.0), 4, ["3m", "2m", "1m", "now"]),
+        (Axis(-1_800.0, 0.0), 4, ["30m", "20m", "10m", "now"]),
+        (Axis(-70.0, 0.0), 5, ["1m", "45s", "30s", "15s", "now"]),
+        (Axis(-20_000.0, 0.0), 6, ["5h", "4h", "3h", "2h", "1h", "now"]),
+    ],
+)
+def test_ticks_of_time_are_what_people_count_in(axis: Axis, most: int, labels: list[str]) -> None:
+    assert [text for _, text in ticks(axis, most, ago, time=True)] == labels
+
+
+def test_log_ticks_of_time() -> None:
+    labels = [text for _, text in ticks(Axis(0.0, 5.0, log=True), 8, duration, time=True)]
+    assert {"10m", "1d"} & set(labels)
+    assert len(labels) <= 8
+    assert "1.7m" not in labels
 
 
 def test_log_ticks_are_round() -> None:

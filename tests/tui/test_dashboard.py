@@ -9,7 +9,9 @@ import pytest
 import seeing
 from standins import Process, Told
 
+from session.reader import SessionReader
 from tui.chart.chart import Chart
+from tui.widgets.flow import begins_again
 from tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
@@ -255,6 +257,24 @@ async def test_the_status_line_tells_the_truth(
     app = open_app(canned.build(tmp_path / "s.db", recipe))
     async with app.run_test(size=(120, 40)) as pilot:
         assert "LIVE" not in await seeing.until(pilot, says)
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "command"),
+    [
+        ("default.db", "api", "wikitopics"),
+        ("night.db", "api", "wikitopics --session night"),
+        ("demo.db", "demo", "wikitopics demo"),
+    ],
+)
+def test_a_stopped_session_says_how_to_go_on(home: Path, file: str, source: str, command: str) -> None:
+    home.mkdir()
+    path = canned.build(home / file, canned.Recipe(state="stopped", source=source))
+    with SessionReader(path) as reader:
+        assert begins_again(reader.status()) == command
+    elsewhere = canned.build(home.parent / file, canned.Recipe(state="stopped", source=source))
+    with SessionReader(elsewhere) as reader:
+        assert begins_again(reader.status()).endswith(f" --session {elsewhere}")
 
 
 async def test_a_trainer_that_starts_shows_what_it_does(open_app: Opener, tmp_path: Path) -> None:

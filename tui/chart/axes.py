@@ -11,6 +11,14 @@ from tui.words import measured, short
 
 Floats = NDArray[np.float64]
 
+ROUND_TIMES: list[float] = [
+    *(1, 2, 5, 10, 15, 30),
+    *(60 * n for n in (1, 2, 5, 10, 15, 30)),
+    *(3_600 * n for n in (1, 2, 3, 6, 12)),
+    *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
+]
+"""Seconds that people count in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -53,17 +61,34 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
     return Axis(low - pad, high + pad, log)
 
 
-def ticks(axis: Axis, most: int, label: Callable[[float], str]) -> list[tuple[float, str]]:
-    """At most ``most`` round values with their (position, label), low to high."""
+def ticks(
+    axis: Axis, most: int, label: Callable[[float], str], *, time: bool = False
+) -> list[tuple[float, str]]:
+    """At most ``most`` round values with their (position, label), low to high; for ``time``, given in
+    seconds, what is round in minutes, hours or days."""
     if most < 1:
         return []
-    values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
+    if time:
+        values = _time_ticks(axis, most)
+    else:
+        values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
     placed = [(float(axis.position(np.array([value]))[0]), label(value)) for value in values]
     return [(position, text) for position, text in placed if -1e-9 <= position <= 1 + 1e-9]
 
 
-def _linear_ticks(axis: Axis, most: int) -> list[float]:
-    step = _round_up((axis.high - axis.low) / most)
+def _time_ticks(axis: Axis, most: int) -> list[float]:
+    if axis.log:
+        inside = [t for t in ROUND_TIMES if axis.low - 1e-9 <= math.log10(t) <= axis.high + 1e-9]
+        if len(inside) > 1:
+            return inside[::-1][:: -(-len(inside) // most)][::-1]
+        return _log_ticks(axis, most)
+    raw = (axis.high - axis.low) / most
+    step = next((t for t in ROUND_TIMES if t >= raw), 86_400 * _round_up(raw / 86_400))
+    return _linear_ticks(axis, most, step if raw >= 1 else None)
+
+
+def _linear_ticks(axis: Axis, most: int, step: float | None = None) -> list[float]:
+    step = step or _round_up((axis.high - axis.low) / most)
     first = math.ceil(axis.low / step - 1e-9)
     last = math.floor(axis.high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
@@ -91,6 +116,11 @@ def _round_up(raw: float) -> float:
         if raw <= mantissa * power * (1 + 1e-9):
             return mantissa * power
     return 10.0 * power
+
+
+def ago(seconds: float) -> str:
+    """Axis labels of time before now: -90 -> "1.5m", 0 -> "now"."""
+    return duration(-seconds) if seconds < -0.5 else "now"
 
 
 def duration(seconds: float) -> str:

@@ -36,6 +36,7 @@ class Drawing:
     inks: tuple[int, ...] = ()
     """For each series the number of its colour, so that a model keeps its colour when others hide."""
     whole_y: bool = False
+    time_x: bool = False
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines in the middle of the picture while there is nothing to draw."""
 
@@ -248,6 +249,7 @@ class Chart(Drawn, can_focus=True):
             window=self.window,
             ascii_only=self.ascii_only,
             whole_y=self.drawing.whole_y,
+            time_x=self.drawing.time_x,
         )
 
     def _current_plot(self) -> Plot | None:

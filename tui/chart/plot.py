@@ -32,6 +32,8 @@ class Frame:
     ascii_only: bool = False
     whole_y: bool = False
     """y counts things: no labels between whole numbers."""
+    time_x: bool = False
+    """x is seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def plot(
         owners=owners,
         x_axis=x_axis,
         y_axis=y_axis,
-        x_ticks=_x_labels(x_axis, width, label_x),
+        x_ticks=_x_labels(x_axis, width, label_x, frame.time_x),
         y_ticks=_y_labels(y_axis, height, label_y, frame.whole_y),
         ends=tuple(ends),
     )
@@ -112,10 +114,12 @@ def _end_row(covered: Spans, axis: Axis, height: int) -> int | None:
     return height - 1 - min(max(int(position * height), 0), height - 1)
 
 
-def _x_labels(axis: Axis, width: int, label: Callable[[float], str]) -> tuple[tuple[int, str], ...]:
+def _x_labels(
+    axis: Axis, width: int, label: Callable[[float], str], time: bool
+) -> tuple[tuple[int, str], ...]:
     placed: list[tuple[int, str]] = []
     free = -2
-    for position, text in ticks(axis, max(width // 8, 2), label):
+    for position, text in ticks(axis, max(width // 8, 2), label, time=time):
         column = min(int(position * width), width - 1)
         if column - len(text) // 2 > free:
             placed.append((column, text))

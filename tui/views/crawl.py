@@ -9,7 +9,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from session.reading import Event
-from tui.chart.axes import duration
+from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart, Drawing
 from tui.chart.plot import Series
 from tui.look import Choice, Look
@@ -120,7 +120,8 @@ def rates(look: Look) -> Drawing:
     return Drawing(
         series=(Series("crawl", x, crawl),),
         x_name="ago",
-        label_x=lambda value: duration(-value) if value < -0.5 else "now",
+        label_x=ago,
+        time_x=True,
         value=per_second,
         tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(now + value)),
     )

@@ -1,7 +1,9 @@
 """How the articles flow: how fast they come in, how fast they are learnt, what holds it up."""
 
 import time
+from pathlib import Path
 
+from session.paths import session_folder
 from session.reading import Status
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
@@ -15,14 +17,22 @@ BOUND = {
 }
 
 
+def begins_again(status: Status) -> str:
+    """The command that starts a trainer on this session."""
+    command = "wikitopics demo" if status.source == "demo" else "wikitopics"
+    path, usual = Path(status.session), "demo" if status.source == "demo" else "default"
+    name = path.stem if path.parent == session_folder() else str(path)
+    return command if name == usual else f"{command} --session {visible(name)}"
+
+
 def waiting(status: Status, now: float) -> Part:
     """What the trainer waits for and until when; or what sets the pace."""
     if not status.running:
         text = {
             "starting": "the trainer is starting",
             "finished": "all articles read: finished",
-            "stopped": "stopped; start it again with `wikitopics`",
-            "dead": "the trainer is gone; `wikitopics` goes on from the last save",
+            "stopped": f"stopped; `{begins_again(status)}` goes on",
+            "dead": f"the trainer is gone; `{begins_again(status)}` goes on from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer runs")
         return text, "bad" if status.state == "dead" else "muted"
