@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,13 @@ from vocab import Vocabulary
 DEFAULT_DOCUMENTS = 7_000_000
 """D where the source's size cannot be known: about the articles of English Wikipedia."""
 DEFAULT_HELD_OUT = 1000
+
+
+class Unawaited(ThreadPoolExecutor):
+    """Threads that a loop at its end does not wait for: compiling, or a name server that keeps silent."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        super().shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,7 @@ async def _train(
     report: Callable[[Report], None],
     say: Callable[[str], None],
 ) -> str:
+    asyncio.get_running_loop().set_default_executor(Unawaited())
     starting = asyncio.current_task()
     assert starting is not None
     watch_signals(lambda _: starting.cancel())
@@ -169,8 +177,7 @@ async def open_source(
             SourceInfo(file.path.name, len(file)), found, lambda missing: CountsFeed(file, missing), close
         )
     source = make_source(kind, options, request, resuming=resuming)
-    # A thread that nobody waits for: compiling takes longer than a stop may.
-    threading.Thread(target=warm_up, args=(specs,), name="warm up", daemon=True).start()
+    asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     try:
         info = await _patiently(source, say, "" if kind == "dump" else "; trying for 30 s")
     except BaseException:

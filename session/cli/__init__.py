@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is done: nothing is left to interrupt
-    # The interpreter waits for its threads, be it a minibatch that was given up or kernels being compiled.
+    # The interpreter waits for its threads: a minibatch that was given up, kernels being compiled, a lookup.
     last = threading.Timer(LONGEST_EXIT, os._exit, [code])
     last.daemon = True
     last.start()

@@ -16,12 +16,13 @@ from session.version import __version__
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def python(script, *arguments):
+def python(script, *arguments, **more):
     return subprocess.run(
         [sys.executable, "-c", f"import sys\nfrom session.cli import run\n{script}", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        **more,
     )
 
 
@@ -84,6 +85,24 @@ def test_progress_that_nobody_reads_is_no_error(spawn, corpus, home, cli):
     assert "Traceback" not in error
     assert "Exception ignored" not in error
     assert cli("status").code == 0
+
+
+def test_a_stop_does_not_wait_for_a_name_server_that_keeps_silent(home):
+    script = """
+import os, signal, socket, time
+from session.cli import main
+
+def silent(*_, **__):
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(600)
+
+socket.getaddrinfo = silent
+main(sys.argv[1:])
+"""
+    done = python(script, "train", "--api-url", "https://wiki.invalid/w/api.php", timeout=60)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert "stopped" in done.stderr
 
 
 def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
