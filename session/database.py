@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -44,6 +45,22 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
         connection.close()
         raise
     return db
+
+
+@contextlib.contextmanager
+def writing(db: Database) -> Iterator[None]:
+    """A transaction that has the right to write from its first statement on.
+
+    One that begins by reading (which sqlite-utils does, to see what tables there are) is refused at once if
+    another program writes in between, whatever its patience: what it has read is old.
+    """
+    db.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.conn.execute("COMMIT")
+    except BaseException:
+        db.conn.rollback()
+        raise
 
 
 def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:

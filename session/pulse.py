@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from session.database import connect
+from session.database import connect, writing
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
@@ -27,7 +27,7 @@ class Pulse:
     def begin(self, first_article: int) -> int:
         """A run starts; returns its number. Old wishes of the control row are void."""
         now = time.time()
-        with self._db.atomic():
+        with writing(self._db):
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
@@ -43,7 +43,7 @@ class Pulse:
         ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
         """
         now = time.time()
-        with self._db.atomic():
+        with writing(self._db):
             self._db.table("heartbeat").upsert(
                 {"id": 1, "at": now, "pid": os.getpid(), "state": state, "activity": json.dumps(activity)},
                 pk="id",
@@ -64,7 +64,7 @@ class Pulse:
 
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""
-        with self._db.atomic():
+        with writing(self._db):
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 

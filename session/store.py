@@ -28,7 +28,7 @@ from session.article_tables import (
     renew_topics,
 )
 from session.blobs import pack_state, unpack_state
-from session.database import as_session_error, connect, remove_database, sync
+from session.database import as_session_error, connect, remove_database, sync, writing
 from session.documents import Documents
 from session.errors import SessionError
 from session.schema import APPLICATION_ID, VERSION, migrations
@@ -208,7 +208,7 @@ class Store:
         self._check_place()
         next_seq = self._next_seq
         try:
-            with self._db.atomic():
+            with writing(self._db):
                 for rows in changes.articles:
                     if self.settings.keep_articles != "none" or rows.role != "trained":
                         insert_articles(self._db, rows, next_seq)

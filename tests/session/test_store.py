@@ -241,6 +241,25 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path,
         assert [r[0] for r in dump(path)["articles"]] == [1, 2]
 
 
+def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypatch):
+    store, beating = Store(path), connect(path, timeout=0.01)
+    refused = []
+
+    def insert_articles(db, rows, next_seq):
+        db.table("articles").exists()  # reading first is what sqlite-utils does
+        try:
+            beating.execute("UPDATE control SET save = 1")
+        except sqlite3.OperationalError as error:
+            refused.append(str(error))
+
+    monkeypatch.setattr(stores, "insert_articles", insert_articles)
+    rows = ArticleRows(documents(1, 2), "held_out")
+    store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
+    assert refused == ["database is locked"]
+    assert Store(path).progress().crawled == 2
+    beating.execute("UPDATE control SET save = 1")
+
+
 def test_a_full_disk_has_its_own_error_and_loses_nothing(path):
     with contextlib.closing(Store(path)) as store:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
