@@ -301,6 +301,14 @@ async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Pa
             assert "29 s" in seen or "30 s" in seen or "28 s" in seen
 
 
+async def test_a_narrow_screen_says_first_what_is_wrong(open_app: Opener, two_models: Path) -> None:
+    wrong = "the disk: no space left on the disk of /s.db"
+    with canned.live(two_models, canned.Recipe(activity={"waiting_for": wrong, "bound_by": None})):
+        app = open_app(two_models)
+        async with app.run_test(size=(80, 24)) as pilot:
+            assert f"\n waiting for {wrong}  rate " in await seeing.until(pilot, "waiting for the disk")
+
+
 async def test_keys_can_be_bound_anew(open_app: Opener, live: Path) -> None:
     app = open_app(live, keys={"app.freeze": "f9"})
     async with app.run_test() as pilot:

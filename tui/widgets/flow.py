@@ -46,6 +46,8 @@ def waiting(status: Status, now: float) -> Part:
             until = time.strftime("%H:%M:%S", time.localtime(status.waiting_until))
             text += f" until {until}" + (f" ({age(left)})" if left >= 1 else "")
         # A reply that is on its way is the usual state, a wait with an end is not.
+        if status.waiting_for.startswith("the disk"):
+            return text, "bad"  # nothing can be saved
         return text, "warn" if status.waiting_until is not None or status.crawl_rate == 0 else "muted"
     return pace, "muted"
 
@@ -94,14 +96,18 @@ class FlowPanel(Lines):
                 ("  queue ", "muted"),
                 (count(s.pending), "strong"),
             ],
-            [
-                (" rate ", "muted"),
-                (allowed(s), ""),
-                *([("  429s ", "muted"), (count(s.throttled), "warn")] if s.throttled else []),
-                ("  ", ""),
-                waiting(s, look.at),
-            ],
+            self._held_up(look),
         ]
+
+    @staticmethod
+    def _held_up(look: Look) -> list[Part]:
+        """Requests and what it waits for; the end may be cut, so what is wrong comes first."""
+        s, wait = look.status, waiting(look.status, look.at)
+        rate: list[Part] = [("rate ", "muted"), (allowed(s), "")]
+        if s.throttled:
+            rate += [("  429s ", "muted"), (count(s.throttled), "warn")]
+        first, then = ([wait], rate) if wait[1] != "muted" else (rate, [wait])
+        return [(" ", ""), *first, ("  ", ""), *then]
 
     def _rate(self, name: str, rate: float, history: list[float], room: int) -> list[Part]:
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
