@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from session.database import as_session_error
 from session.documents import Block
 from session.errors import NotNow, SessionError
 from session.feed import Feed
+from session.news import News
 from session.pulse import Pulse
 from session.store import Progress, Store
 from session.trainer import Trainer
@@ -33,11 +35,6 @@ RETRY_SECONDS = 5.0
 """Between two tries to save where the disk is full or another program writes."""
 FLOW_EVERY = 4
 """Every so many beats the rates are kept for the screen's graphs."""
-MANY_ARTICLES = 500_000
-DUMP_ADVICE = (
-    f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
-    "with --source dump --dump FILE"
-)
 PATIENCE = 2.0
 """Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
 TRIM_BYTES = 64 * 1024 * 1024
@@ -106,12 +103,8 @@ class Run:
         self._blocked: str | None = None
         self._computing: asyncio.Future[object] | None = None
         """A step under way in the trainer's thread, or one that failed: models and account disagree."""
-        self._told_perplexities: dict[str, float] = trainer.perplexities()
-        self._told_articles = trainer.progress.articles
-        self._told_errors: set[str] = set()
+        self._news = News(store.settings.source, trainer.progress, trainer.perplexities())
         self._warnings: list[str] = []
-        self._told_blocked: str | None = None
-        self._told_dumps = trainer.progress.crawled >= MANY_ARTICLES
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
@@ -141,7 +134,8 @@ class Run:
         beat = asyncio.create_task(self._beat(pulse))
         try:
             await self._consume()
-            if not self._stop.is_set() and await self._compute(self._finish):
+            finish = partial(self._trainer.finish, self._elapsed())
+            if not self._stop.is_set() and await self._compute(finish):
                 self._reason = "finished"
                 await self._commit()
         except BaseException as error:
@@ -240,9 +234,6 @@ class Run:
         self._train_seconds.append((trained, time.monotonic() - began))
         return True
 
-    def _finish(self) -> None:
-        self._trainer.finish(self._elapsed())
-
     async def _compute(self, work: Callable[[], object]) -> bool:
         """Have the trainer's thread do ``work``; False where a stop comes before it is done."""
         self._computing = asyncio.ensure_future(self._in_trainer(work))
@@ -278,6 +269,7 @@ class Run:
             try:
                 await self._in_trainer(self._commit_now)
             except NotNow as error:
+                self._check_limits()
                 if self._stop.is_set():
                     raise
                 self._blocked = f"the disk: {error}"
@@ -318,28 +310,14 @@ class Run:
             pass  # written to a full disk, say: training goes on without it
 
     async def _note_news(self, pulse: Pulse) -> None:
-        """Keep in the session's log what a reader in the morning wants to know."""
-        news: list[tuple[str, str]] = []
-        perplexities = self._trainer.perplexities()
-        if perplexities != self._told_perplexities:
-            self._told_perplexities = perplexities
-            articles = self._trainer.progress.articles
-            if articles.bit_length() != self._told_articles.bit_length():  # a line each time it has doubled
-                self._told_articles = articles
-                scores = ", ".join(f"{name} {value:,.1f}" for name, value in perplexities.items())
-                news.append(("info", f"after {articles:,} articles: perplexity {scores}"))
-        errors = self._feed.activity.errors
-        news += [("warning", error) for error in errors if error not in self._told_errors]
-        news += [("warning", warning) for warning in self._warnings]
-        self._warnings.clear()
-        self._told_errors = set(errors)
-        if self._blocked and self._blocked != self._told_blocked:
-            news.append(("error", self._blocked))
-        self._told_blocked = self._blocked
-        if self._store.settings.source == "api" and not self._told_dumps:
-            self._told_dumps = self._trainer.progress.crawled >= MANY_ARTICLES
-            if self._told_dumps:
-                news.append(("warning", DUMP_ADVICE))
+        warnings, self._warnings = self._warnings, []
+        news = self._news.since(
+            self._trainer.progress,
+            self._trainer.perplexities(),
+            self._feed.activity.errors,
+            warnings,
+            self._blocked,
+        )
         for level, message in news:
             if level != "info":
                 self._tell(message)

@@ -320,6 +320,17 @@ async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, mem
         assert reader.runs()[-1].reason == "no space left on the disk of x"
 
 
+async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch):
+    def commit(self, *arguments):
+        raise DiskFull("no space left on the disk of x")
+
+    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(Store, "commit", commit)
+    memory.slow = 0.03
+    with pytest.raises(DiskFull):
+        await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(run._stop.is_set))
+
+
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("session.database.BUSY_SECONDS", 0.2)
