@@ -12,6 +12,10 @@ class Broken(Exception):
     """A promise was not kept."""
 
 
+class Locked(Broken):
+    """Another process keeps everybody out of the file."""
+
+
 def works(path: Path, pid: int) -> bool:
     """Whether this trainer has come to its work."""
     if not path.exists():
@@ -55,7 +59,8 @@ def inspect(path: Path) -> list[int]:
             account = dict(zip(names, row, strict=True))
             articles = stream(connection)
     except sqlite3.Error as error:
-        raise Broken(f"the file does not open: {error}") from None
+        kind = Locked if "locked" in str(error) else Broken
+        raise kind(f"the file does not open: {error}") from None
     if verdict != "ok":
         raise Broken(f"integrity check: {verdict}")
     taken = account["articles"] + account["held_out"]

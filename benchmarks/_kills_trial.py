@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from _kills_files import Broken, check, is_finished, look_in, works
+from _kills_files import Broken, Locked, check, is_finished, look_in, works
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")
@@ -30,6 +30,10 @@ class Tally:
     broken: list[str] = field(default_factory=list)
     finished: int = 0
     slowest_stop: float = 0.0
+    faults: dict[str, int] = field(default_factory=dict)
+    """What the wiki did wrong meanwhile, by kind."""
+    locked: int = 0
+    """Looks at the file of a stopped trainer that SQLite refused."""
 
     @property
     def stops(self) -> int:
@@ -171,6 +175,10 @@ class Trial:
         try:
             time.sleep(self.rng.uniform(0, 0.7))
             check(path)
+        except Locked:
+            # Stopped just while it opened or closed the file, when SQLite lets nobody else in: it is
+            # looked at when the trainer has gone on.
+            self.tally.locked += 1
         finally:
             trainer.send_signal(signal.SIGCONT)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -14,7 +14,6 @@ once (wiki, demo). Prints a table and writes results/kills-*.json.
 import argparse
 import contextlib
 import json
-import os
 import random
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from _disk import Unavailable, prepare
 from _kills_files import Broken, check, expect_same, read_only
 from _kills_power import power
 from _kills_trial import KINDS, ROOT, Tally, Trial, counts_command
+from _kills_wiki import FaultyWiki
 
 RESULTS = ROOT / "benchmarks" / "results"
 FAULTS = (
@@ -54,16 +54,14 @@ def counts(folder: Path, stops: int, documents: int, seed: int = 0) -> Tally:
 
 def wiki(folder: Path, stops: int, articles: int, faults: str, seed: int = 0) -> Tally:
     """The embedded wiki, misbehaving."""
-    sys.path.insert(0, str(ROOT))
-    os.environ["PYTHONPATH"] = str(ROOT)
-    from crawler.embedded.launch import EmbeddedWiki
-
-    served = EmbeddedWiki(["--size", str(articles), "--faults", faults, "--latency", "0.02"])
+    served = FaultyWiki(articles, faults, latency=0.02)
     try:
         command = ["train", "--api-url", served.url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
-        return crawls(folder, command, stops, articles, random.Random(seed))
+        tally = crawls(folder, command, stops, articles, random.Random(seed))
     finally:
         served.stop()
+    tally.faults = dict(served.faults.injected) | {f"page {k}": n for k, n in served.bad_pages.items() if n}
+    return tally
 
 
 MODELS_OF_WIKI = ("--model", "lda:topics=10,batch_size=256", "--model", "scvb0:topics=10,batch_size=256")
@@ -138,6 +136,10 @@ def main() -> int:
     for kind in KINDS:
         print(f"| {kind} | {tally.tried[kind]} | {tally.survived[kind]} |")
     print(f"sessions interrupted until their end: {tally.finished}; slowest stop {tally.slowest_stop:.1f} s")
+    if tally.faults:
+        print(f"faults on the way: {sum(tally.faults.values()):,}, {tally.faults}")
+    if tally.locked:
+        print(f"looked at in vain while a stopped trainer held the file: {tally.locked} times")
     for line in tally.broken:
         print("BROKEN", line)
     values = {
@@ -147,6 +149,8 @@ def main() -> int:
         "survived": dict(tally.survived),
         "sessions": tally.finished,
         "slowest_stop_seconds": round(tally.slowest_stop, 2),
+        "faults": tally.faults,
+        "locked_while_stopped": tally.locked,
         "broken": tally.broken,
     }
     write(values)
