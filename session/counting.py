@@ -14,7 +14,10 @@ from session.documents import Documents
 from vocab import Vocabulary
 
 CALL_SECONDS = 60
-"""A worker that takes longer over one call dies, whatever it hangs in; usual are milliseconds a page."""
+"""A worker that computes longer over one call dies; usual are milliseconds a page.
+
+Of its own time: a page is not to blame for a busy machine, or for a trainer that was stopped a while.
+"""
 
 _worker: tuple[Vocabulary, SourceInfo] | None = None
 
@@ -24,7 +27,7 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent,), daemon=True).start()
@@ -39,11 +42,11 @@ def _follow(parent: multiprocessing.process.BaseProcess) -> None:
 def count_in_worker(pages: Sequence[Page]) -> Documents:
     """:func:`count_pages` in a worker that :func:`start_worker` has prepared."""
     assert _worker is not None
-    signal.alarm(CALL_SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
     try:
         return count_pages(pages, *_worker)
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:

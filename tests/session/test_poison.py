@@ -21,7 +21,7 @@ from vocab import Vocabulary
 
 INFO = SourceInfo("memory", 60)
 WORKER = """
-import os, time
+import os
 from session import counting
 
 def prose(page, info):
@@ -30,7 +30,7 @@ def prose(page, info):
     if "kills" in page.title:
         os.kill(os.getpid(), 9)
     while "hangs" in page.title:
-        time.sleep(1)
+        pass
     return page.text
 
 counting.prose, counting.CALL_SECONDS = prose, 1
