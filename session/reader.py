@@ -62,7 +62,7 @@ class SessionReader:
         self._words: tuple[str, ...] | None = None
 
     def _connect(self) -> Database:
-        uri = self.path.as_uri() + "?mode=ro"
+        uri = self.path.absolute().as_uri() + "?mode=ro"
         # A watcher that may not write needs the -shm file that only a writer makes. Where nobody writes
         # there is no -wal either, and the file can be read as it lies.
         choices = [uri, uri + "&immutable=1"] if not _beside(self.path, "-wal").exists() else [uri]
@@ -298,14 +298,11 @@ class SessionReader:
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The articles whose largest topic it is, highest proportion first."""
-        rows = self._rows(
-            "SELECT t.seq FROM article_topics t JOIN models m ON m.id = t.model"
-            " WHERE m.name = ? AND t.topic = ? ORDER BY t.proportion DESC LIMIT ?",
+        return self._articles(
+            "JOIN article_topics t USING (seq) WHERE t.model = (SELECT id FROM models WHERE name = ?)"
+            " AND t.topic = ? ORDER BY t.proportion DESC, t.seq DESC LIMIT ?",
             [model, topic, limit],
         )
-        order = {seq: place for place, (seq,) in enumerate(rows)}
-        found = self._articles(f"WHERE seq IN ({','.join('?' * len(order))})", list(order))
-        return sorted(found, key=lambda article: order[article.seq])
 
     def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
         """The stream in its order, in one reading transaction of bounded memory."""

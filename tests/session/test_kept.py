@@ -32,6 +32,15 @@ def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, sta
     assert_same_states(states(home / "again.db"), states(first))
 
 
+def test_the_other_session_may_be_named_from_where_the_user_stands(cli, corpus, home, monkeypatch):
+    kept(cli, corpus)
+    monkeypatch.chdir(home.parent)
+    outcome = cli("train", "--counts", f"{home.name}/kept.db", "--topics", 3, "--session", "again")
+    assert outcome.code == 0, outcome.err
+    with SessionReader(home / "again.db") as reader:
+        assert reader.status().articles > 0
+
+
 def test_reading_in_pieces_is_reading_at_once(cli, corpus, home):
     kept(cli, corpus)
     counts = KeptCounts(home / "kept.db")
