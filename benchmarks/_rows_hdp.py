@@ -15,6 +15,7 @@ from benchmarks._rows_lda import gibbs_topics, paper_curve
 from model import CompletionSet, Minibatch, OnlineHDP
 from model._hdp_proportions import proportions
 from model._words import by_word
+from model.hdp import SWEEPS
 
 W = 7702
 SMALLER = {"max_topics": 150, "max_topics_per_document": 15}  # [W11] section 4.2
@@ -109,7 +110,9 @@ class CollapsedProportions:
         words = by_word(batch, self.n_words)
         rows = np.ascontiguousarray(self.topics()[:, words.ids].T, dtype=float)
         theta = np.empty((batch.D, rows.shape[1]))
-        proportions(0, batch.D, batch.indptr, words.local, batch.counts, rows, self._prior, 0.0, 20, theta)
+        proportions(
+            0, batch.D, batch.indptr, words.local, batch.counts, rows, self._prior, 0.0, SWEEPS, theta
+        )
         return theta.astype(np.float32)
 
 

@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import json
 import random
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -122,6 +123,7 @@ def main() -> int:
     parser.add_argument("--faults", default=FAULTS)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if options.what == "power":

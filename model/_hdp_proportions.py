@@ -49,8 +49,8 @@ def proportions(
     """theta (D, K) = (N_k + prior_k) / (N + sum prior): held-out proportions, rows (U, K') being E[beta].
 
     N_k from the collapsed update phi_wk ∝ (N_k - phi_wk + prior_k) E[beta_kw], one of the word's occurrences
-    left out, in sweeps over the words. Starts from EM over all topics; topics with at most `least` expected
-    words take no part.
+    left out, in sweeps over the words. Starts from EM over all topics; topics of which EM expects at most the
+    share `least` of the words take no part.
     """
     kind = rows.dtype.type
     K = theta.shape[1]
@@ -64,19 +64,17 @@ def proportions(
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        total = 0.0
-        for k in range(K):
-            total += prior[k]
         for k in range(K):
             theta[d, k] = prior[k]
         if n > 0:
+            few = 0.0
             for j in range(n):
                 n_dw[j] = kind(counts[first + j])
-                total += n_dw[j]
+                few += least * n_dw[j]
             soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
             c = 0
             for k in range(K):
-                if expected[k] > least:
+                if expected[k] > few:
                     topics[c] = k
                     c += 1
             if c == 0:

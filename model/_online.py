@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._blocks import Workers
+from model.minibatch import Minibatch
 
 
 class OnlineModel(ABC):
@@ -62,6 +63,14 @@ class OnlineModel(ABC):
     @abstractmethod
     def topic_shares(self) -> NDArray[np.float64]:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
+
+    @abstractmethod
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions of documents, rows sum to 1; changes nothing."""
+
+    def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) proportions as `learn` returns them, where that is quicker than `infer`; changes nothing."""
+        return self.infer(batch)
 
     def topics_in_use(self) -> int:
         """Topics with more than a thousandth of the corpus."""

@@ -46,8 +46,8 @@ FIRST = 1000  # documents that the topics start from
 HEAVY = 0.1  # the uniform sticks to start with weigh as much as this part of the corpus's tables
 BALANCE = 0.7  # exponent by which topics ahead are held back at first, falling to 0 …
 BALANCED = 100_000  # … within so many documents, or two thirds of a smaller corpus
-SWEEPS = 20  # over a document's words for held-out proportions
-LEAST_WORDS = 0.01  # a topic with fewer expected words takes no part in these
+SWEEPS = 5  # over a document's words for held-out proportions; more only predict worse
+LEAST_SHARE = 1e-3  # a topic with a smaller expected share of the words takes no part in these
 
 
 class OnlineHDP(OnlineModel):
@@ -218,24 +218,32 @@ class OnlineHDP(OnlineModel):
         says, by the local step itself. A document without words gets the prior's.
         Raises ValueError for a word id out of range.
         """
+        if not self.warm_start:
+            return self.local_proportions(batch)
         batch.check_words(self.n_words)
         ids, local_ids = distinct(batch, self.n_words)
         theta = np.empty((batch.D, self.n_topics), self._topics.dtype)
-        if not self.warm_start:
-            corpus = self._corpus(ids, self._seen)
-            for documents, part, part_ids in _hdp_local.parts(batch, local_ids):
-                theta[documents] = self._local(part, part_ids, corpus).theta
-        else:
-            prior = self.document_prior().astype(theta.dtype)
-            rows = self.topic_rows(ids)
-            least = LEAST_WORDS if theta.dtype == np.float32 else 0.0
+        prior = self.document_prior().astype(theta.dtype)
+        rows = self.topic_rows(ids)
+        least = LEAST_SHARE if theta.dtype == np.float32 else 0.0
 
-            def block(start: int, stop: int) -> None:
-                proportions(
-                    start, stop, batch.indptr, local_ids, batch.counts, rows, prior, least, SWEEPS, theta
-                )
+        def block(start: int, stop: int) -> None:
+            proportions(start, stop, batch.indptr, local_ids, batch.counts, rows, prior, least, SWEEPS, theta)
 
-            self._workers.map(block, batch.D, _hdp_local.BLOCK)
+        self._workers.map(block, batch.D, _hdp_local.BLOCK)
+        return theta.astype(np.float32, copy=False)
+
+    def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step, 10 times quicker.
+
+        Raises ValueError for a word id out of range.
+        """
+        batch.check_words(self.n_words)
+        ids, local_ids = distinct(batch, self.n_words)
+        theta = np.empty((batch.D, self.n_topics), self._topics.dtype)
+        corpus = self._corpus(ids, self._seen)
+        for documents, part, part_ids in _hdp_local.parts(batch, local_ids):
+            theta[documents] = self._local(part, part_ids, corpus).theta
         return theta.astype(np.float32, copy=False)
 
     def document_bounds(self, batch: Minibatch) -> NDArray[np.float64]:

@@ -22,20 +22,20 @@ def minibatch_size(articles: int, batch_size: int) -> int:
 def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> bool:
     """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
 
-    After minibatch 1, 2, 4, 8 … and then whenever another 40 times the held-out number of articles
+    After minibatch 1, 2, 4, 8 … and then whenever another 50 times the held-out number of articles
     has been trained: measuring costs about as much as training twice the held-out articles, and so stays
     at a twentieth of the training.
     """
     if minibatches & (minibatches - 1) == 0:
         return True
-    interval = max(SHORTEST_INTERVAL, 40 * held_out)
+    interval = max(SHORTEST_INTERVAL, 50 * held_out)
     return before // interval != after // interval
 
 
 def renewal_due(before: int, after: int) -> bool:
     """Whether the newest articles are inferred anew: each time the stream has doubled, from 1,024 on.
 
-    That costs about half of training them again, so it has to become rarer as the stream goes on.
+    That costs about as much as training them again, so it has to become rarer as the stream goes on.
     """
     return after >= 1024 and before.bit_length() != after.bit_length()
 

@@ -160,7 +160,8 @@ class Trainer:
         assert not self._learnt
         seqs, documents = self._store.recent(self.progress.renew_from, RENEWED_TOGETHER)
         if seqs:
-            largest = [_largest(model.infer(_minibatch(documents))) for model in self.models]
+            batch = _minibatch(documents)
+            largest = [_largest(model.local_proportions(batch)) for model in self.models]
             self._changes.renewed.append((seqs, largest))
         self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
         self._moved = True

@@ -148,7 +148,7 @@ def learn(lambda_, sticks, batch, rho, D, omega, alpha, eta, local_step):
     return (1 - rho) * lambda_ + rho * (eta + scale * statistics), (1 - rho) * sticks + rho * sticks_hat
 
 
-def proportions(counts, beta, prior, sweeps=20):
+def proportions(counts, beta, prior, sweeps=5):
     """Held-out proportions: collapsed sweeps over words, beta (K, n) = E[beta] of the document's."""
     weights = prior
     for _ in range(3):

@@ -139,6 +139,13 @@ def test_returned_proportions(documents):
         np.testing.assert_allclose(theta[d], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_local_proportions_are_those_that_learn_returns(documents, warm_start):
+    model = trained(documents, warm_start=warm_start)
+    theta = model.local_proportions(documents)
+    np.testing.assert_array_equal(theta, model.learn(documents))
+
+
 def test_held_out_proportions_are_the_oracles(documents):
     model = trained(documents)
     theta, beta = model.infer(documents), model.topics()
