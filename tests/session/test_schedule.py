@@ -30,15 +30,14 @@ def test_the_first_minibatches_are_measured_at_powers_of_two():
     assert due == [1, 2, 4, 8, 16, 32]
 
 
-def test_later_measurements_come_after_every_40_times_the_held_out_articles():
+def test_later_measurements_come_after_every_50_times_the_held_out_articles():
     counts = [0, *stream(1024, 200_000)]
     due = [
         after
         for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
         if evaluation_due(n, before, after, 1000)
     ]
-    late = [after for after in due if after > 80_000]
-    assert len({after // 40_000 for after in late}) == len(range(80_000 // 40_000, late[-1] // 40_000 + 1))
+    assert {after // 50_000 for after in due} == {after // 50_000 for after in counts}
 
 
 def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling():
