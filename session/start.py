@@ -32,6 +32,8 @@ from vocab import Vocabulary
 DEFAULT_DOCUMENTS = 7_000_000
 """D where the source's size cannot be known: about the articles of English Wikipedia."""
 DEFAULT_HELD_OUT = 1000
+OUTGROWN = 4
+"""A run that is to go so many times beyond the D of its models is told so: D weighs against their priors."""
 
 
 class Unawaited(ThreadPoolExecutor):
@@ -138,6 +140,13 @@ async def _train(
         store = stores.Store(path)
         trainer = Trainer(store, article_limit=request.articles, threads=request.threads)
         say(_begins(store.settings, trainer))
+        if stored is not None and request.documents is None and opened.info.articles is not None:
+            size, made_for = corpus_size(request, opened.info, stored.held_out), stored.documents
+            if size > OUTGROWN * made_for:
+                say(
+                    f"these models were made for a corpus of {made_for:,} articles: one of {size:,} gives better "
+                    "topics in a new --session"
+                )
         if stored is None and needs_contact(kind, options):
             say(f"this downloads {VOLUME}")
         feed = opened.feed(lambda: trainer.missing)
@@ -215,6 +224,12 @@ async def _patiently(source: Source, say: Callable[[str], None], limit: str) -> 
     return await opening
 
 
+def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
+    """Articles that a run like this can come to train on."""
+    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
+    return min(size, request.articles or size)
+
+
 def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Opened) -> Settings:
     """The settings of a new session: what was asked for, and defaults from what the source is."""
     info = opened.info
@@ -223,8 +238,7 @@ def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Ope
         held_out = DEFAULT_HELD_OUT if info.articles is None else min(DEFAULT_HELD_OUT, info.articles // 10)
     documents = request.documents
     if documents is None:
-        size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
-        documents = min(size, request.articles or size)
+        documents = corpus_size(request, info, held_out)
     specs = request.specs()
     sizes = tuple(default_batch_size(spec) for spec in specs)
     check_batch_sizes(specs, sizes)

@@ -5,7 +5,7 @@ import json
 import click
 
 from session.cli.options import json_option, session_option
-from session.cli.output import duration, number, printable, until
+from session.cli.output import duration, number, printable, say, until
 from session.paths import session_path
 
 _STATUS_KEYS = (
@@ -156,6 +156,8 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
             )
         )
         return
+    if not found:
+        say(f"no article that is kept is most about topic {topic} of {name}")
     for row, share in found:
         click.echo(f"{share:6.1%}  {printable(row.title) or f'document {row.page_id}'}")
 

@@ -57,7 +57,9 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     assert cli("status").code == 0
     assert cli("topics").code == 0
     assert json.loads(cli("topics", "--json").out) == []
-    assert cli("articles", "--topic", "0").out == ""
+    none = cli("articles", "--topic", "0")
+    assert (none.code, none.out) == (0, "")
+    assert "no article" in none.err
     assert cli("export", "topics").out == "model,topic,rank,word,probability,share\n"
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 

@@ -30,3 +30,13 @@ def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
     moved = tmp_path / "moved.npz"
     moved.write_bytes(corpus.counts.read_bytes())
     assert cli("train", "--counts", moved).code == 0
+
+
+def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home):
+    small = ("train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40)
+    assert "a corpus of" not in cli(*small, "--articles", 100).err
+    assert "a corpus of" not in cli("train", "--articles", 300).err
+    grown = cli("train")
+    assert grown.code == 0
+    assert "made for a corpus of 100 articles" in grown.err
+    assert "one of 660 gives better topics" in grown.err
