@@ -144,8 +144,8 @@ async def _train(
             size, made_for = corpus_size(request, opened.info, stored.held_out), stored.documents
             if size > OUTGROWN * made_for:
                 say(
-                    f"these models were made for a corpus of {made_for:,} articles: one of {size:,} gives better "
-                    "topics in a new --session"
+                    f"these models were made for a corpus of {made_for:,} articles: "
+                    f"one of {size:,} gives better topics in a new --session"
                 )
         if stored is None and needs_contact(kind, options):
             say(f"this downloads {VOLUME}")
