@@ -25,6 +25,7 @@ VIEWS = {
     "articles": ("3", "Articles read"),
     "crawl": ("4", "latency"),
     "log": ("5", "saved at"),
+    "sessions": ("6", "> still"),
 }
 
 
@@ -45,7 +46,10 @@ def settled(lines: list[str]) -> str:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_views_look_as_they_did(open_app: Opener, still: Path, size: str) -> None:
+async def test_views_look_as_they_did(
+    open_app: Opener, still: Path, size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
     app = open_app(still)
     drawn: dict[str, str] = {}
     async with app.run_test(size=SIZES[size]) as pilot:
@@ -66,17 +70,27 @@ async def test_views_look_as_they_did(open_app: Opener, still: Path, size: str) 
             pytest.fail(f"{view} at {size} looks different:\n" + "\n".join(changes), pytrace=False)
 
 
-async def test_light_and_dark_say_the_same_in_other_colours(open_app: Opener, still: Path) -> None:
+async def test_light_and_dark_say_the_same_in_other_colours(
+    open_app: Opener, still: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
     app = open_app(still)
+    said: list[dict[str, str]] = []
+    painted: list[set[int]] = []
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "lda 1,3")
-        await pilot.pause(0.3)
-        dark, on_dark = settled(seeing.lines(app)), backgrounds(app)
-        await pilot.press("t")
-        await pilot.pause(0.3)
-        assert settled(seeing.lines(app)) == dark
-        on_light = backgrounds(app)
-    assert max(on_dark) < 100 < 200 < min(on_light)
+        for _ in ("dark", "light"):
+            said.append({})
+            painted.append(set())
+            for view, (key, words) in VIEWS.items():
+                await pilot.press(key)
+                await seeing.until(pilot, words)
+                await pilot.pause(0.3)
+                said[-1][view] = settled(seeing.lines(app))
+                painted[-1] |= backgrounds(app)
+            await pilot.press("t")
+    assert said[0] == said[1]
+    assert max(painted[0]) < 100 < 200 < min(painted[1])
 
 
 def backgrounds(app: Any) -> set[int]:
