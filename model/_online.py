@@ -19,13 +19,13 @@ class OnlineModel(ABC):
     kind: ClassVar[str]
     default_batch_size: ClassVar[int]
     _kept: ClassVar[Mapping[str, str]]
-    """Key in a state -> attribute, of the arrays, numbers, flags and None that a state holds as they are.
+    """Key in a state -> attribute, of the arrays, numbers and flags that a state holds as they are.
 
     The keys stand in session files: they stay, whatever the attributes are called."""
 
     def __init__(self, n_documents: float, seed: int, threads: int) -> None:
         self._n_documents = float(n_documents)
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.Generator(np.random.PCG64(seed))
         self._workers = Workers(threads)
         self._updates = 0
         self._rho = 0.0
@@ -77,26 +77,32 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > 1e-3))
 
     def state(self) -> dict[str, Any]:
-        """Everything, as numpy arrays and plain values: `from_state` goes on exactly from here."""
+        """Everything, as numpy arrays and plain numbers, flags and strings: for `np.savez(path, **state)`.
+
+        `from_state` goes on exactly from here.
+        """
         kept = {key: getattr(self, attribute) for key, attribute in self._kept.items()}
         return {
             "kind": self.kind,
             **{key: value.copy() if isinstance(value, np.ndarray) else value for key, value in kept.items()},
             **self._other_state(),
-            "random": self._random.bit_generator.state,
+            "random": _random_state(self._random),
         }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """A model from what `state` returned. Raises ValueError for the state of another kind of model."""
+        """A model from what `state` returned, or from the `np.load` of it.
+
+        Raises ValueError for the state of another kind of model.
+        """
+        state = {key: _plain(value) for key, value in state.items()}
         if state.get("kind") != cls.kind:
             raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
         model = cls.__new__(cls)
         for key, attribute in cls._kept.items():
             value = state[key]
             setattr(model, attribute, value.copy() if isinstance(value, np.ndarray) else value)
-        model._random = np.random.default_rng()
-        model._random.bit_generator.state = state["random"]
+        model._random = _random_from(state["random"])
         model._workers = Workers(1)
         model._set_other_state(state)
         return model
@@ -108,3 +114,31 @@ class OnlineModel(ABC):
     @abstractmethod
     def _set_other_state(self, state: Mapping[str, Any]) -> None:
         """Back to what `_other_state` returned, as part of `state`; the rest is set already."""
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, flags and strings out of the arrays without dimensions that an .npz makes of them."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
+    """(6,) PCG64's state and increment, each as its upper and lower 64 bits; has_uint32, uinteger."""
+    kept: Any = random.bit_generator.state
+    state, increment = kept["state"]["state"], kept["state"]["inc"]
+    halves = *divmod(state, 2**64), *divmod(increment, 2**64)
+    return np.array([*halves, kept["has_uint32"], kept["uinteger"]], np.uint64)
+
+
+def _random_from(kept: Any) -> np.random.Generator:
+    """The inverse of `_random_state`; older session files hold the bit generator's own dict."""
+    random = np.random.Generator(np.random.PCG64())
+    if not isinstance(kept, Mapping):
+        high, low, inc_high, inc_low, has_uint32, uinteger = (int(number) for number in kept)
+        kept = {
+            "bit_generator": "PCG64",
+            "state": {"state": high << 64 | low, "inc": inc_high << 64 | inc_low},
+            "has_uint32": has_uint32,
+            "uinteger": uinteger,
+        }
+    random.bit_generator.state = kept
+    return random

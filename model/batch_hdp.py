@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
+
+import numpy as np
 
 from model import _hdp_local
 from model._hdp_local import Corpus
@@ -73,3 +76,10 @@ class BatchHDP(OnlineHDP):
                     break
         self._updates, self._seen = len(self.bounds), batch.D
         return self
+
+    def _other_state(self) -> dict[str, Any]:
+        return {**super()._other_state(), "bounds": np.array(self.bounds)}
+
+    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_other_state(state)
+        self.bounds = state["bounds"].tolist()

@@ -92,7 +92,6 @@ class SCVB0(OnlineModel):
                 "burn_in",
                 "warm_start",
                 "_n_documents",
-                "_n_tokens",
                 "_learn_alpha",
                 "_learn_eta",
                 "_adaptive",
@@ -337,14 +336,16 @@ class SCVB0(OnlineModel):
     def _other_state(self) -> dict[str, Any]:
         adaptive = self._step.state() if self._step else {}
         return {
-            "steps": list(self._steps),
-            "theta_steps": list(self._theta_steps),
+            "steps": np.array(self._steps),
+            "theta_steps": np.array(self._theta_steps),
+            **({} if self._n_tokens is None else {"_n_tokens": self._n_tokens}),
             **{ADAPTIVE + name: value for name, value in adaptive.items()},
         }
 
     def _set_other_state(self, state: Mapping[str, Any]) -> None:
-        self._steps = StepSizes(*state["steps"])
-        self._theta_steps = StepSizes(*state["theta_steps"])
+        self._steps = StepSizes(*map(float, state["steps"]))
+        self._theta_steps = StepSizes(*map(float, state["theta_steps"]))
+        self._n_tokens = state.get("_n_tokens")
         adaptive = {key.removeprefix(ADAPTIVE): state[key] for key in state if key.startswith(ADAPTIVE)}
         self._step = AdaptiveStep.from_state(adaptive) if adaptive else None
         self._sketch = Sketch(self.n_words)

@@ -9,12 +9,12 @@ import numpy as np
 
 
 def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
-    """A model's ``state()`` as (JSON of the plain values, .npz of the arrays)."""
-    plain = {key: value for key, value in state.items() if not isinstance(value, np.ndarray)}
+    """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays)."""
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
+    plain = {key: value for key, value in state.items() if key not in arrays}
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
-    return json.dumps(plain, default=_number), buffer.getvalue()
+    return json.dumps(plain), buffer.getvalue()
 
 
 def unpack_state(scalars: str, arrays: bytes) -> dict[str, Any]:
@@ -23,9 +23,3 @@ def unpack_state(scalars: str, arrays: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(arrays), allow_pickle=False) as data:
         state.update({key: data[key] for key in data.files})
     return state
-
-
-def _number(value: object) -> object:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"a model state holds {type(value).__name__}, which is neither array nor plain value")

@@ -42,6 +42,17 @@ def test_a_sweep_is_an_online_step_of_size_one(documents):
     np.testing.assert_allclose(batch.b, online.b, rtol=1e-10)
 
 
+def test_a_state_can_be_kept(documents, tmp_path):
+    model = BatchHDP(30, max_topics=5).fit(documents, max_sweeps=3)
+    np.savez(tmp_path / "model.npz", allow_pickle=False, **model.state())
+    with np.load(tmp_path / "model.npz") as kept:
+        again = BatchHDP.from_state(kept)
+    assert again.bounds == model.bounds
+    np.testing.assert_array_equal(again.topics(), model.topics())
+    np.testing.assert_array_equal(again.infer(documents), model.infer(documents))
+    np.testing.assert_array_equal(again.fit(documents, 3).topics(), model.fit(documents, 3).topics())
+
+
 def test_corpus_bound_is_a_divergence_term_by_term(documents):
     model = BatchHDP(30, max_topics=5, eta=0.3, omega=2.5).fit(documents, max_sweeps=3)
     expected = topics_elbo(model.lambda_, 0.3)

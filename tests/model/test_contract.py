@@ -1,7 +1,6 @@
 """What every model promises, whatever its kind."""
 
 import importlib.util
-import json
 
 import numpy as np
 import pytest
@@ -13,16 +12,29 @@ from tests.model.conftest import planted
 # A kind joins these tests as soon as its module is there.
 PRESENT = [kind for kind in KINDS if importlib.util.find_spec(f"model.{kind}")]
 W = 40
+VARIANTS = {
+    "lda": ({}, {"alpha": "learn", "eta": "learn"}, {"tau0": 1, "kappa": 0.7, "dtype": "float64"}),
+    "scvb0": (
+        {},
+        {"alpha": "learn", "eta": "learn", "kappa": "adaptive"},
+        {"kappa": 0.7, "theta_s": 2, "n_tokens": 9000, "warm_start": False},
+    ),
+    "hdp": ({}, {"warm_start": False}, {"n_documents": 100, "eta": 0.1}),
+}
+
+
+def maker(kind):
+    sizes = {"max_topics": 12} if kind == "hdp" else {"n_topics": 6}
+
+    def make(**options):
+        return KINDS[kind](**{"n_words": W, "n_documents": 300, "seed": 3, **sizes, **options})
+
+    return make
 
 
 @pytest.fixture(params=PRESENT)
 def make(request):
-    sizes = {"max_topics": 12} if request.param == "hdp" else {"n_topics": 6}
-
-    def make(**options):
-        return KINDS[request.param](**{"n_words": W, "n_documents": 300, "seed": 3, **sizes, **options})
-
-    return make
+    return maker(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +46,7 @@ def batches():
 def same(a, b):
     assert a.keys() == b.keys()
     for name in a:
+        assert type(a[name]) is type(b[name]), name
         if isinstance(a[name], np.ndarray):
             assert a[name].dtype == b[name].dtype
             np.testing.assert_array_equal(a[name], b[name], err_msg=name)
@@ -134,19 +147,40 @@ def test_one_seed_one_result_for_any_threads(make, batches):
     assert not np.array_equal(a.topics(), other.topics())
 
 
-def test_save_and_go_on_equals_uninterrupted(make, batches):
-    straight, resumed = make(), make()
-    for batch in batches:
-        straight.learn(batch)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, options) for kind in PRESENT for options in VARIANTS[kind]],
+    ids=lambda value: value if isinstance(value, str) else ",".join(value) or "defaults",
+)
+def test_save_and_go_on_equals_uninterrupted(kind, options, batches, tmp_path):
+    """Kept as .npz before the first minibatch and after each one."""
+    straight, resumed = maker(kind)(**options), maker(kind)(**options)
+    for batch in (None, *batches):
+        if batch is not None:
+            np.testing.assert_array_equal(straight.learn(batch), resumed.learn(batch))
         state = resumed.state()
-        arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-        plain = json.loads(json.dumps({name: value for name, value in state.items() if name not in arrays}))
-        resumed = type(straight).from_state({**arrays, **plain})
+        for name, value in state.items():
+            assert type(value) in (np.ndarray, bool, int, float, str), name
+            assert not isinstance(value, np.ndarray) or not value.dtype.hasobject, name
+        np.savez(tmp_path / "model.npz", allow_pickle=False, **state)
+        with np.load(tmp_path / "model.npz") as kept:
+            resumed = type(straight).from_state(dict(kept))
         resumed.threads = 2
-        resumed.learn(batch)
         same(straight.state(), resumed.state())
         np.testing.assert_array_equal(straight.topics(), resumed.topics())
-    assert (resumed.updates, resumed.rho) == (straight.updates, straight.rho)
+        np.testing.assert_array_equal(straight.infer(batches[0]), resumed.infer(batches[0]))
+        assert (resumed.updates, resumed.rho) == (straight.updates, straight.rho)
+
+
+@pytest.mark.parametrize("drawn", [0, 1])
+def test_the_generator_goes_on_where_it_was(make, drawn):
+    """With half of a 64-bit number waiting, too."""
+    m = make()
+    m._random.integers(0, 9, drawn, dtype=np.int32)
+    assert m._random.bit_generator.state["has_uint32"] == drawn
+    other = type(m).from_state(m.state())
+    assert other._random.bit_generator.state == m._random.bit_generator.state
+    same(m.state(), other.state())
 
 
 def test_a_state_is_a_copy_and_knows_its_kind(make, batches):

@@ -95,7 +95,10 @@ def test_linked_files_exist() -> None:
         assert "://" in link or (ROOT / link).exists(), f"README links {link}"
 
 
-def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (example,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     exec(compile(example, "README.md", "exec"), {})
     assert "(100, " in capsys.readouterr().out

@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent / "schemas"
@@ -44,6 +45,26 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
     assert version == VERSION
     with SessionReader(path) as reader:
         assert reader.status().articles == 120
+
+
+@pytest.mark.parametrize("kept", [path for path in ALL if path.stem in "12"], ids=lambda path: path.stem)
+def test_an_old_model_is_read_as_it_was(kept, tmp_path):
+    """Its generator was kept as numpy's own dict, step sizes as lists, and what is not known as None."""
+    from session.models import load_model
+    from session.reader import SessionReader
+
+    path = tmp_path / "old.db"
+    shutil.copy(kept, path)
+    with SessionReader(path) as reader:
+        for name in ("lda", "scvb0", "hdp"):
+            state = reader.model_state(name)
+            model = load_model(state)
+            assert model._random.bit_generator.state == state["random"]
+            now = model.state()
+            assert now["random"].dtype == np.uint64
+            assert {key for key in state if state[key] is not None} == now.keys()
+            for key in now.keys() - {"random"}:
+                np.testing.assert_array_equal(state[key], now[key], err_msg=key)
 
 
 if __name__ == "__main__":
