@@ -85,8 +85,9 @@ def build_vocabulary(
         size, ((score, word) for score, word in scores if MIN_LETTERS <= len(word) <= MAX_LETTERS)
     )
     if len(kept) < 2:
+        read = "1 document holds" if count == 1 else f"{count:,} documents hold"
         raise BadDocuments(
-            f"{count} documents hold only {len(kept)} words that are neither too rare nor too frequent; "
+            f"{read} {'only one' if kept else 'no'} word that is neither too rare nor too frequent; "
             "a vocabulary needs at least two, and is good from some 10,000 documents"
         )
     return Built(

@@ -67,9 +67,17 @@ def test_memory_is_bounded_and_frequent_words_survive():
     assert built.distinct_words <= 100
 
 
-@pytest.mark.parametrize("texts", [[], ["", " "], ["one two three"], ["same same", "same"]])
-def test_too_little_to_build_from(texts):
-    with pytest.raises(BadDocuments, match="at least two") as caught:
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ([], "0 documents hold no word that is"),
+        (["", " "], "0 documents hold no word that is"),
+        (["one two three"], "1 document holds no word that is"),
+        (["same same", "same"], "2 documents hold only one word that is"),
+    ],
+)
+def test_too_little_to_build_from(texts, found):
+    with pytest.raises(BadDocuments, match=f"^{found} .* at least two") as caught:
         build_vocabulary(texts, max_share=1)
     assert caught.value.exit_code == 2
 
