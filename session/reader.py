@@ -28,6 +28,7 @@ from session.reading import (
     State,
     Status,
     TopicRow,
+    per_hour,
 )
 from session.schema import ROLES
 
@@ -149,7 +150,7 @@ class SessionReader:
             pending=progress["pending"],
             skipped=progress["skipped"],
             elapsed_seconds=elapsed,
-            articles_per_hour=progress["articles"] / elapsed * 3600 if elapsed > 0 else 0.0,
+            articles_per_hour=per_hour(progress["articles"], elapsed),
             bytes_read=progress["bytes_read"],
             checkpoint_age_seconds=None if committed is None else max(0.0, now - committed),
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat["at"]),

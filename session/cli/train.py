@@ -201,6 +201,8 @@ class JsonLines(Lines):
     """The same as JSON objects on standard output, one a line."""
 
     def _line(self, report: Any) -> str:
+        from session.reading import per_hour
+
         progress = report.progress
         return json.dumps(
             {
@@ -212,7 +214,8 @@ class JsonLines(Lines):
                 "pending": progress.pending,
                 "skipped": progress.skipped,
                 "elapsed_seconds": round(report.elapsed_seconds, 3),
-                "articles_per_hour": round(report.crawl_rate * 3600, 1),
+                "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
+                "crawled_per_hour": round(report.crawl_rate * 3600, 1),
                 "perplexity": report.perplexities,
                 "waiting_for": report.waiting_for,
             }

@@ -1,5 +1,6 @@
 """Progress lines without a screen: few, plain, and the last one tells how it ended."""
 
+import json
 import os
 import sys
 from types import SimpleNamespace
@@ -41,6 +42,16 @@ def test_the_last_line_is_of_the_end() -> None:
     lines(report(97, "stopping", perplexities={"lda": 5000.0}, waiting_for="the wiki's reply"))
     lines.end("finished")
     assert told[1:] == ["0:01:01  97 articles  lda perplexity 5,000", "finished; everything is saved"]
+
+
+def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = dict.fromkeys(("tokens", "held_out", "crawled", "pending", "skipped"), 10)
+    JsonLines(lambda _: None)(
+        report(610, progress=SimpleNamespace(articles=610, **counts), elapsed_seconds=61.0, crawl_rate=100.0)
+    )
+    line = json.loads(capsys.readouterr().out)
+    assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
+    assert line["crawled_per_hour"] == 360_000  # now
 
 
 def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypatch: Any) -> None:
