@@ -154,9 +154,15 @@ async def _train(
         await opened.close()
         raise
     try:
-        return await Run(
+        reason = await Run(
             path, store, trainer, feed, Limits(request.articles, request.hours, request.max_mb), report, say
         )()
+        if reason == "finished" and trainer.progress.articles == 0 and trainer.progress.held_out:
+            say(
+                f"all articles ({trainer.progress.held_out:,}) are held out, none is left to train on: "
+                "make a new --session with a smaller --held-out"
+            )
+        return reason
     finally:
         await feed.close()
 

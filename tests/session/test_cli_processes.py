@@ -50,6 +50,16 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
     assert lines[-1]["articles"] == 687
 
 
+def test_a_source_with_nothing_left_to_train_on_says_so(cli, corpus_of):
+    few = corpus_of(30, empty=(4,))
+    outcome = cli("train", *few.options(), "--topics", 2, "--held-out", 50)
+    assert outcome.code == 0
+    (told,) = (line for line in outcome.err.splitlines() if "none is left to train on" in line)
+    assert "(29)" in told
+    assert "--held-out" in told
+    assert "none is left" not in cli("train", *few.options(), "--topics", 2, "--session", "other").err
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full disk to write to")
 @pytest.mark.parametrize("arguments", [["topics"], ["export", "metrics"], ["status", "--json"]])
 def test_a_full_disk_behind_the_output_is_one_line(spawn, trained, arguments):
