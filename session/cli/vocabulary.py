@@ -5,19 +5,30 @@ from pathlib import Path
 
 import click
 
+from session.cli.options import session_names
 from session.cli.output import Progress, say
+
+_session_option = click.option(
+    "--session",
+    metavar="NAME",
+    shell_complete=session_names,
+    help="For `vocab show`: the vocabulary of this session instead.",
+)
 
 
 @click.group(
     epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt"
 )
-def vocab() -> None:
+@_session_option
+@click.pass_context
+def vocab(ctx: click.Context, session: str | None) -> None:
     """Make a vocabulary, or look at one."""
+    ctx.default_map = {"show": {"session": session}}
 
 
 @vocab.command(epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab show my.txt")
 @click.argument("name", default="english")
-@click.option("--session", metavar="NAME", help="The vocabulary of a session instead.")
+@_session_option
 def show(name: str, session: str | None) -> None:
     """Print a vocabulary, one word a line; its size and fingerprint go to standard error."""
     from session.paths import session_path
@@ -60,7 +71,9 @@ Examples:
 )
 @click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT", help="As for `wikitopics train`.")
 @click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000), help="As for `wikitopics train`.")
-@click.option("--session", metavar="NAME", hidden=True)
+@click.option(
+    "--session", metavar="NAME", help="Taken as by every command, and not needed: building reads no session."
+)
 def build(
     sources: tuple[str, ...],
     output: Path,

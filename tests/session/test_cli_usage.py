@@ -91,6 +91,17 @@ def test_help_has_examples_everywhere(cli):
         assert "Example" in outcome.out, command
 
 
+@pytest.mark.parametrize("command", [*([name] for name in COMMANDS), ["vocab", "show"], ["vocab", "build"]])
+def test_every_command_takes_a_session(cli, command):
+    assert "--session NAME" in cli(*command, "--help").out
+
+
+def test_a_sessions_vocabulary(cli, trained, corpus):
+    words = cli("vocab", "show", "--session", "default")
+    assert words.out.split() == list(corpus.words)
+    assert cli("vocab", "--session", "default", "show") == words
+
+
 def test_the_help_names_every_command(cli):
     out = cli("--help").out
     assert all(f"  {command} " in out for command in COMMANDS)
