@@ -1,4 +1,4 @@
-"""Topic proportions of texts that were never in the stream."""
+"""What a session's model knows: topic proportions of any text, and every word of its topics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import Minibatch
+from model.coherence import top_words
 from session.models import load_model
 from session.reader import SessionReader
 from vocab import Vocabulary
@@ -23,7 +24,23 @@ def proportions(
         np.concatenate([ids for ids, _ in counted]),
         np.concatenate([counts for _, counts in counted]),
     )
-    state = reader.model_state(model)
-    learnt: Any = load_model(state)
+    learnt: Any = load_model(reader.model_state(model))
     theta = learnt.infer(batch)
     return [(int(counts.sum()), theta[d]) for d, (_, counts) in enumerate(counted)]
+
+
+def topics(
+    reader: SessionReader, model: str, top: int
+) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
+    """(topic, share, ``top`` most probable words) of every topic of this model at the last commit.
+
+    Where snapshots keep enough words, :meth:`SessionReader.topics` answers without loading the model.
+    """
+    learnt: Any = load_model(reader.model_state(model))
+    beta, words = learnt.topics(), reader.vocabulary()
+    return [
+        (topic, share, tuple((words[i], float(beta[topic, i])) for i in ids))
+        for topic, (share, ids) in enumerate(
+            zip(learnt.topic_shares().tolist(), top_words(beta, top).tolist(), strict=True)
+        )
+    ]

@@ -79,36 +79,41 @@ Examples:
 )
 @session_option
 @click.option(
-    "--top", metavar="N", type=click.IntRange(1, 20), default=10, show_default=True, help="Words a topic."
+    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
 )
 @click.option("--model", metavar="NAME", help="The model (default: the session's first).")
 @json_option
 def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
     """The topics, most prevalent first; numbers count from 0."""
-    from session.reader import SessionReader
+    from session.reader import SNAPSHOT_WORDS, SessionReader
 
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model)
-        rows = sorted(reader.topics(name, top), key=lambda row: -row.share)
+        rows = [(row.topic, row.share, row.words) for row in reader.topics(name, top)]
+        if rows and top > SNAPSHOT_WORDS:
+            from session.infer import topics as from_model
+
+            rows = from_model(reader, name, top)
+    rows.sort(key=lambda row: -row[1])
     if as_json:
         click.echo(
             json.dumps(
                 [
                     {
                         "model": name,
-                        "topic": row.topic,
-                        "share": row.share,
-                        "words": [{"word": word, "probability": value} for word, value in row.words],
+                        "topic": topic,
+                        "share": share,
+                        "words": [{"word": word, "probability": value} for word, value in words],
                     }
-                    for row in rows
+                    for topic, share, words in rows
                 ]
             )
         )
         return
     if not rows:
         click.echo("no topics yet: the first measurement comes after the first minibatch", err=True)
-    for row in rows:
-        click.echo(f"{row.topic:4} {row.share:6.1%}  {' '.join(word for word, _ in row.words)}")
+    for topic, share, words in rows:
+        click.echo(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
 
 
 @click.command(

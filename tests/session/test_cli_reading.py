@@ -73,6 +73,19 @@ def test_topics_come_by_share(cli, trained):
     assert len(cli("topics").out.splitlines()) == 5
 
 
+def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
+    few = json.loads(cli("topics", "--json", "--top", 20).out)
+    many = json.loads(cli("topics", "--json", "--top", 50).out)
+    every = json.loads(cli("topics", "--json", "--top", 1000).out)
+    assert [topic["topic"] for topic in few] == [topic["topic"] for topic in many]
+    for short, long, whole in zip(few, many, every, strict=True):
+        assert short["words"] == long["words"][:20]
+        assert long["words"] == whole["words"][:50]
+        assert {one["word"] for one in whole["words"]} == set(corpus.words)
+        assert abs(sum(one["probability"] for one in whole["words"]) - 1) < 1e-4
+    assert len(cli("topics", "--top", 50).out.splitlines()[0].split()) == 52
+
+
 def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
     value = json.loads(cli("articles", "--topic", 2, "--limit", 1_000_000, "--json").out)
     shares = [article["proportion"] for article in value]
