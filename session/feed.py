@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from typing import Literal, Protocol
 
 from crawler.page import Activity, Page, PageBatch, Position, Source, SourceInfo
@@ -72,6 +73,7 @@ class CrawlFeed:
 
     def _new_pool(self) -> Executor:
         # forkserver: a fork of this process would copy locks of its threads in whatever state they are.
+        _start_tidying()
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["session.counting"])
         return ProcessPoolExecutor(
@@ -191,6 +193,23 @@ class CrawlFeed:
         await self._stop_fetching()
         self._pool.shutdown(wait=False, cancel_futures=True)
         await self._source.close()
+
+
+def _start_tidying() -> None:
+    """Start the process by which Python removes a pool's semaphores after a death that left no time to.
+
+    It warns of those that it finds, though after Ctrl+C twice or kill -9 nothing is amiss. What reaches it is
+    its environment, at its start.
+    """
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 async def _result(counting: Future[Documents]) -> Documents:

@@ -148,6 +148,20 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
     assert 0 < now["articles"] < 7950
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_an_end_at_once_says_nothing(spawn, home, number, code):
+    process = spawn("demo", "--headless", "--json", start_new_session=True)
+    for line in process.stdout:
+        if json.loads(line)["crawled"]:
+            break
+    while process.poll() is None:
+        process.send_signal(number)
+        time.sleep(0.002)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode in (code, 0)  # 0: on a busy machine the first Ctrl+C has done its work
+    assert "resource_tracker" not in error
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
     import socket
