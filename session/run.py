@@ -15,7 +15,6 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,11 +24,10 @@ from session.errors import NotNow, SessionError
 from session.feed import Feed
 from session.news import News
 from session.pulse import Pulse
+from session.saving import COMMIT_SECONDS, Saving
 from session.store import Progress, Store
 from session.trainer import Trainer
 
-COMMIT_SECONDS = 1.0
-"""A commit follows a minibatch at once, unless the last commit is younger than this."""
 BEAT_SECONDS = 0.5
 RETRY_SECONDS = 5.0
 """Between two tries to save where the disk is full or another program writes."""
@@ -108,7 +106,7 @@ class Run:
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
-        self._committed = time.monotonic()
+        self._saving = Saving()
         self._train_seconds: deque[tuple[int, float]] = deque(maxlen=20)
         self._binding: deque[str] = deque(maxlen=20)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
@@ -134,10 +132,11 @@ class Run:
         beat = asyncio.create_task(self._beat(pulse))
         try:
             await self._consume()
-            finish = partial(self._trainer.finish, self._elapsed())
-            if not self._stop.is_set() and await self._compute(finish):
-                self._reason = "finished"
-                await self._commit()
+            if not self._stop.is_set():
+                await self._commit_if(True)  # the last measurement may take long
+                if await self._compute(lambda: self._trainer.finish(self._elapsed())):
+                    self._reason = "finished"
+                    await self._commit()
         except BaseException as error:
             self._reason = str(error) or type(error).__name__
             raise
@@ -193,11 +192,11 @@ class Run:
         try:
             while not self._stop.is_set() and not trainer.done():
                 if self._paused:
-                    await self._commit_if_due(0.0)
+                    await self._commit_if(True)
                     with contextlib.suppress(TimeoutError):  # time passes, though nothing else does
                         await asyncio.wait_for(self._go_on.wait(), 1.0)
                 elif trainer.renewing:
-                    await self._commit_if_due(0.0)
+                    await self._commit_if(True)
                     if not await self._compute(trainer.renew):
                         break
                 elif trainer.ready():
@@ -213,7 +212,7 @@ class Run:
                             trainer.end_of_source()
                         else:
                             self._take(block)
-                await self._commit_if_due(COMMIT_SECONDS)
+                await self._commit_if(self._saving.due(trainer.measures_next if trainer.ready() else None))
                 self._check_limits()
         finally:
             if arriving is not None:
@@ -227,11 +226,13 @@ class Run:
         self._warnings += block.warnings
 
     async def _learn(self) -> bool:
-        began, trained_before = time.monotonic(), self._trainer.progress.articles
-        if not await self._compute(lambda: self._trainer.step(self._elapsed)):
+        trainer, began = self._trainer, time.monotonic()
+        trained_before, measured = trainer.progress.articles, trainer.measures_next
+        if not await self._compute(lambda: trainer.step(self._elapsed)):
             return False
-        trained = self._trainer.progress.articles - trained_before
-        self._train_seconds.append((trained, time.monotonic() - began))
+        seconds = time.monotonic() - began
+        self._saving.stepped(seconds, measured=measured)
+        self._train_seconds.append((trainer.progress.articles - trained_before, seconds))
         return True
 
     async def _compute(self, work: Callable[[], object]) -> bool:
@@ -257,9 +258,8 @@ class Run:
         if limits.megabytes is not None and activity.bytes_read >= limits.megabytes * 1e6:
             self.stop("the download given with --max-mb is reached")
 
-    async def _commit_if_due(self, age: float) -> None:
-        due = self._trainer.dirty and time.monotonic() - self._committed >= age
-        if due or self._save:
+    async def _commit_if(self, due: bool) -> None:
+        if self._save or (due and self._trainer.dirty):
             self._save = False
             await self._commit()
 
@@ -277,7 +277,7 @@ class Run:
                     await asyncio.wait_for(self._stop.wait(), RETRY_SECONDS)
             else:
                 self._blocked = None
-                self._committed = time.monotonic()
+                self._saving.saved()
                 return
 
     def _commit_now(self) -> None:

@@ -126,12 +126,20 @@ class Trainer:
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
         return limit_reached or (self._source_ended and self.progress.pending == 0)
 
+    @property
+    def measures_next(self) -> bool:
+        """Whether the next :meth:`step` will measure the models too."""
+        progress = self.progress
+        after = progress.articles + self._step_size()
+        return evaluation_due(progress.minibatches + 1, progress.articles, after, len(self._held_out))
+
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train one minibatch, measure where that is due; returns the number of articles trained.
 
         ``elapsed_seconds`` is asked when the minibatch is learnt: curves can be drawn over time too.
         """
-        batch = self._take(min(self._next_size(), self.progress.pending))
+        measure = self.measures_next
+        batch = self._take(self._step_size())
         learnt = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
@@ -147,7 +155,7 @@ class Trainer:
         self._moved = self._learnt = True
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
-        if evaluation_due(progress.minibatches, before, progress.articles, len(self._held_out)):
+        if measure:
             self._measure(elapsed_seconds())
         return len(batch)
 
@@ -200,6 +208,9 @@ class Trainer:
         if self.article_limit is not None:
             size = min(size, self.article_limit - self.progress.articles)
         return size
+
+    def _step_size(self) -> int:
+        return min(self._next_size(), self.progress.pending)
 
     def _take(self, size: int) -> Documents:
         """The next ``size`` pending articles."""

@@ -23,6 +23,7 @@ from session.lock import trainer_lock
 from session.pulse import Pulse
 from session.reader import SessionReader
 from session.run import Limits, Run
+from session.saving import Saving
 from session.store import Store
 from session.trainer import Trainer
 from vocab import Vocabulary
@@ -153,6 +154,27 @@ async def test_a_finished_session_trains_nothing_more(trainer_of, memory):
     assert await trainer_of(memory) == "finished"
     after = status(trainer_of.path)
     assert (after.articles, after.crawled, after.models) == (before.articles, before.crawled, before.models)
+
+
+async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting(
+    trainer_of, memory, monkeypatch
+):
+    real, seen = Trainer.step, []
+
+    class Patient(Saving):
+        def due(self, measures=None):
+            return bool(measures)
+
+    def step(self, elapsed):
+        seen.append((self.measures_next, self._store.progress().articles == self.progress.articles))
+        return real(self, elapsed)
+
+    monkeypatch.setattr("session.run.Saving", Patient)
+    monkeypatch.setattr(Trainer, "step", step)
+    assert await trainer_of(memory) == "finished"
+    assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
+    assert all(saved for measures, saved in seen if measures)
+    assert not all(saved for _, saved in seen)
 
 
 async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory):
