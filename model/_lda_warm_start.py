@@ -29,6 +29,7 @@ BALANCED = 4.0  # annealing lengths
 BALANCE_POWER = 0.8
 FIRST_HORIZON = 4_000.0  # documents
 HORIZON_SHARE = 0.3  # of the corpus, if that is shorter
+SHORTEST_HORIZON = 300.0  # documents: a smaller corpus would forget the random start, the unseen words' mass
 HORIZON_SLOPE = 0.75  # documents of horizon for a document seen
 SMALLEST_CORPUS = 1e6  # documents
 INFERENCE_ITERATIONS = 8  # at most, where nothing is learnt: more fit the words seen, not the unseen
@@ -58,5 +59,5 @@ def balance(seen: float, length: float, shares: NDArray[np.float64]) -> NDArray[
 
 def step_size(seen: float, documents: int, n_documents: float) -> float:
     """rho of a minibatch of `documents` after `seen`: cut in two, it would make nearly the same two steps."""
-    horizon = min(FIRST_HORIZON, HORIZON_SHARE * n_documents) + HORIZON_SLOPE * seen
-    return -math.expm1(-documents / horizon)
+    first = min(FIRST_HORIZON, max(HORIZON_SHARE * n_documents, SHORTEST_HORIZON))
+    return -math.expm1(-documents / (first + HORIZON_SLOPE * seen))

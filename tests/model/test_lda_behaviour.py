@@ -91,6 +91,18 @@ def test_one_minibatch_or_two_halves_weigh_the_same_after_a_warm_start():
     assert 1 - (1 - first) * (1 - halves.rho) == pytest.approx(whole.rho, rel=0.05)
 
 
+@pytest.mark.parametrize("n_documents", [20, 150])
+def test_a_few_documents_are_better_than_none(n_documents):
+    W = 4000
+    frequency = 1 / np.arange(10, W + 10)
+    words = np.random.default_rng(0).choice(W, (n_documents + 100, 80), p=frequency / frequency.sum())
+    batch = Minibatch(np.arange(len(words) + 1) * 80, words.ravel(), np.ones(words.size, int))
+    m = OnlineLDA(3, W, n_documents)
+    for start in range(0, n_documents, 64):
+        m.learn(batch[start : min(start + 64, n_documents)])
+    assert document_completion(m, batch[n_documents:]) > -np.log(W)
+
+
 @pytest.mark.parametrize("alpha", [1e-6, 10.0])
 @pytest.mark.parametrize("eta", [1e-3, 1.0])
 @pytest.mark.parametrize("warm_start", [False, True])
