@@ -199,3 +199,65 @@ def new_session() -> Callable[..., Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def memory(corpus: Corpus) -> Any:
+    """A source of 700 pages: see `memory.py`."""
+    from tests.session.memory import Memory
+
+    return Memory(list(corpus.words))
+
+
+@pytest.fixture
+def trainer_of(
+    tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """Runs a session over a source, counting in threads: `await trainer_of(source, limits)`."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from session.counting import count_pages
+    from session.feed import CrawlFeed
+    from session.lock import trainer_lock
+    from session.run import Limits, Run
+    from session.store import Store
+    from session.trainer import Trainer
+    from tests.session.memory import INFO
+    from vocab import Vocabulary
+
+    path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
+    vocabulary = Vocabulary.from_words(corpus.words)
+    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr("session.feed.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO))
+
+    async def run(
+        source: Any, limits: Any = None, meanwhile: Any = None, report: Any = lambda _: None
+    ) -> str:
+        limits = limits or Limits()
+        with trainer_lock(path):
+            store = Store(path)
+            trainer = Trainer(store, article_limit=limits.articles, threads=1)
+            feed = CrawlFeed(source, INFO, corpus.words)
+            one = Run(path, store, trainer, feed, limits, report, lambda _: None)
+            try:
+                task = asyncio.create_task(one())
+                if meanwhile is not None:
+                    await meanwhile(one)
+                return await asyncio.wait_for(task, 30)
+            finally:
+                await feed.close()
+
+    run.path = path  # type: ignore[attr-defined]
+    return run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A session of one model over three words, nothing trained yet: see `rows.py`."""
+    from session import store as stores
+    from tests.session.rows import WORDS, row, settings
+
+    path = tmp_path / "home" / "s.db"
+    stores.create(path, settings(), WORDS, [row()])
+    return path

@@ -1,100 +1,33 @@
+"""The store: sessions are made whole or not at all, and so is every commit."""
+
 import contextlib
 import errno
 import json
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from session import pulse as pulses
 from session import store as stores
 from session.article_tables import ArticleRows
 from session.database import connect
-from session.documents import Documents
-from session.errors import DiskFull, NotASession, SessionError
+from session.errors import DiskFull, SessionError
 from session.lock import lock_path
-from session.pulse import Pulse
 from session.reader import SessionReader
 from session.schema import VERSION
-from session.settings import Settings
-from session.spec import ModelSpec
-from session.store import Changes, ModelRow, Progress, Snapshot, Store
+from session.store import Changes, ModelRow, Progress, Store
+from tests.session.rows import WORDS, changes, documents, row, settings
 
-WORDS = ("aa", "bb", "cc")
-
-
-def settings():
-    return Settings(
-        "api",
-        "a wiki",
-        {"api_url": "http://x"},
-        "english",
-        "f" * 64,
-        0,
-        2,
-        10,
-        (ModelSpec("lda", "lda", 2),),
-        (64,),
-        "all",
-    )
-
-
-def row(value=0.0, score=None):
-    return ModelRow({"kind": "lda", "a": np.full((2, 3), value)}, 2, 1, 3, 0.5, score)
-
-
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "home" / "s.db"
-    stores.create(path, settings(), WORDS, [row()])
-    return path
-
-
-def documents(*page_ids):
-    n = len(page_ids)
-    return Documents(
-        np.array(page_ids, np.int64),
-        np.zeros(n, np.int64),
-        tuple(f"p{i}" for i in page_ids),
-        np.arange(n + 1, dtype=np.int64),
-        np.zeros(n, np.int32),
-        np.ones(n, np.int32),
-    )
-
-
-def changes(*page_ids, number=1):
-    found = documents(*page_ids)
-    topics = (np.zeros(len(found), np.intp), np.full(len(found), 0.75))
-    return Changes(
-        pending=[(number, found)],
-        held_out=[found],
-        articles=[ArticleRows(found, "trained", [topics])],
-        metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
-        snapshots=[
-            Snapshot(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
-        ],
-        models={0: row(1.0, -7.0)},
-    )
+TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
 
 
 def dump(path):
     with contextlib.closing(sqlite3.connect(path)) as connection:
         return {
             table: connection.execute(f"SELECT * FROM {table}").fetchall()
-            for table in (
-                "pending",
-                "held_out",
-                "articles",
-                "article_topics",
-                "metrics",
-                "snapshots",
-                "models",
-                "progress",
-            )
+            for table in (*TABLES, "models", "progress")
         }
 
 
@@ -215,9 +148,6 @@ def test_trained_stretches_leave_the_pending_table(path):
         assert store.pending() == []
 
 
-TABLES = ("articles", "article_topics", "pending", "held_out", "metrics", "snapshots")
-
-
 @pytest.mark.parametrize("table", [*TABLES, "models", "progress"])
 def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path, table):
     with contextlib.closing(Store(path)) as store:
@@ -273,93 +203,12 @@ def test_a_full_disk_has_its_own_error_and_loses_nothing(path):
         assert store.progress().articles == 2
 
 
-@pytest.mark.parametrize("opener", [Store, Pulse, SessionReader])
-class TestNoSession:
-    def test_another_programs_database(self, opener, tmp_path):
-        path = tmp_path / "places.db"
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE t (x)")
-        before = path.read_bytes()
-        with pytest.raises(NotASession, match="no wikitopics session"):
-            opener(path)
-        assert path.read_bytes() == before
-
-    @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3", os.urandom(4096)])
-    def test_no_database_at_all(self, opener, tmp_path, content):
-        path = tmp_path / "x.db"
-        path.write_bytes(content)
-        with pytest.raises(NotASession, match=r"no wikitopics session|not an SQLite file"):
-            opener(path)
-        assert path.read_bytes() == content
-
-    def test_a_header_and_then_rubbish(self, opener, tmp_path):
-        path = tmp_path / "x.db"
-        path.write_bytes(b"SQLite format 3\0" + b"\x55" * 5000)
-        with pytest.raises(NotASession, match="damaged or no session"):
-            opener(path)
-
-    def test_a_folder(self, opener, tmp_path):
-        with pytest.raises(NotASession, match="folder"):
-            opener(tmp_path)
-
-    def test_a_newer_version(self, opener, path):
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-        with pytest.raises(NotASession, match=r"newer wikitopics.*upgrade") as caught:
-            opener(path)
-        assert caught.value.exit_code == 5
-
-    def test_none(self, opener, tmp_path):
-        with pytest.raises(SessionError) as caught:
-            opener(tmp_path / "none.db")
-        assert caught.value.exit_code == 1
-        assert list(tmp_path.iterdir()) == []
-
-
 def test_every_migration_is_counted(path):
     with contextlib.closing(sqlite3.connect(path)) as connection:
         applied = connection.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
         assert applied == VERSION
         assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-
-
-def test_the_pulse_answers_with_what_others_ask(path):
-    with contextlib.closing(Pulse(path)) as pulse:
-        run = pulse.begin(0)
-        with contextlib.closing(sqlite3.connect(path)) as other:
-            other.execute("UPDATE control SET save = 1, paused = 1")
-            other.commit()
-        wishes = pulse.beat("running", {"x": 1}, (1.0, 2.0, 3))
-        assert (wishes["save"], wishes["paused"]) == (1, 1)
-        assert pulse.beat("running", {}, None)["save"] == 0
-        pulse.event("warning", "\x1b[31mred\x1b[0m")
-        pulse.end(run, "finished")
-    with SessionReader(path) as reader:
-        ((started, ended, first, reason),) = [
-            (r.started_at, r.ended_at, r.first_article, r.reason) for r in reader.runs()
-        ]
-        assert started <= ended
-        assert (first, reason) == (0, "finished")
-        assert len(reader.flow()) == 1
-        assert reader.events()[0].message == "\x1b[31mred\x1b[0m"
-
-
-def test_a_run_that_never_said_it_ended_was_killed(path):
-    with contextlib.closing(Pulse(path)) as pulse:
-        pulse.begin(0)
-        pulse.begin(64)
-    with SessionReader(path) as reader:
-        assert [run.reason for run in reader.runs()] == ["killed", None]
-
-
-def test_flow_and_events_are_bounded(path):
-    with contextlib.closing(Pulse(path)) as pulse:
-        for number in range(pulses.FLOW_ROWS + 20):
-            pulse.beat("running", {}, (float(number), 0.0, 0))
-    with SessionReader(path) as reader:
-        rates = [flow.crawl_rate for flow in reader.flow()]
-        assert rates == [float(n) for n in range(20, pulses.FLOW_ROWS + 20)]
 
 
 def test_settings_hold_no_contact(path):
@@ -375,64 +224,3 @@ def test_nothing_lies_beside_a_closed_session(path):
         store.commit(Progress(), changes(1), 1)
     assert os.listdir(path.parent) == ["s.db"]
     assert not lock_path(path).exists()
-
-
-TRAINER = """
-import sys
-from pathlib import Path
-from session.pulse import Pulse
-from session.store import Changes, Store
-path = Path(sys.argv[1])
-store, pulse = Store(path), Pulse(path)
-pulse.begin(0)
-for articles in (1, 2, 3):
-    print("ready", flush=True)
-    sys.stdin.readline()
-    progress = store.progress()
-    progress.articles = articles
-    store.commit(progress, Changes(), 1)
-    pulse.beat("running", {}, None)
-print("done", flush=True)
-sys.stdin.readline()
-"""
-
-
-@pytest.mark.parametrize("looks", ["write", "read", "write and read"])
-def test_whoever_looks_in_for_a_moment_leaves_the_trainers_log_alone(path, looks):
-    """The last to close a database deletes its log: nobody may take himself for the last while one trains."""
-    trainer = subprocess.Popen(
-        [sys.executable, "-c", TRAINER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        log = path.with_name(path.name + "-wal")
-        for articles in (1, 2, 3):
-            assert trainer.stdout.readline() == "ready\n"
-            file = log.stat().st_ino
-            if "write" in looks:
-                connect(path).close()
-            if "read" in looks:
-                SessionReader(path).close()
-            assert log.stat().st_ino == file
-            trainer.stdin.write("\n")
-            trainer.stdin.flush()
-            while trainer.poll() is None:
-                with SessionReader(path) as reader:
-                    if reader.status().articles == articles:
-                        break
-        assert trainer.stdout.readline() == "done\n"
-    finally:
-        trainer.kill()
-        trainer.communicate()
-    with SessionReader(path) as reader:
-        assert reader.status().articles == 3
-
-
-def test_a_reader_keeps_its_view_while_others_of_its_process_come_and_go(path):
-    with contextlib.closing(Store(path)) as store, SessionReader(path) as lasting:
-        for articles in (1, 2, 3):
-            SessionReader(path).close()
-            connect(path).close()
-            progress = store.progress()
-            progress.articles = articles
-            store.commit(progress, Changes(), 1)
-            assert lasting.status().articles == articles

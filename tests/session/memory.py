@@ -1,0 +1,75 @@
+"""A source in memory, and what is asked about the session that it is trained into."""
+
+import asyncio
+
+import numpy as np
+
+from crawler.page import Activity, Page, PageBatch, SourceInfo
+from session.reader import SessionReader
+
+INFO = SourceInfo("memory", 700)
+
+
+class Memory:
+    """Pages `1 …` in batches of ten, every seventh without a known word; acts up where told to."""
+
+    def __init__(self, words, pages=700):
+        self.activity = Activity()
+        random = np.random.default_rng(1)
+        self.pages = [
+            Page(
+                i,
+                f"Page {i}",
+                i + 1000,
+                " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42",
+                "text",
+            )
+            for i in range(1, pages + 1)
+        ]
+        self.fail_at, self.error = None, None
+        self.hang_at = None
+        self.hanging = asyncio.Event()
+        self.slow = 0.0
+        self.starts = []
+        self.closed = 0
+
+    async def open(self):
+        return INFO
+
+    async def batches(self, position):
+        start = position["page"] if position else 0
+        self.starts.append(start)
+        for first in range(start, len(self.pages), 10):
+            if self.hang_at is not None and first >= self.hang_at:
+                self.activity.waiting_for = "the wiki"
+                self.hanging.set()
+                await asyncio.Event().wait()
+            if self.fail_at is not None and first >= self.fail_at:
+                raise self.error
+            if self.slow:
+                await asyncio.sleep(self.slow)
+            self.activity.bytes_read += 1000
+            yield PageBatch(tuple(self.pages[first : first + 10]), {"page": first + 10}, 1, first / 700)
+
+    async def close(self):
+        self.closed += 1
+
+
+def status(path):
+    with SessionReader(path) as reader:
+        return reader.status()
+
+
+def pages_of(path):
+    with SessionReader(path) as reader:
+        return sorted(article.page_id for article in reader.all_articles(trained_only=False))
+
+
+def account_holds(now):
+    return now.crawled == now.articles + now.held_out + now.pending + now.skipped
+
+
+async def until(condition, seconds=10.0):
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)

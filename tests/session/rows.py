@@ -1,0 +1,58 @@
+"""What a small session's tables hold."""
+
+import numpy as np
+
+from session.article_tables import ArticleRows
+from session.documents import Documents
+from session.settings import Settings
+from session.spec import ModelSpec
+from session.store import Changes, ModelRow, Snapshot
+
+WORDS = ("aa", "bb", "cc")
+
+
+def settings():
+    return Settings(
+        "api",
+        "a wiki",
+        {"api_url": "http://x"},
+        "english",
+        "f" * 64,
+        0,
+        2,
+        10,
+        (ModelSpec("lda", "lda", 2),),
+        (64,),
+        "all",
+    )
+
+
+def row(value=0.0, score=None):
+    return ModelRow({"kind": "lda", "a": np.full((2, 3), value)}, 2, 1, 3, 0.5, score)
+
+
+def documents(*page_ids):
+    n = len(page_ids)
+    return Documents(
+        np.array(page_ids, np.int64),
+        np.zeros(n, np.int64),
+        tuple(f"p{i}" for i in page_ids),
+        np.arange(n + 1, dtype=np.int64),
+        np.zeros(n, np.int32),
+        np.ones(n, np.int32),
+    )
+
+
+def changes(*page_ids, number=1):
+    found = documents(*page_ids)
+    topics = (np.zeros(len(found), np.intp), np.full(len(found), 0.75))
+    return Changes(
+        pending=[(number, found)],
+        held_out=[found],
+        articles=[ArticleRows(found, "trained", [topics])],
+        metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
+        snapshots=[
+            Snapshot(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
+        ],
+        models={0: row(1.0, -7.0)},
+    )

@@ -1,0 +1,56 @@
+"""Files that are no session, or are of a newer version, are told as such and left as they are."""
+
+import contextlib
+import os
+import sqlite3
+
+import pytest
+
+from session.errors import NotASession, SessionError
+from session.pulse import Pulse
+from session.reader import SessionReader
+from session.schema import VERSION
+from session.store import Store
+
+
+@pytest.mark.parametrize("opener", [Store, Pulse, SessionReader])
+class TestNoSession:
+    def test_another_programs_database(self, opener, tmp_path):
+        path = tmp_path / "places.db"
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE t (x)")
+        before = path.read_bytes()
+        with pytest.raises(NotASession, match="no wikitopics session"):
+            opener(path)
+        assert path.read_bytes() == before
+
+    @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3", os.urandom(4096)])
+    def test_no_database_at_all(self, opener, tmp_path, content):
+        path = tmp_path / "x.db"
+        path.write_bytes(content)
+        with pytest.raises(NotASession, match=r"no wikitopics session|not an SQLite file"):
+            opener(path)
+        assert path.read_bytes() == content
+
+    def test_a_header_and_then_rubbish(self, opener, tmp_path):
+        path = tmp_path / "x.db"
+        path.write_bytes(b"SQLite format 3\0" + b"\x55" * 5000)
+        with pytest.raises(NotASession, match="damaged or no session"):
+            opener(path)
+
+    def test_a_folder(self, opener, tmp_path):
+        with pytest.raises(NotASession, match="folder"):
+            opener(tmp_path)
+
+    def test_a_newer_version(self, opener, path):
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        with pytest.raises(NotASession, match=r"newer wikitopics.*upgrade") as caught:
+            opener(path)
+        assert caught.value.exit_code == 5
+
+    def test_none(self, opener, tmp_path):
+        with pytest.raises(SessionError) as caught:
+            opener(tmp_path / "none.db")
+        assert caught.value.exit_code == 1
+        assert list(tmp_path.iterdir()) == []

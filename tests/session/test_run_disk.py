@@ -1,0 +1,115 @@
+"""A run whose disk is full, whose file another program writes to or takes away."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import sqlite3
+
+import pytest
+
+from session import control
+from session.errors import DiskFull, SessionError
+from session.reader import SessionReader
+from session.run import Limits
+from session.store import Store
+from tests.session.memory import account_holds, pages_of, status, until
+
+
+async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
+    full = True
+    real = Store.commit
+
+    def commit(self, *arguments):
+        if full:
+            raise DiskFull("no space left on the disk of x")
+        real(self, *arguments)
+
+    monkeypatch.setattr(Store, "commit", commit)
+
+    async def make_room(run):
+        nonlocal full
+        await until(lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x")
+        assert status(trainer_of.path).articles == 0
+        full = False
+
+    memory.slow = 0.03
+    assert await trainer_of(memory, meanwhile=make_room) == "finished"
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, memory, monkeypatch):
+    def commit(self, *arguments):
+        raise DiskFull("no space left on the disk of x")
+
+    monkeypatch.setattr(Store, "commit", commit)
+
+    async def stop(run):
+        await until(lambda: run._blocked is not None)
+        run.stop("enough")
+
+    memory.slow = 0.03
+    with pytest.raises(DiskFull):
+        await trainer_of(memory, meanwhile=stop)
+    with SessionReader(trainer_of.path) as reader:
+        assert reader.runs()[-1].reason == "no space left on the disk of x"
+
+
+async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch):
+    def commit(self, *arguments):
+        raise DiskFull("no space left on the disk of x")
+
+    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(Store, "commit", commit)
+    memory.slow = 0.03
+    with pytest.raises(DiskFull):
+        await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(run._stop.is_set))
+
+
+async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.database.BUSY_SECONDS", 0.2)
+
+    async def write(run):
+        await until(lambda: run._trainer.progress.crawled > 0)
+        with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=10)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await until(lambda: run._blocked is not None)
+            assert "another program" in run._blocked
+            other.execute("ROLLBACK")
+
+    memory.slow = 0.03
+    assert await trainer_of(memory, meanwhile=write) == "finished"
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_session_that_was_taken_away_ends_the_run(trainer_of, memory, replaced):
+    async def take(run):
+        await until(lambda: run._trainer.progress.crawled > 0)
+        trainer_of.path.unlink()
+        if replaced:
+            trainer_of.path.write_bytes(b"SQLite format 3\0")
+
+    memory.slow = 0.02
+    with pytest.raises(SessionError, match="was removed or replaced"):
+        await trainer_of(memory, meanwhile=take)
+    assert memory.closed
+
+
+async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(trainer_of, memory):
+    def report(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    memory.hang_at = 100
+
+    async def pause(run):
+        await memory.hanging.wait()
+        await asyncio.to_thread(control.pause, trainer_of.path)
+        await until(lambda: run._paused)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"
+    assert account_holds(status(trainer_of.path))

@@ -1,0 +1,141 @@
+"""However a run is brought to an end, what arrived is saved, and the next one goes on there."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from crawler.errors import WikiRefused, WikiUnreachable
+from session import feed as feed_module
+from session.reader import SessionReader
+from session.trainer import Trainer
+from tests.session.memory import account_holds, pages_of, status, until
+
+
+async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory):
+    memory.hang_at = 140
+
+    async def stop(run):
+        await memory.hanging.wait()
+        await until(lambda: run._trainer.progress.articles == 64)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=stop) == "enough"
+    now = status(trainer_of.path)
+    assert (now.state, now.articles, now.pending, now.crawled) == ("stopped", 64, 120 - 30 - 64, 140 + 14)
+    assert account_holds(now)
+    memory.hang_at = None
+    assert await trainer_of(memory) == "finished"
+    assert memory.starts == [0, 140]
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
+    held, count = threading.Event(), feed_module.count_in_worker
+    monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
+
+    async def stop(run):
+        await until(lambda: run._feed.queued == 80)
+        run.stop("enough")
+        held.set()
+
+    await trainer_of(memory, meanwhile=stop)
+    now = status(trainer_of.path)
+    assert (now.articles, now.crawled, now.pending) == (0, 88, 80 - 11 - 30)
+    assert account_holds(now)
+    await trainer_of(memory)
+    assert memory.starts == [0, 80]
+    assert status(trainer_of.path).crawled == 770
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize(
+    "error", [WikiUnreachable("gone"), WikiRefused("403: go away"), RuntimeError("a bug")]
+)
+async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memory, error):
+    memory.fail_at, memory.error = 150, error
+    with pytest.raises(type(error), match=str(error)):
+        await trainer_of(memory)
+    now = status(trainer_of.path)
+    assert (now.articles, now.crawled) == (64, 150 + 15)
+    assert account_holds(now)
+    with SessionReader(trainer_of.path) as reader:
+        assert [run.reason for run in reader.runs()] == [str(error)]
+        assert any(str(error) in event.message for event in reader.events())
+    memory.fail_at = None
+    assert await trainer_of(memory) == "finished"
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_signal_stops_and_saves(trainer_of, memory):
+    memory.hang_at = 100
+
+    async def kill(run):
+        await memory.hanging.wait()
+        await until(lambda: run._trainer.progress.crawled == 110)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert await trainer_of(memory, meanwhile=kill) == "stopped by SIGTERM"
+    assert status(trainer_of.path).crawled == 110
+
+
+async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, memory):
+    def report(_):
+        raise BrokenPipeError
+
+    memory.hang_at = 100
+    assert "nobody reads" in await trainer_of(memory, report=report)
+    assert account_holds(status(trainer_of.path))
+
+
+async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, monkeypatch):
+    real, calls = Trainer.step, []
+
+    def step(self, elapsed):
+        calls.append(1)
+        if len(calls) == 3:
+            self.models[0].learn = None
+        return real(self, elapsed)
+
+    monkeypatch.setattr(Trainer, "step", step)
+    with pytest.raises(TypeError):
+        await trainer_of(memory)
+    monkeypatch.setattr(Trainer, "step", real)
+    assert account_holds(status(trainer_of.path))
+    assert await trainer_of(memory) == "finished"
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize("work", ["step", "finish", "renew"])
+async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
+    trainer_of, memory, monkeypatch, states, work
+):
+    monkeypatch.setattr("session.run.PATIENCE", 0.1)
+    monkeypatch.setattr("session.trainer.renewal_due", lambda before, after: after == 256)
+    real, begun, held = getattr(Trainer, work), threading.Event(), threading.Event()
+
+    def slow(self, *arguments):
+        real(self, *arguments)
+        if work != "step" or self.progress.articles > 250:
+            begun.set()
+            held.wait()
+
+    async def stop(run):
+        await until(begun.is_set)
+        run.stop("enough")
+
+    monkeypatch.setattr(Trainer, work, slow)
+    try:
+        assert await trainer_of(memory, meanwhile=stop) == "enough"
+        now = status(trainer_of.path)
+        assert account_holds(now)
+        assert now.articles < 570 or work == "finish"
+    finally:
+        held.set()
+    monkeypatch.setattr(Trainer, work, real)
+    assert await trainer_of(memory) == "finished"
+    assert memory.starts[1] == now.crawled // 11 * 10
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
