@@ -2,7 +2,7 @@
 
 Plain online variational Bayes starves topics while symmetry breaks: the first few documents decide which
 topics live. Four measures mend that; the schedules among them follow the documents seen, so that the sizes
-of minibatches hardly matter (docs/decisions/0010-warm-start.md has the measurements):
+of minibatches hardly matter (docs/decisions/0005-warm-start.md has the measurements):
 
 - *temperature*: for a while the E-step uses a large symmetric alpha, which falls geometrically; topics
   separate slowly, along what many documents have in common;
