@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model import _hdp_figure9, _hdp_kernels
 from model._blocks import Workers
+from model._loops import Floats
 from model._words import by_word
 from model.minibatch import Minibatch
 
@@ -17,7 +18,6 @@ BLOCK = 64  # documents
 WORD_BLOCK = 512
 PART = 1024  # documents whose tables are held at a time
 
-Floats = NDArray[Any]
 Vector = NDArray[np.float64]
 
 

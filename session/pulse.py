@@ -58,10 +58,6 @@ class Pulse:
                 self._db.execute("UPDATE control SET save = 0")
         return row
 
-    def set_paused(self, paused: bool) -> None:
-        """Note in the file that the trainer is to pause or go on."""
-        self._db.execute("UPDATE control SET paused = ?", [int(paused)])
-
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""
         with writing(self._db):

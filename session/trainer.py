@@ -22,10 +22,10 @@ from session.store import Changes, Progress, Snapshot, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
-RENEWED_TOGETHER = 512
-"""Articles inferred anew at a time."""
 MOST_SNAPSHOTS = 100
 """The same for snapshots of all topics, which take some 50 kB each."""
+RENEWED_TOGETHER = 512
+"""Articles inferred anew at a time."""
 
 
 class Trainer:

@@ -111,7 +111,7 @@ def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
         )
         return
     if not rows:
-        click.echo("no topics yet: the first measurement comes after the first minibatch", err=True)
+        say("no topics yet: the first measurement comes after the first minibatch")
     for topic, share, words in rows:
         click.echo(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
 

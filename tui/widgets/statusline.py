@@ -3,7 +3,7 @@ what it says comes from the trainer's heartbeat."""
 
 from session.reading import Status
 from tui.inks import Lines, Part
-from tui.words import age, clock, count, plural, visible
+from tui.words import age, clock, count, visible
 
 STALE_SECONDS = 15.0
 """A running trainer's heartbeat comes every few seconds; older than this it is not well."""
@@ -96,10 +96,3 @@ def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
         line += [("  ", "")] if i else []
         line += parts
     return line
-
-
-def summary(status: Status) -> str:
-    """For one line elsewhere: state, articles, waiting."""
-    _, words, _ = condition(status)
-    waiting = f", waiting for {visible(status.waiting_for)}" if status.waiting_for else ""
-    return f"{words.lower()}, {plural(status.articles, 'article')}{waiting}"
