@@ -91,9 +91,7 @@ Examples:
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
 )
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output.")
-@click.pass_context
 def demo(
-    ctx: click.Context,
     headless: bool,
     articles: int | None,
     wiki_size: int | None,
