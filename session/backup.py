@@ -26,6 +26,7 @@ def backup(path: Path, target: Path) -> None:
             connection.execute("VACUUM INTO ?", [str(draft)])
         finally:
             connection.close()
+        _at_rest(draft)
         sync(draft)  # VACUUM INTO leaves that to us
         draft.replace(target)
         sync(target.parent)
@@ -35,3 +36,13 @@ def backup(path: Path, target: Path) -> None:
         raise SessionError(f"cannot write {target}: {error.strerror}") from None
     finally:
         remove_database(draft)
+
+
+def _at_rest(copy: Path) -> None:
+    """No trainer has run on a copy: where one runs on the original, none is to seem to have died here."""
+    connection = sqlite3.connect(copy)
+    try:
+        with connection:
+            connection.execute("UPDATE heartbeat SET state = 'stopped'")
+    finally:
+        connection.close()

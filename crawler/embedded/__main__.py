@@ -56,7 +56,10 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
 
 
 async def _parent_gone() -> None:
-    """Wait for the end of standard input, SIGTERM or SIGINT, or another parent than at the start."""
+    """Wait for the end of standard input, SIGTERM or SIGINT, or another parent than at the start.
+
+    A file and /dev/null, which a shell gives what it runs with ``&`` in a script, have no end to wait for.
+    """
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -67,7 +70,8 @@ async def _parent_gone() -> None:
             over.set()
             loop.remove_reader(sys.stdin.fileno())
 
-    loop.add_reader(sys.stdin.fileno(), read)
+    with contextlib.suppress(PermissionError):  # of epoll: nothing that could be waited for
+        loop.add_reader(sys.stdin.fileno(), read)
     parent = os.getppid()
     while not over.is_set() and os.getppid() == parent:
         # A pipe that a forked child of the parent still holds has no end when the parent dies.

@@ -229,6 +229,7 @@ class JsonLines(Lines):
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
+        self._tell(f"{reason}; everything is saved")  # first: the reader may be gone, the log is to have it
         if self._last is not None:
             click.echo(
                 json.dumps(json.loads(self._line(self._last)) | {"state": "stopped", "reason": reason})

@@ -207,6 +207,20 @@ def test_the_process_ends_with_its_standard_input() -> None:
         assert process.wait(10) == 0
 
 
+def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None:
+    command = [sys.executable, "-m", "crawler.embedded", "--size", "5"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.terminate()
+        assert process.communicate(timeout=10)[1] == ""
+        assert process.returncode == 0
+
+
 def test_launch_and_stop() -> None:
     running = EmbeddedWiki(["--size", "5"])
     assert running.url.startswith("http://127.0.0.1:")

@@ -137,6 +137,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
         time.sleep(0.1)
     assert cli("save").code == 0
     assert cli("backup", home / "copy.db").code == 0
+    assert "stopped; `wikitopics train" in cli("status", "--session", home / "copy.db").out
     assert cli("resume").code == 0
     outcome = cli("stop")
     assert outcome.code == 0, outcome.err

@@ -1,5 +1,6 @@
 """Progress lines without a screen: few, plain, and the last one tells how it ended."""
 
+import io
 import json
 import os
 import sys
@@ -52,6 +53,20 @@ def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixtu
     line = json.loads(capsys.readouterr().out)
     assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
     assert line["crawled_per_hour"] == 360_000  # now
+
+
+def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch: Any) -> None:
+    told: list[str] = []
+    lines = JsonLines(told.append)
+    reading, writing = os.pipe()
+    os.close(reading)
+    counts = dict.fromkeys(("tokens", "held_out", "crawled", "pending", "skipped"), 10)
+    with open(writing, "wb", buffering=0) as pipe:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, write_through=True))
+        lines._last = report(610, progress=SimpleNamespace(articles=610, **counts))
+        with pytest.raises(BrokenPipeError):
+            lines.end("stopped by SIGINT")
+    assert told == ["stopped by SIGINT; everything is saved"]
 
 
 def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypatch: Any) -> None:
