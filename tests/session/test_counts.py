@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +32,10 @@ def write(path, **changes):
     return path
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64])
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float16, np.float32, np.float64]
+)
 def test_any_whole_numbers_are_taken(counts_file, tmp_path, dtype):
     changes = {name: GOOD[name].astype(dtype) for name in ("indptr", "word_ids", "counts")}
     file = counts_file(write(tmp_path / "c.npz", **changes), 5)
@@ -101,6 +105,7 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
         file.documents(0, 3)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -118,6 +123,8 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
         ({"counts": np.array([1, np.inf, 3])}, "out of range"),
         ({"counts": np.array([1, 2**31, 3])}, "out of range"),
         ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),
+        ({"counts": np.array([1, 2, 2**31], np.float32)}, "out of range"),
+        ({"indptr": np.array([0, 2, 2, 2.0**63])}, "out of range"),
         ({"counts": np.array([1, 2])}, "differ in length"),
         ({"counts": np.array([[1, 2, 3]])}, "one row of whole numbers"),
         ({"counts": np.array(["a", "b", "c"])}, "one row of whole numbers"),
@@ -211,6 +218,37 @@ def pickled():
     return buffer.getvalue()
 
 
+def odd_header(text):
+    """An array whose header is ``text``."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **GOOD)
+    with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("counts.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+    return buffer.getvalue()
+
+
+def odd_member(offset, value):
+    """A good file with one more member, of which the directory says something strange."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **GOOD, more=np.arange(9))
+    data = bytearray(buffer.getvalue())
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + offset : entry + offset + len(value)] = value
+    return bytes(data)
+
+
+def bad_lzma():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("n_words.npy", b"5" * 99)
+        for name in ("indptr", "word_ids", "counts"):
+            archive.writestr(f"{name}.npy", b"")
+    data = bytearray(buffer.getvalue())
+    start = data.index(b"n_words.npy") + len(b"n_words.npy")
+    data[start : start + 9] = b"\x09\x04\x05\x00\xff\xff\xff\xff\xff"
+    return bytes(data)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -224,6 +262,16 @@ def pickled():
         pytest.param(broken_inside(), id="broken"),
         pytest.param(single_array(), id="npy"),
         pytest.param(pickled(), id="pickle"),
+        pytest.param(odd_header(b"(" * 4000), id="header-unclosed"),
+        pytest.param(odd_header(b"{[]: 1}".ljust(60)), id="header-unhashable"),
+        pytest.param(odd_header(b"{1: 2, 'a': 3}".ljust(60)), id="header-unsortable"),
+        pytest.param(odd_member(8, b"\x01"), id="encrypted"),
+        pytest.param(odd_member(8, b"\x20"), id="patched"),
+        pytest.param(odd_member(10, b"\x63"), id="unknown-compression"),
+        pytest.param(odd_member(10, b"\x08"), id="no-deflate"),
+        pytest.param(odd_member(10, b"\x0c"), id="no-bzip2"),
+        pytest.param(odd_member(20, b"\xff\xff\x00\x00\xff\xff\x00\x00"), id="beyond-the-end"),
+        pytest.param(bad_lzma(), id="bad-lzma"),
     ],
 )
 def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
@@ -238,3 +286,11 @@ def test_no_file_at_all(counts_file, tmp_path):
         counts_file(tmp_path / "none.npz", 5)
     with pytest.raises(BadUsage, match="directory"):
         counts_file(tmp_path, 5)
+
+
+def test_a_pipe_is_told_that_it_is_one(counts_file):
+    reading, writing = os.pipe()
+    os.close(writing)
+    with pytest.raises(BadUsage, match="not from a pipe"):
+        counts_file(Path(f"/dev/fd/{reading}"), 5)
+    os.close(reading)
