@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from session.errors import DiskFull, NotASession, NotNow, SessionError
+from session.errors import BadUsage, DiskFull, NotASession, NotNow, SessionError
 from session.schema import APPLICATION_ID, VERSION, migrations
 
 SQLITE_HEADER = b"SQLite format 3\0"
@@ -133,8 +133,19 @@ def is_sqlite(path: Path) -> bool:
 
     Not for a session that this process has open: see :func:`check_file`.
     """
+    if not path.is_file():  # to open a pipe would wait for its other end
+        return False
     try:
         with path.open("rb") as file:
             return file.read(16) == SQLITE_HEADER
     except OSError:
         return False
+
+
+def keep_sessions(target: Path) -> None:
+    """Refuse to write something else to ``target`` where that is a session, or another program's database.
+
+    Call it before any session is open, see :func:`is_sqlite`. Raises :class:`BadUsage`.
+    """
+    if is_sqlite(target):
+        raise BadUsage(f"{target} holds a session or another database: name another file")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from session.blobs import damaged_told
+
 
 @dataclass(frozen=True, slots=True)
 class Documents:
@@ -90,8 +92,8 @@ class Documents:
 
     @staticmethod
     def from_bytes(data: bytes) -> "Documents":
-        """The inverse of :meth:`to_bytes`."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        """The inverse of :meth:`to_bytes`. Raises :class:`NotASession` for bytes that are none of its."""
+        with damaged_told("word counts"), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return Documents(
                 arrays["page_ids"].astype(np.int64),
                 arrays["revision_ids"].astype(np.int64),

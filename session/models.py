@@ -23,7 +23,7 @@ def load_model(state: Mapping[str, Any]) -> Any:
     """The model that had this state. Raises :class:`NotASession` for a state that no model here has."""
     try:
         return KINDS[state["kind"]].from_state(state)
-    except (KeyError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise NotASession(f"the session's model was kept by another wikitopics ({error})") from None
 
 

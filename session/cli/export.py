@@ -1,6 +1,7 @@
 """`export`: topics, history, metrics and articles as CSV or JSON, the model as .npz."""
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -32,6 +33,7 @@ def export(
 ) -> None:
     """Write topics, history, metrics, articles or the model."""
     from session import export as exports
+    from session.database import keep_sessions
     from session.errors import BadUsage
     from session.reader import SessionReader
 
@@ -40,6 +42,8 @@ def export(
         raise BadUsage(f"{what} is exported as {'npz' if what == 'model' else 'csv or json'}, not {form}")
     if every_role and what != "articles":
         raise BadUsage("--all belongs to `export articles`")
+    if output is not None:
+        keep_sessions(Path(output))
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model) if model or what == "model" else None
         if output is not None and output != "-":

@@ -3,6 +3,7 @@
 import json
 import logging
 import logging.handlers
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import duration, error_line, nobody_reads, number, say, until
+from session.cli.output import duration, error_line, nobody_reads, number, printable, say, until
 from session.paths import session_path
 
 
@@ -125,7 +126,7 @@ def run_trainer(session: str, request: Any, as_json: bool, log: str | None = Non
     from session.start import train as start
 
     path = session_path(session)
-    tell = say if log is None else also_to(log)
+    tell = say if log is None else also_to(Path(log), path)
     progress = JsonLines(tell) if as_json else Lines(tell)
     try:
         reason = start(path, request, progress, tell)
@@ -137,20 +138,31 @@ def run_trainer(session: str, request: Any, as_json: bool, log: str | None = Non
     return 0
 
 
-def also_to(log: str) -> Callable[[str], None]:
+class Log(logging.handlers.RotatingFileHandler):
+    """A file of messages, rotated; a disk that is full is no reason to stop training."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Leave the message out."""
+
+
+def also_to(log: Path, session: Path) -> Callable[[str], None]:
     """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
+    from session.database import keep_sessions
+    from session.errors import BadUsage
+
+    keep_sessions(log)
+    if os.path.realpath(log) == os.path.realpath(session):
+        raise BadUsage(f"--log {log} is the session itself: name another file")
     try:
-        Path(log).parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            log, maxBytes=5_000_000, backupCount=3, encoding="utf-8"
-        )
+        log.parent.mkdir(parents=True, exist_ok=True)
+        handler = Log(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
 
     def tell(message: str) -> None:
         say(message)
-        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (message,), None))
+        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (printable(message),), None))
 
     return tell
 

@@ -87,6 +87,7 @@ def build(
 ) -> None:
     """Make a vocabulary from SOURCE: dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text."""
     from session.config import contact as kept_contact
+    from session.database import keep_sessions
     from session.errors import BadUsage
     from session.request import TrainRequest
     from session.vocab_sources import crawled_documents, file_documents
@@ -98,6 +99,7 @@ def build(
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
+    keep_sessions(output)
     if crawl:
         from session.sources import make_source, source_options
 

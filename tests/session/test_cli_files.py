@@ -74,3 +74,70 @@ def test_damage_in_the_middle_is_one_line(cli, trained, one_line):
 def test_the_session_folder_is_a_file(cli, home, corpus, one_line):
     home.write_text("")
     one_line(cli("train", *corpus.options()), 1, "folder")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE models SET arrays = x'6a756e6b'",
+        "UPDATE models SET arrays = CAST(substr(arrays, 1, 200) || x'7f' || substr(arrays, 202) AS BLOB)",
+        "UPDATE models SET scalars = '{'",
+        "UPDATE models SET scalars = '[]'",
+        "UPDATE models SET scalars = json_remove(scalars, '$.eta')",
+        "UPDATE held_out SET documents = substr(documents, 1, length(documents) - 9)",
+    ],
+)
+@pytest.mark.parametrize("command", [["train"], ["infer", "FILE"], ["topics", "--top", "40"]])
+def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_path, one_line):
+    (tmp_path / "text").write_text("aaa aab")
+    with contextlib.closing(sqlite3.connect(trained)) as db, db:
+        db.execute(change)
+    outcome = cli(*(tmp_path / "text" if word == "FILE" else word for word in command))
+    if "held_out" in change and command != ["train"]:
+        assert outcome.code == 0
+    else:
+        one_line(outcome, 5, "session")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["export", "topics", "-o"],
+        ["export", "model", "-o"],
+        ["vocab", "build", "TEXT", "-o"],
+        ["train", "--log"],
+    ],
+)
+def test_nothing_is_written_over_a_session(cli, trained, command, tmp_path, one_line):
+    (tmp_path / "text.txt").write_text("aaa aab aac")
+    (tmp_path / "link").symlink_to(trained)
+    before = trained.read_bytes()
+    for target in (trained, tmp_path / "link"):
+        words = [tmp_path / "text.txt" if word == "TEXT" else word for word in command]
+        one_line(cli(*words, target), 2, "name another file")
+    assert trained.read_bytes() == before
+
+
+def test_a_new_session_is_not_its_own_log(cli, corpus, home, one_line):
+    one_line(cli("train", *corpus.options(), "--log", home / "default.db"), 2, "the session itself")
+    assert not (home / "default.db").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_a_log_on_a_full_disk_stops_nothing(spawn, corpus, home):
+    trainer = spawn("train", *corpus.options(), "--topics", 5, "--log", "/dev/full")
+    _, err = trainer.communicate(timeout=120)
+    assert trainer.returncode == 0
+    assert err.endswith("everything is saved\n")
+    assert "Traceback" not in err
+
+
+def test_nothing_acts_on_the_terminal_that_shows_the_log(spawn, corpus, home, tmp_path):
+    named = tmp_path / "\x1b[31mred\x9b.npz"
+    named.write_bytes(corpus.counts.read_bytes())
+    options = ["--source", "counts", "--counts", named, "--vocab", corpus.vocabulary, "--topics", 5]
+    trainer = spawn("train", *options, "--log", tmp_path / "log")
+    trainer.communicate(timeout=120)
+    assert trainer.returncode == 0
+    first, *_ = (tmp_path / "log").read_text().splitlines()
+    assert r"\x1b[31mred\x9b.npz: training" in first
