@@ -34,7 +34,11 @@ Examples:
 @session_option
 @json_option
 def status(session: str, as_json: bool) -> None:
-    """One look at a session, from another process, at any time."""
+    """One look at a session, from another process, at any time.
+
+    With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
+    machine went down) or stalled.
+    """
     from dataclasses import asdict
 
     from session.reader import SessionReader
@@ -43,7 +47,7 @@ def status(session: str, as_json: bool) -> None:
         now = reader.status()
     if as_json:
         values = asdict(now)
-        click.echo(json.dumps({key: values[key] for key in _STATUS_KEYS} | {"models": values["models"]}))
+        click.echo(json.dumps({key: values[key] for key in (*_STATUS_KEYS, "models", "state")}))
         return
     state = _STATES[now.state].format(
         command="demo" if now.source == "demo" else "train",

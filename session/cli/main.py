@@ -76,7 +76,7 @@ Examples:
   wikitopics --contact me@host.org     crawl English Wikipedia and watch
   wikitopics train --hours 8           the same overnight, without a screen
   wikitopics watch                     look at a session that trains elsewhere
-  wikitopics topics --top 8            print the topics""",
+  wikitopics topics --top 8            print the topics, eight words each""",
 )
 @session_option
 @train_options

@@ -19,6 +19,7 @@ STATUS = {
     "checkpoint_age_seconds": float | None,
     "waiting_for": str | None,
     "models": list,
+    "state": str,
 }
 MODEL = {
     "name": str,
@@ -45,6 +46,7 @@ def test_status_has_exactly_the_keys_and_types(cli, trained):
     assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
     assert value["running"] is False
     assert value["pid"] is None
+    assert value["state"] == "finished"
 
 
 def test_status_before_anything_is_measured(cli, new_session, corpus, home):
