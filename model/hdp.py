@@ -234,7 +234,7 @@ class OnlineHDP(OnlineModel):
         return theta.astype(np.float32, copy=False)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step, quicker than `infer`.
+        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step, quicker.
 
         Raises ValueError for a word id out of range.
         """
