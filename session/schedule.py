@@ -23,8 +23,7 @@ def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> 
     """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
 
     After minibatch 1, 2, 4, 8 … and then whenever another 50 times the held-out number of articles
-    has been trained: measuring costs about as much as training twice the held-out articles, and so stays
-    at a twentieth of the training.
+    has been trained: that takes a few hundredths of the training in between, most for an HDP.
     """
     if minibatches & (minibatches - 1) == 0:
         return True
