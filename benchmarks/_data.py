@@ -31,10 +31,15 @@ def stream() -> Minibatch:
     return _load("bow-stream-150k.npz")
 
 
+def held_out_documents() -> Minibatch:
+    """2,197 other articles."""
+    return _load("bow-heldout-2k.npz")
+
+
 @functools.cache
 def held_out() -> CompletionSet:
-    """2,197 other articles."""
-    return CompletionSet(_load("bow-heldout-2k.npz"))
+    """The same, split for document completion."""
+    return CompletionSet(held_out_documents())
 
 
 @functools.cache

@@ -1,0 +1,145 @@
+"""Which articles choose defaults, and which report figures: no article does both.
+
+    python -m benchmarks.splits        # make the files, and say what is in them
+
+| corpus | from | counted over | documents of |
+|---|---|---|---|
+| `short` | bow-stream-150k.npz | the 7,702 words of [H10] | 103 words |
+| `long` | articles-60k.jsonl.xz, those with at least 150 counted words | the shipped vocabulary | 377 words |
+
+| part | documents | for |
+|---|---|---|
+| `train` | all that are in neither set below | learning, whatever is being found out |
+| `tuning` | those that scored when earlier defaults were chosen, and some more | choosing defaults |
+| `report` | 4,000 short, 1,500 long ones, never scored before | every figure that README and docs state |
+
+A document's part follows from a hash of its place in the corpus (short) or of its page id (long), so that
+it is the same on every machine. The files are kept beside this script, outside the repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks._data import CORPUS, held_out_documents, stream, words
+from model import Minibatch
+from vocab import Vocabulary
+
+Corpus = Literal["short", "long"]
+FOLDER = Path(__file__).parent / "data"
+ARRAYS = ("indptr", "word_ids", "counts")
+REPORTED = {"short": 4_000, "long": 1_500}
+TUNING_LONG = 750
+LONG = 150
+"""Counted words from which an article of plain text is a long one."""
+SCORED_BEFORE = 500
+"""So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier choices."""
+SCORED_BEFORE_LENGTH = 165
+
+
+class Split(NamedTuple):
+    """One corpus in its three parts; every word id is below `n_words`."""
+
+    n_words: int
+    train: Minibatch
+    tuning: Minibatch
+    report: Minibatch
+
+
+def split(corpus: Corpus) -> Split:
+    """A corpus in its parts, made at the first call on a machine and read from then on."""
+    path = FOLDER / f"{corpus}.npz"
+    if not path.exists():
+        made = {"short": _short, "long": _long}[corpus]()
+        FOLDER.mkdir(exist_ok=True)
+        draft = path.with_suffix(".part.npz")
+        np.savez_compressed(draft, n_words=made.n_words, **_arrays(made))
+        draft.replace(path)
+    with np.load(path) as file:
+        parts = [
+            Minibatch(*(file[f"{part}_{name}"] for name in ARRAYS)) for part in ("train", "tuning", "report")
+        ]
+        return Split(int(file["n_words"]), *parts)
+
+
+def _arrays(made: Split) -> dict[str, NDArray[np.generic]]:
+    return {
+        f"{part}_{name}": getattr(getattr(made, part), name)
+        for part in ("train", "tuning", "report")
+        for name in ARRAYS
+    }
+
+
+def _short() -> Split:
+    documents = stream()
+    order = _by_hash([f"bow-stream-150k {row}" for row in range(documents.D)])
+    report = np.sort(order[: REPORTED["short"]])
+    train = np.sort(order[REPORTED["short"] :])
+    return Split(len(words()), _rows(documents, train), held_out_documents(), _rows(documents, report))
+
+
+def _long() -> Split:
+    vocabulary = Vocabulary.load("english")
+    of_2010 = set(words())
+    ids: list[str] = []
+    counted: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    scored: list[bool] = []
+    met = 0
+    with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            article = json.loads(line)
+            text = article["text"]
+            known = sum(word in of_2010 for word in re.findall("[a-z]+", text.lower()))
+            before = known >= SCORED_BEFORE_LENGTH and met < SCORED_BEFORE
+            met += known >= SCORED_BEFORE_LENGTH
+            word_ids, counts = vocabulary.count(text)
+            if counts.sum() >= LONG:
+                ids.append(str(article["id"]))
+                counted.append((word_ids, counts))
+                scored.append(before)
+    order = _by_hash(ids)
+    fresh = [int(row) for row in order if not scored[row]]
+    report = fresh[: REPORTED["long"]]
+    rest = [*(row for row in range(len(ids)) if scored[row]), *fresh[REPORTED["long"] :]]
+    tuning, train = rest[:TUNING_LONG], rest[TUNING_LONG:]
+    parts = [_batch([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
+    return Split(len(vocabulary), *parts)
+
+
+def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
+    """Places in `names`, ordered by the names' hashes."""
+    digests = [hashlib.sha256(name.encode()).digest() for name in names]
+    return np.array(sorted(range(len(names)), key=digests.__getitem__))
+
+
+def _rows(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
+    """Some documents, in the order given."""
+    entries = [slice(batch.indptr[row], batch.indptr[row + 1]) for row in rows]
+    return _batch([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])
+
+
+def _batch(documents: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Minibatch:
+    indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
+    return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))
+
+
+def main() -> None:
+    """Make both corpora and say what is in them."""
+    for corpus in ("short", "long"):
+        made = split(corpus)
+        for part in ("train", "tuning", "report"):
+            batch = getattr(made, part)
+            print(f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} words")
+
+
+if __name__ == "__main__":
+    main()
