@@ -48,6 +48,7 @@ class DumpFiles:
         self.paths = tuple(paths)
         self.file_names: tuple[str, ...] = ()
         self.category_names: tuple[str, ...] = ()
+        self.language = ""
         self.bytes_read = 0
         """Of all files, as they are on disk, in all readings together."""
         self._tell = tell
@@ -98,7 +99,7 @@ class DumpFiles:
 
     def _pages(self, number: int, name: str, file: BufferedReader, begin: Place) -> Iterator[Found]:
         can_seek = not _is_stream(self.paths[number])
-        reader = DumpReader(name, continued=begin.offset > 0)
+        reader = DumpReader(name, language=self.language, continued=begin.offset > 0)
         restart, behind_restart, to_skip = begin.offset, 0, begin.skip
         try:
             for count, block in enumerate(data_blocks(self._counted(file), name, begin.offset)):
@@ -109,6 +110,7 @@ class DumpFiles:
                 for entry in reader.feed(block.data):
                     self.file_names = reader.file_names or self.file_names
                     self.category_names = reader.category_names or self.category_names
+                    self.language = reader.language
                     if can_seek and block.is_plain:
                         restart, behind_restart = begin.offset + entry.end, 0
                     else:

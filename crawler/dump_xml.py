@@ -1,11 +1,11 @@
 """The XML of a MediaWiki dump to pages, piece by piece, with no trust in it."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
+from crawler.disambiguation import is_disambiguation
 from crawler.dump_blocks import CutOff
 from crawler.errors import BadSource
 from crawler.page import Page
@@ -15,13 +15,6 @@ _ROOT = b"<mediawiki>"
 _MAX_TEXT = 16 * 2**20
 """Characters of one article; MediaWiki itself allows 2 MiB."""
 _TEXT_MODELS = frozenset({"", "wikitext"})
-_DISAMBIGUATION = re.compile(
-    r"\{\{\s*+(?:disambig\w*|[\w ]*[ _]disambiguation|hndis|geodis|dab|begriffsklärung|homonymie|disambigua"
-    r"|dp|desambigua\w*|doorverwijspagina|ujednoznacznienie|неоднозначность|förgrening|aimai|曖昧さ回避|消歧义"
-    r"|消歧義)\s*[|}]",
-    re.IGNORECASE,
-)
-"""What the larger Wikipedias put on disambiguation pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +32,14 @@ class Entry:
 class DumpReader:
     """Feed it bytes, and take out the pages that are complete.
 
-    ``continued``: the input begins behind a page, not at the beginning of a dump. Several dumps one behind
-    the other are read as one.
+    ``continued``: the input begins behind a page, not at the beginning of a dump; ``language``, the code of
+    the wiki's language, is then not to be found in it. Several dumps one behind the other are read as one.
     """
 
-    def __init__(self, name: str, *, continued: bool = False) -> None:
+    def __init__(self, name: str, *, language: str = "", continued: bool = False) -> None:
         self.file_names: tuple[str, ...] = ()
         self.category_names: tuple[str, ...] = ()
+        self.language = language
         self._name = name
         self._entries: list[Entry] = []
         self._seen_root = False
@@ -119,6 +113,7 @@ class DumpReader:
             if tag != "mediawiki":
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
             self._seen_root = True
+            self.language = attributes.get("xml:lang", self.language)
         elif depth == 2:
             if tag == "page":
                 self._seen_pages = True
@@ -187,7 +182,7 @@ class DumpReader:
             return Entry(None, True, end)
         page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
         readable = self._has_text and text.strip() and fields["model"].strip() in _TEXT_MODELS
-        if not readable or not page_id or not title or _DISAMBIGUATION.search(text):
+        if not readable or not page_id or not title or is_disambiguation(text, self.language):
             return Entry(None, True, end)
         if text.lstrip()[:9].lower() == "#redirect":
             return Entry(None, False, end)

@@ -178,6 +178,21 @@ async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles
     assert info.articles == 3
 
 
+@pytest.mark.parametrize(("language", "articles"), [("nl", [1, 3, 4]), ("en", [1, 2, 3, 4])])
+async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(tmp_path, language, articles):
+    texts = {2: "{{dp}}", 3: "Around {{dp|Ceres}} and {{disambigneeded|Vesta}} it says so."}
+    head = HEAD.replace('xml:lang="en"', f'xml:lang="{language}"')
+    pages = [page(i, text=texts.get(i)) for i in range(1, 5)]
+    parts = [head, *pages, FOOT]
+    path = write(tmp_path / "d.bz2", b"".join(bz2.compress(part.encode()) for part in parts))
+    _, whole = await collect(DumpSource([path], held_out=0))
+    assert ids(whole) == articles
+    # A second run begins in the middle of the file, where the language is no longer written.
+    behind_first = {**whole[-1].position, "offset": len(bz2.compress(head.encode())), "skip": 1, "read": 1}
+    _, rest = await collect(DumpSource([path], held_out=0, resuming=True), behind_first)
+    assert ids(rest) == articles[1:]
+
+
 async def test_the_last_revision_of_a_history_counts(tmp_path):
     second = "<revision><id>99</id><text>newer</text></revision>\n  </page>"
     path = write(tmp_path / "d.xml", (HEAD + page(1).replace("</page>", second) + FOOT).encode())

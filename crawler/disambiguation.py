@@ -1,0 +1,37 @@
+"""Recognize disambiguation pages in a dump. The API names them itself; in a dump only their templates do."""
+
+import re
+from functools import cache
+
+from crawler.wikitext_scan import remove_tags
+
+_NAMES = r"""
+disambig(?:uation)?(?:[ _](?:page|cleanup))?|disambi?|disam|[\w ]{1,60}[ _]disambig(?:uation)?|hndis|geodis
+begriffsklärung|homonymie|paronymie|patronymie|disambigua|desambigua\w*|desambig|doorverwijspagina
+ujednoznacznienie|неоднозначность|förgrening|rozcestník|flertydig|täsmennyssivu|egyért|aimai
+\w*曖昧さ回避|消歧[义義][页頁]?
+"""
+"""Templates that mark a disambiguation page in whatever language they are used."""
+
+_ABBREVIATIONS = {"en": "dab", "simple": "dab", "es": "des", "nl": "dp", "sv": "gren"}
+"""Short names that mean something else on other wikis: English ``{{dp|Ceres}}`` names a dwarf planet."""
+
+
+def is_disambiguation(text: str, language: str) -> bool:
+    """Whether this wikitext is a disambiguation page of a wiki in ``language`` (a code, "" if unknown).
+
+    The template must begin a line, or follow only other templates there: within a sentence or a comment it
+    does not describe the page.
+    """
+    template, marking = _patterns(_ABBREVIATIONS.get(language.lower().partition("-")[0]))
+    return template.search(text) is not None and marking.search(remove_tags(text)) is not None
+
+
+@cache
+def _patterns(abbreviation: str | None) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The template anywhere, which is quick to rule out, and where it marks the page."""
+    names = "|".join(filter(None, (*_NAMES.split("\n"), abbreviation)))
+    template = rf"\{{\{{\s*+(?:{names})\s*+[|}}]"
+    blank = r"[^\S\n]*+"
+    line = rf"^{blank}(?:\{{\{{[^{{}}\n]*+\}}\}}{blank})*{template}"
+    return re.compile(template, re.IGNORECASE), re.compile(line, re.IGNORECASE | re.MULTILINE)
