@@ -26,10 +26,11 @@ def api_candidates(text: str) -> list[URL]:
     """
     try:
         url = URL(text.strip())
+        host = url.host  # raises for what is no valid IDNA
         port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
     except ValueError:
         raise BadSource(f"{text[:100]!r} is no address of a wiki") from None
-    if url.scheme not in ("http", "https") or not url.host or not port_fits:
+    if url.scheme not in ("http", "https") or not host or not port_fits:
         raise BadSource(f"{text[:100]!r} is no address of a wiki: it must begin with http:// or https://")
     if url.user is not None or url.password is not None:
         raise BadSource("the wiki's address must hold no user name and password")

@@ -12,11 +12,12 @@ from yarl import URL
 
 from crawler.clock import Clock
 from crawler.contact import check_contact, sendable, user_agent
-from crawler.errors import CrawlerError, WikiUnreachable
+from crawler.errors import WikiUnreachable
 from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
 from crawler.page import Activity
-from crawler.replies import judge_status, one_line, without
+from crawler.quoting import Quoting
+from crawler.replies import judge_status
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
 from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
 
@@ -59,7 +60,8 @@ class Client:
         self._manners = manners
         self.activity = activity
         self.clock = clock or Clock()
-        self._contact = contact
+        self.quote = Quoting(contact)
+        """For whatever a server says that goes into a message."""
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
         self._pace: Pace = OwnPace(manners, self.clock)
@@ -128,8 +130,6 @@ class Client:
             trouble.retry_after = self._retry_after(reply)
             turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
             raise
-        except CrawlerError as error:
-            raise type(error)(self._clean(str(error))) from None
 
     async def _get(self, url: URL, turn: Turn) -> Reply:
         began = self._begin()
@@ -141,6 +141,7 @@ class Client:
                 self._limits,
                 total_seconds=self._time_left(),
                 count_bytes=self._count_bytes,
+                quote=self.quote,
             )
         finally:
             turn.latency = self.clock.monotonic() - began
@@ -169,6 +170,7 @@ class Client:
                         headers=headers,
                         stall_seconds=stall_seconds,
                         count_bytes=self._count_bytes,
+                        quote=self.quote,
                     )
                 )
                 turn.latency = self.clock.monotonic() - began
@@ -201,7 +203,7 @@ class Client:
     def note(self, text: str) -> None:
         """Put one line into the activity's list of errors."""
         errors = self.activity.errors
-        errors.append(self._clean(text))
+        errors.append(text)
         del errors[:-_ERRORS_KEPT]
 
     # -- one request -------------------------------------------------------------
@@ -221,6 +223,7 @@ class Client:
         now = self.clock.monotonic()
         if self._first_request is None:
             self._first_request = now
+            self.activity.trying_until = self.clock.wall() + START_SECONDS
         self._starts.append(now)
         self.activity.requests += 1
         self._recount()
@@ -239,6 +242,7 @@ class Client:
 
     def _answered(self) -> None:
         self._last_answer = self.clock.monotonic()
+        self.activity.trying_until = None
 
     def _retry_after(self, reply: Reply) -> float | None:
         return parse_retry_after(
@@ -266,23 +270,18 @@ class Client:
         now = self.clock.monotonic()
         if self._last_answer is None:
             if trouble.lasting:
-                raise WikiUnreachable(self._clean(trouble.text))
+                raise WikiUnreachable(trouble.text)
             began = now if self._first_request is None else self._first_request
             left = began + START_SECONDS - now
             told = trouble.throttled or trouble.retry_after is not None
-            if left <= 0.5 or (told and wait >= left):
-                raise WikiUnreachable(
-                    self._clean(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
-                )
+            if told and wait >= left:
+                raise WikiUnreachable(f"{trouble.text} for {wait:.0f} s; try again after that")
+            if left <= 0.5:
+                raise WikiUnreachable(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
             wait = min(wait, left - 0.25)
         elif now - self._last_answer > PATIENCE_SECONDS:
-            raise WikiUnreachable(self._clean(f"no valid reply for a day: {trouble.text}"))
-        await self.wait_until(now + wait, self._clean(trouble.text))
-
-    def _clean(self, text: str) -> str:
-        """One line without control characters, without the contact that a server may repeat."""
-        line = one_line(text)
-        return without(self._contact, line) if self._contact else line
+            raise WikiUnreachable(f"no valid reply for a day: {trouble.text}")
+        await self.wait_until(now + wait, trouble.text)
 
 
 class UnknownPlace(Trouble):

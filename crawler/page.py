@@ -45,6 +45,8 @@ class Activity:
     """In plain words, e.g. "the wiki" or "429: told to wait"; None while it works."""
     waiting_until: float | None = None
     """Seconds since the epoch, where the wait has a known end."""
+    trying_until: float | None = None
+    """Seconds since the epoch at which it gives up, as long as nothing valid has been heard."""
     requests: int = 0
     retries: int = 0
     throttled: int = 0

@@ -24,9 +24,10 @@ def proxy_for(url: URL) -> URL | None:
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")
+        host = proxy.host  # raises for what is no valid IDNA
     except ValueError:
         raise BadSource("the proxy named in the environment is no address") from None
-    if not proxy.host:
+    if not host:
         raise BadSource("the proxy named in the environment is no address")
     if proxy.scheme not in ("http", "https"):
         raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")

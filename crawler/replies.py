@@ -2,45 +2,28 @@
 
 import json
 import re
-import unicodedata
 from typing import Any
 
 from crawler.errors import CrawlerError, WikiRefused
 from crawler.wire import Reply, Trouble
 
-_TAG = re.compile(r"<(?:script|style)\b[^>]*>.{0,20000}?</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE)
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("maxlag", "ratelimited", "readonly")
 _REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
 _FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
+_REASON_BYTES = 20_000
 
 
-def one_line(text: str, longest: int = 300) -> str:
-    """``text`` on one line, without control, format and bidirectional characters, cut at ``longest``."""
-    line = " ".join(text[: longest * 10].split())
-    line = "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
-def without(secret: str, line: str) -> str:
-    """``line`` with ``[contact]`` for ``secret``, also where the line was cut within it."""
-    line = line.replace(secret, "[contact]")
-    for length in range(len(secret) - 1, 0, -1):
-        line = line.replace(f" {secret[:length]}…", " [contact]…")
-    return line
-
-
-def plain_reason(body: bytes) -> str:
-    """The gist of an error page or text, for people: one line of at most 200 characters."""
-    text = body[:20000].decode("utf-8", errors="replace")
-    return one_line(_TAG.sub(" ", text), 200)
+def plain_reason(reply: Reply) -> str:
+    """The gist of an error page or text, for people."""
+    return reply.quote(reply.body[:_REASON_BYTES].decode("utf-8", errors="replace"))
 
 
 def judge_status(reply: Reply) -> None:
     """Raise what a status other than success means; those of the kind 404 are left to the reader."""
     status, host = reply.status, reply.url.host
     if status in (401, 403):
-        reason = plain_reason(reply.body)
+        reason = plain_reason(reply)
         raise WikiRefused(f"{host} refuses us ({status})" + (f": {reason}" if reason else ""))
     if status in (429, 503):
         raise Trouble(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
@@ -57,14 +40,14 @@ def read_api(reply: Reply) -> dict[str, Any]:
     """
     host = reply.url.host
     if reply.status in (404, 410):
-        what = f"{host}{reply.url.path} is no MediaWiki API ({reply.status})"
+        what = f"{host}{reply.quote(reply.url.path)} is no MediaWiki API ({reply.status})"
         raise Trouble(f"{what}: name the wiki's api.php with --api-url", lasting=True)
     if reply.status != 200:
         raise Trouble(f"{host} answers {reply.status}")
     start = reply.body[:200].lstrip()[:1]
     if start != b"{":
-        if len(reply.body) < 20000 and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply.body)):
-            raise Trouble(f"{host} says: {plain_reason(reply.body)}", throttled=True, answered=True)
+        if len(reply.body) < _REASON_BYTES and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply)):
+            raise Trouble(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
         kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
         raise Trouble(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
     try:
@@ -76,20 +59,22 @@ def read_api(reply: Reply) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Trouble(f"{host} sends JSON that is no object")
     if "error" in value:
-        _judge_error(value["error"], str(host))
+        _judge_error(value["error"], reply)
     return value
 
 
-def _judge_error(error: object, host: str) -> None:
+def _judge_error(error: object, reply: Reply) -> None:
+    host = reply.url.host
     fields = error if isinstance(error, dict) else {}
-    code = one_line(str(fields.get("code", "?")), 60)
-    info = one_line(str(fields.get("info", "")), 200)
+    code = fields["code"] if isinstance(fields.get("code"), str) else "?"
+    info = reply.quote(fields["info"]) if isinstance(fields.get("info"), str) else ""
+    named = reply.quote(code, 60)
     if code == "maxlag":
         raise Trouble(f"maxlag: {info}", throttled=True, answered=True)
     if code in _THROTTLE_CODES:
-        raise Trouble(f"{host} says {code}: {info}", throttled=True, answered=True)
+        raise Trouble(f"{host} says {named}: {info}", throttled=True, answered=True)
     if code in _REFUSAL_CODES:
-        raise WikiRefused(f"{host} refuses us ({code}): {info}")
+        raise WikiRefused(f"{host} refuses us ({named}): {info}")
     if _FOR_GOOD.match(code):
-        raise CrawlerError(f"{host} does not accept the request ({code}): {info}")
-    raise Trouble(f"{host} reports an error ({code}): {info}", answered=True)
+        raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
+    raise Trouble(f"{host} reports an error ({named}): {info}", answered=True)

@@ -1,8 +1,10 @@
 """What a wiki says of itself before its first article is read."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
+from urllib.parse import quote
 
 from yarl import URL
 
@@ -18,6 +20,10 @@ SITEINFO: Mapping[str, str] = {
 _MOST_NAMES = 200
 _LONGEST_NAME = 255
 _MOST_ARTICLES = 1 << 40
+_USUAL_PATH = "/wiki/$1"
+_LONGEST_PATH = 500
+_SENT_AS_IT_IS = "!$%&'()*+,-./:;=?@_~"
+_PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +47,25 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
         raise Trouble(f"{url.host} answers, but not as a MediaWiki does")
     if not str(general.get("generator", "")).startswith("MediaWiki"):
         raise Trouble(f"{url.host} answers, but is no MediaWiki")
-    path = general.get("articlepath")
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
     return SiteInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
         articles=_articles(query.get("statistics")),
         file_names=_names(query, 6, ("File", "Image")),
         category_names=_names(query, 14, ("Category",)),
-        article_path=path if _is_article_path(path) else "/wiki/$1",
+        article_path=_article_path(general.get("articlepath")),
     )
 
 
-def _is_article_path(path: object) -> TypeGuard[str]:
-    """Whether it is a path on the wiki's own host, for one title."""
-    if not isinstance(path, str) or len(path) >= 500 or path.count("$1") != 1:
-        return False
-    return path.startswith("/") and not path.startswith("//")
+def _article_path(path: object) -> str:
+    """A path on the wiki's own host, for one title, as it can be sent; the usual one for what is none."""
+    if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
+        return _USUAL_PATH
+    try:
+        escaped = quote(path, safe=_SENT_AS_IT_IS)
+    except UnicodeEncodeError:
+        return _USUAL_PATH
+    return escaped if _PATH.fullmatch(escaped) else _USUAL_PATH
 
 
 def _articles(statistics: object) -> int | None:

@@ -1,5 +1,6 @@
 """One request and its whole reply over HTTP, with every way in which it can go wrong named in a line."""
 
+import asyncio
 import errno
 import ssl
 import zlib
@@ -12,6 +13,7 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from crawler.proxy import proxy_for
+from crawler.quoting import Quoting
 
 _CHUNK = 1 << 16
 _CLOCK_CODES = (9, 10)
@@ -56,6 +58,8 @@ class Reply:
     url: URL
     headers: CIMultiDictProxy[str] = field(repr=False)
     body: bytes = field(repr=False)
+    quote: Quoting = field(default=Quoting(), repr=False)
+    """For whatever of it goes into a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ async def get(
     *,
     total_seconds: float | None = None,
     count_bytes: Callable[[int], None],
+    quote: Quoting,
 ) -> Reply:
     """GET ``url`` once and read the body whole; redirects are not followed.
 
@@ -102,7 +107,7 @@ async def get(
     host = url.host or "?"
     try:
         async with session.get(url, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)) as response:
-            return await _whole(response, url, limits, count_bytes)
+            return await _whole(response, url, limits, count_bytes, quote)
     except TimeoutError:
         raise Trouble(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
@@ -115,23 +120,29 @@ def redirected(reply: Reply) -> URL | None:
     Raises :class:`Trouble` for one that leads elsewhere.
     """
     target = reply.headers.get("Location")
-    return _next_hop(reply.url, target) if reply.status in _REDIRECTS and target is not None else None
+    return _next_hop(reply, target) if reply.status in _REDIRECTS and target is not None else None
 
 
-def _next_hop(url: URL, target: str) -> URL:
+def _next_hop(reply: Reply, target: str) -> URL:
+    url = reply.url
     try:
         there = url.join(URL(target))
+        host = there.host or ""  # raises for what is no valid IDNA
     except ValueError:
         raise Trouble(f"{url.host} redirects to an address that is none") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
         raise Trouble(f"{url.host} redirects away from a safe connection")
-    if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
-        raise Trouble(f"{url.host} redirects to another host, {str(there.host)[:100]}: not followed")
+    if host != url.host or (there.port != url.port and there.scheme == url.scheme):
+        raise Trouble(f"{url.host} redirects to another host, {reply.quote(host, 100)}: not followed")
     return there.with_fragment(None)
 
 
 async def _whole(
-    response: aiohttp.ClientResponse, url: URL, limits: WireLimits, count_bytes: Callable[[int], None]
+    response: aiohttp.ClientResponse,
+    url: URL,
+    limits: WireLimits,
+    count_bytes: Callable[[int], None],
+    quote: Quoting,
 ) -> Reply:
     try:
         body = await _body(response, limits.most_bytes, count_bytes)
@@ -139,7 +150,7 @@ async def _whole(
         if response.status < 400:
             raise
         body = b""  # "wait" and "go away" hold without their explanation
-    return Reply(response.status, url, response.headers, body)
+    return Reply(response.status, url, response.headers, body, quote)
 
 
 async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
@@ -161,6 +172,7 @@ async def decompressed(
 ) -> AsyncGenerator[bytes]:
     """The body in parts of bounded size, whatever a compressed one would like to grow to.
 
+    Other tasks get their turn after each part: a little that was compressed can take long to read.
     Raises ``zlib.error`` for a body that is not what its Content-Encoding says, or that is cut.
     """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -175,8 +187,9 @@ async def decompressed(
     async for raw in response.content.iter_chunked(_CHUNK):
         count_bytes(len(raw))
         while raw and not unpack.eof:
-            yield unpack.decompress(raw, _CHUNK * 16)
+            yield unpack.decompress(raw, _CHUNK)
             raw = unpack.unconsumed_tail
+            await asyncio.sleep(0)
     if not unpack.eof:
         raise zlib.error("cut short")
 
@@ -190,6 +203,7 @@ async def stream(
     headers: Mapping[str, str],
     stall_seconds: float,
     count_bytes: Callable[[int], None],
+    quote: Quoting,
 ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
     """GET ``url`` and hand out its body in parts as they come; a whole :class:`Reply` where it fails.
 
@@ -204,7 +218,7 @@ async def stream(
             if response.status == 200:
                 yield decompressed(response, count_bytes)
             else:
-                yield await _whole(response, url, limits, count_bytes)
+                yield await _whole(response, url, limits, count_bytes, quote)
     except TimeoutError:
         raise Trouble(f"{host} has fallen silent", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
@@ -213,14 +227,21 @@ async def stream(
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
     """Whole lines without their ends; raises :class:`Trouble` for one above ``longest`` bytes."""
-    rest = b""
+    begun: list[bytes] = []  # of a line whose end has not come
+    size = 0
     async with aclosing(parts):
         async for part in parts:
-            *lines, rest = (rest + part).split(b"\n")
-            for line in lines:
-                yield line.removesuffix(b"\r")
-            if len(rest) > longest:
+            first, *others = part.split(b"\n")
+            begun.append(first)
+            size += len(first)
+            if size > longest:
                 raise Trouble("the stream of changes sends a line without end")
+            if others:
+                yield b"".join(begun).removesuffix(b"\r")
+                *whole, rest = others
+                for line in whole:
+                    yield line.removesuffix(b"\r")
+                begun, size = [rest], len(rest)
 
 
 def trouble_with(error: Exception, host: str) -> Trouble:

@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawler.page import Source, SourceInfo
+from crawler.page import Activity, Source, SourceInfo
 from session import store as stores
 from session.contact import VOLUME
 from session.counts import CountsFeed, CountsFile
@@ -194,7 +195,7 @@ async def open_source(
     source = make_source(kind, options, request, resuming=resuming)
     asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     try:
-        info = await _patiently(source, say, "" if kind == "dump" else "; trying for 30 s")
+        info = await _patiently(source, say)
     except BaseException:
         await source.close()
         raise
@@ -214,7 +215,7 @@ def open_counts(path: Path, vocabulary: Vocabulary, known: Mapping[str, Any]) ->
     return kept
 
 
-async def _patiently(source: Source, say: Callable[[str], None], limit: str) -> SourceInfo:
+async def _patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
     """Open the source; whoever waits longer than a moment for it is told what for."""
     opening = asyncio.ensure_future(source.open())
     told = None
@@ -224,10 +225,19 @@ async def _patiently(source: Source, say: Callable[[str], None], limit: str) -> 
             waiting = errors[-1] if errors else source.activity.waiting_for
             if waiting and waiting != told:
                 told = waiting
-                say(waiting + limit)
+                say(waiting + _for_how_long(source.activity))
     finally:
         opening.cancel()
     return await opening
+
+
+def _for_how_long(activity: Activity) -> str:
+    """How a wait will end, where that is known."""
+    if activity.trying_until is not None:
+        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
+    if activity.waiting_until is not None:
+        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    return ""
 
 
 def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:

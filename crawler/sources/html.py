@@ -127,7 +127,8 @@ class HtmlSource:
         self._read += read
         self._missed += missed
         if self._read == 0 and self._missed >= _LISTED:
-            raise CrawlerError(f"none of {self._missed} pages is to be had at {self._url('Title')}")
+            where = self.wiki.client.quote(str(self._url("Title")))
+            raise CrawlerError(f"none of {self._missed} pages is to be had at {where}")
 
     async def _fetch(self, title: _Title) -> Page | None:
         """One page; None where there is none (any more), or none to be had although the wiki works."""

@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from urllib.parse import quote
 
 from yarl import URL
@@ -87,6 +88,8 @@ class RecentSource:
                 lines = client.lines(self._stream, headers, _STALL_SECONDS)
                 async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
+                        if client.quote.knows(change.event_id):
+                            change = replace(change, event_id="")  # it would be saved with the position
                         tries, event_id = 0, change.event_id
                         await queue.put(change)
                 trouble = Trouble("the stream of changes ends before its first event")

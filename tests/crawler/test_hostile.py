@@ -13,7 +13,8 @@ from crawler.changes import changes
 from crawler.cursor import cursor_of, lap_share, moves_on
 from crawler.errors import CrawlerError
 from crawler.pages import Gathering, read_continue
-from crawler.replies import judge_status, one_line, read_api
+from crawler.quoting import one_line
+from crawler.replies import judge_status, read_api
 from crawler.retry import LONGEST_TOLD_WAIT, parse_retry_after
 from crawler.robots import Robots
 from crawler.siteinfo import read_siteinfo

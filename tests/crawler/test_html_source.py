@@ -15,6 +15,7 @@ from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.errors import BadSource, CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.page import Page, Position
+from crawler.siteinfo import read_siteinfo
 from crawler.sources.html import HtmlSource, page_url
 from crawler.wiki import Wiki
 from crawler.wire import WireLimits
@@ -198,3 +199,32 @@ async def test_an_article_path_that_leads_to_another_host(serve: Callable[..., A
 )
 def test_addresses_of_pages(path: str, title: str, address: str) -> None:
     assert str(page_url(URL("http://w.net:81/w/api.php"), path, title)) == address
+
+
+@pytest.mark.parametrize(
+    ("told", "used"),
+    [
+        ("/wiki/$1", "/wiki/$1"),
+        ("/w/index.php?title=$1", "/w/index.php?title=$1"),
+        ("/ウィキ/$1", "/%E3%82%A6%E3%82%A3%E3%82%AD/$1"),
+        ("/%E3%82%A6/$1", "/%E3%82%A6/$1"),
+        ("/a b/$1", "/a%20b/$1"),
+        ("/\ud800/$1", "/wiki/$1"),
+        ("/100%/$1", "/wiki/$1"),
+        ("/%$1", "/wiki/$1"),
+        ("/%4$1", "/wiki/$1"),
+        ("/#$1", "/wiki/$1"),
+        ("//evil/$1", "/wiki/$1"),
+    ],
+)
+async def test_article_paths(told: str, used: str, acts: Any, serve: Callable[..., Any], clock: Any) -> None:
+    reply = acts.siteinfo(3)
+    reply["query"]["general"]["articlepath"] = told
+    assert read_siteinfo(reply, URL("http://w.net/w/api.php")).article_path == used
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        return web.json_response(reply) if request.query.get("meta") == "siteinfo" else None
+
+    url = await serve(embedded(3), override=override)
+    if used == "/wiki/$1":
+        assert len((await crawl(url, clock, 100))[0]) == 3

@@ -274,3 +274,60 @@ async def test_long_titles_make_no_address_that_is_too_long(serve: Serve, clock:
     batches, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 50)
     assert sum(b.skipped for b in batches) == 50
     assert source.activity.retries == 0
+
+
+@pytest.mark.parametrize("flood", [b"\n", b"data:\n", b"data: x\n", b":\n"])
+async def test_a_compressed_flood_lets_other_tasks_go_on(
+    flood: bytes, serve: Callable[..., Any], clock: Any, short_waits: None
+) -> None:
+    """A few kB that unpack to millions of lines."""
+    lines = 1 << 20
+
+    async def floods(request: web.Request, response: web.StreamResponse) -> None:
+        pack = zlib.compressobj(wbits=31)
+        await response.write(pack.compress(flood * lines + b"\n" + event(1)) + pack.flush())
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        if request.path != "/w/stream":
+            return None
+        response = web.StreamResponse(headers={"Content-Encoding": "gzip"})
+        await response.prepare(request)
+        await floods(request, response)
+        return response
+
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    url = await serve(EmbeddedApi(ARTICLES), override=override)
+    source = RecentSource(Wiki(url, version="0", clock=clock), url.replace("api.php", "stream"))
+    await source.open()
+    counting = asyncio.create_task(count())
+    await asyncio.sleep(0)
+    lines_read = 0
+    longest = before = 0
+    client = source.wiki.client
+    async for _ in client.lines(source._stream, {}, 60.0):
+        longest = max(longest, lines_read - before) if turns else longest
+        lines_read += 1
+        if turns:
+            turns, before = 0, lines_read
+    counting.cancel()
+    await source.close()
+    assert lines_read > lines
+    assert longest <= 1 << 16
+
+
+async def test_an_event_id_that_holds_the_contact_is_not_kept(
+    serve: Callable[..., Any], clock: Any, short_waits: None
+) -> None:
+    ours = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
+    stream = Stream(event(0) + ours)
+    url = await serve(EmbeddedApi(ARTICLES), override=stream)
+    batches, _ = await listen(url, clock, 2, contact="me@wiki-reader.org")
+    assert ids(batches) == [0, 1]
+    assert batches[-1].position == {"last_event_id": ""}

@@ -115,3 +115,35 @@ async def test_no_tls_where_https_is_asked_for(wiki: Any, source: Any) -> None:
     with pytest.raises(WikiUnreachable, match="TLS"):
         await s.open()
     await s.close()
+
+
+async def test_told_to_wait_at_the_start(wiki: Any, clock: Any, acts: Any, source: Any) -> None:
+    """A 429 is an answer: its wait is obeyed, and no longer only 30 s are spent on trying."""
+    s = source()
+    seen: list[tuple[Any, Any]] = []
+
+    async def sleep(seconds: float) -> None:
+        seen.append((s.activity.trying_until, s.activity.waiting_until))
+        clock.now += seconds
+
+    s.wiki.client.clock.sleep = sleep
+    wiki.script = [acts.text(502), acts.text(429, Retry_After="3000")]
+    began = clock.wall()
+    await s.open()
+    await s.close()
+    assert seen[0][0] == pytest.approx(began + 30, abs=1)
+    trying, waiting = seen[-1]
+    assert trying is None
+    assert began + 3000 < waiting < began + 3400
+    assert s.activity.trying_until is None
+
+
+async def test_a_start_gives_up_at_once_on_a_wait_beyond_its_patience(
+    wiki: Any, clock: Any, acts: Any, source: Any
+) -> None:
+    s = source()
+    wiki.script = [acts.text(503, Retry_After="3000")]
+    with pytest.raises(WikiUnreachable, match=r"told to wait for 3\d\d\d s") as caught:
+        await s.open()
+    await s.close()
+    assert "within 30 s" not in str(caught.value)

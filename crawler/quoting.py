@@ -1,0 +1,115 @@
+"""What a server says, as words for people: the one way from foreign text into a message."""
+
+import html
+import re
+import unicodedata
+from functools import cached_property
+from urllib.parse import unquote
+
+LONGEST_MESSAGE = 300
+_MOST_READ = 20_000
+"""Characters of a text that are looked at."""
+_TAG = re.compile(
+    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE
+)
+_HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
+"""No character has such a number, and int() refuses the longest of them."""
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_MOST_LAYERS = 5
+"""Escapes of escapes of escapes …"""
+_ELLIPSIS = re.compile(r"(…|\.\.\.)")
+_SHORTEST_PIECE = 3
+_REMOVED = "[contact]"
+
+
+class Quoting:
+    """Quotes servers without ever repeating ``contact``, which they know from our User-Agent.
+
+    It is taken out before the text is shortened, in every writing: character references, percent and
+    backslash escapes, IDNA, with tags or blanks in between, and where the server itself has cut it.
+    """
+
+    def __init__(self, contact: str | None = None) -> None:
+        self._contact = contact
+
+    def __call__(self, text: str, longest: int = 200) -> str:
+        """The gist of ``text``: one line of at most ``longest`` characters."""
+        return one_line(self._without_contact(_plain(text[:_MOST_READ])), longest)
+
+    def knows(self, text: str) -> bool:
+        """Whether ``text`` holds the contact."""
+        line = one_line(_plain(text), len(text) + 1)
+        return self._without_contact(line) != line
+
+    def _without_contact(self, text: str) -> str:
+        line = " ".join("".join(c for c in text if not _is_hidden(c)).split())
+        for pattern in self._patterns:
+            line = pattern.sub(_REMOVED, line)
+        return "".join(self._without_cut_ends(piece) for piece in _ELLIPSIS.split(line))
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        """Of the User-Agent's parentheses, cut or not, and of the contact and what identifies within it."""
+        if not self._contact:
+            return []
+        user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
+        return [user_agent, *map(_in_any_spelling, _parts(self._contact))]
+
+    def _without_cut_ends(self, piece: str) -> str:
+        """``piece`` of a text without the part of the contact at which it was cut, before or behind."""
+        if not self._contact:
+            return piece
+        lower = piece.lower()
+        for secret in map(str.lower, _parts(self._contact)):
+            for length in range(len(secret) - 1, _SHORTEST_PIECE - 1, -1):
+                if re.search(rf"(?<!\w){re.escape(secret[:length])}\s*$", lower):
+                    return f"{piece.rstrip()[:-length]}{_REMOVED}"
+                if re.match(rf"\s*{re.escape(secret[-length:])}(?!\w)", lower):
+                    return f"{_REMOVED}{piece.lstrip()[length:]}"
+        return piece
+
+
+def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
+    """``text`` on one line, without control, format and bidirectional characters, cut at ``longest``."""
+    line = " ".join(text[: longest * 10].split())
+    line = "".join(c for c in line if not _is_hidden(c))
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether it is a control, format, private or unassigned character, and no blank."""
+    return not character.isspace() and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def _plain(text: str) -> str:
+    """``text`` without tags, and with all its escapes resolved."""
+    for _layer in range(_MOST_LAYERS):
+        before = text
+        text = _HUGE_REFERENCE.sub(" ", _TAG.sub(" ", text))
+        text = html.unescape(unquote(text))
+        text = _UNICODE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+        if text == before:
+            break
+    return text
+
+
+def _parts(contact: str) -> list[str]:
+    """The contact, and the two sides of an e-mail address."""
+    user, at, host = contact.partition("@")
+    return [contact, user + at, host] if at and "/" not in contact else [contact]
+
+
+def _in_any_spelling(part: str) -> re.Pattern[str]:
+    """Finds ``part``, its labels in IDNA too, also with a blank where a tag or line break has been."""
+    pieces = []
+    for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*| )", part):
+        spelt = " ?".join(map(re.escape, piece.replace(" ", "")))
+        pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
+    return re.compile(" ?".join(filter(None, pieces)), re.IGNORECASE)
+
+
+def _in_idna(label: str) -> str:
+    try:
+        return label.encode("idna").decode("ascii")
+    except UnicodeError:
+        return label

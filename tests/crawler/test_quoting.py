@@ -1,0 +1,114 @@
+"""The contact is in the User-Agent, so a wiki can repeat it: never into a message."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from aiohttp import web
+
+from crawler.errors import CrawlerError, WikiRefused
+from crawler.quoting import Quoting
+
+CONTACT = "somebody@wiki-reader.org"
+PIECES = ("some", "body", "wiki-reader")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONTACT,
+        CONTACT.upper(),
+        f"wikitopics/1.2 ({CONTACT}) aiohttp/3",
+        "somebody&#64;wiki-reader&#x2e;org",
+        "somebody&commat;wiki&#45;reader&period;org",
+        "somebody&amp;#64;wiki-reader.org",
+        "somebody%40wiki-reader%2Eorg",
+        "somebody%2540wiki-reader.org",
+        "".join(f"%{ord(c):02x}" for c in CONTACT),
+        "".join(f"&#{ord(c)};" for c in CONTACT),
+        "".join(rf"\u{ord(c):04x}" for c in CONTACT),
+        "some<b>body</b>@wiki-reader.org",
+        "some\u200bbody@wiki-\u00adreader.org",
+        "somebody@\nwiki-reader.org",
+        "wikitopics/1.2 (somebody@wiki-rea",
+        "wikitopics/1.2 (some…",
+        "the agent some... is blocked",
+        "…body@wiki-reader.org is blocked",
+        "the user somebody@, of wiki-reader.org",
+        "https://somebody@wiki-reader.org/",
+    ],
+)
+@pytest.mark.parametrize("before", [0, 150, 190])
+def test_no_writing_of_the_contact_is_repeated(text: str, before: int) -> None:
+    said = Quoting(CONTACT)("x" * before + " " + text + " " + "y" * 300 * (before > 0))
+    assert not any(piece in said.lower() for piece in PIECES)
+    assert len(said) <= 200
+    assert Quoting(CONTACT).knows(text)
+
+
+@pytest.mark.parametrize(
+    ("contact", "text"),
+    [
+        ("jürgen@bücher.example", "no xn--bcher-kva.example, please"),
+        ("jürgen@bücher.example", "no j%C3%BCrgen@b%c3%bccher.example, please"),
+        ("https://bücher.example/~jürgen", "no https://xn--bcher-kva.example/~j%C3%BCrgen, please"),
+        ("User:Jürgen Ö", "no User:J%C3%BCrgen &Ouml;, please"),
+        ("User:Some Body", "no User:Some%20Body, please"),
+    ],
+)
+def test_contacts_beyond_ascii(contact: str, text: str) -> None:
+    assert Quoting(contact)(text) == "no [contact], please"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "too many requests", "see https://mediawiki.org/wiki/API", "100 % of it...", "&#" + "9" * 5000],
+)
+def test_everything_else_stays(text: str) -> None:
+    assert Quoting(CONTACT)(text) == Quoting(None)(text)
+    assert not Quoting(CONTACT).knows(text)
+
+
+async def test_none_of_the_ways_into_a_message(wiki: Any, source: Any, acts: Any, read: Any) -> None:
+    cut = "y" * 185 + f" wikitopics/0 ({CONTACT}) may not"
+    elsewhere = {"Location": f"http://{CONTACT}/"}
+    path = {"Location": f"/{quote(CONTACT)}/api.php"}
+    s = source(contact=CONTACT)
+    await s.open()
+    wiki.script = [
+        acts.text(302, "", **elsewhere),
+        acts.json({"error": {"code": "internal_api_error_" + CONTACT, "info": cut}}),
+        acts.json({"error": {"code": "ratelimited", "info": cut.replace("@", "&#64;")}}),
+        acts.text(200, "Too many requests, " + quote(CONTACT)),
+        acts.text(302, "", **path),
+        acts.json({"error": {"code": "badvalue", "info": cut}}),
+    ]
+    with pytest.raises(CrawlerError) as caught:
+        await read(s)
+    said = " ".join([str(caught.value), *s.activity.errors])
+    assert s.activity.retries == 5
+    assert not any(piece in said.lower() for piece in PIECES)
+
+
+@pytest.mark.parametrize("before", range(170, 200))
+async def test_a_refusal_that_is_cut_within_the_contact(
+    wiki: Any, source: Any, acts: Any, before: int
+) -> None:
+    s = source(contact=CONTACT)
+    wiki.script = [acts.text(403, "x" * before + " " + "".join(f"&#{ord(c)};" for c in CONTACT) + "y" * 200)]
+    with pytest.raises(WikiRefused) as caught:
+        await s.open()
+    await s.close()
+    assert "som" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["http://xn--a/", "//xn--a/x", "http://[::1", "http://h:99999/"])
+async def test_redirects_to_what_is_no_address(wiki: Any, source: Any, read_ids: Any, target: str) -> None:
+    async def redirect(request: web.Request) -> web.Response:
+        return web.Response(status=302, headers={"Location": target})
+
+    s = source()
+    await s.open()
+    wiki.script = [redirect]
+    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    assert "redirects to" in s.activity.errors[0]
