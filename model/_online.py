@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._blocks import Workers
+from model._state import Entry, State, random, random_state
 from model.minibatch import Minibatch
 
 
@@ -18,10 +19,12 @@ class OnlineModel(ABC):
 
     kind: ClassVar[str]
     default_batch_size: ClassVar[int]
-    _kept: ClassVar[Mapping[str, str]]
-    """Key in a state -> attribute, of the arrays, numbers and flags that a state holds as they are.
+    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]]
+    """Key in a state -> attribute and what it has to be, of what a state holds as it is.
 
     The keys stand in session files: they stay, whatever the attributes are called."""
+    _matrix: ClassVar[str] = "lambda_hat"
+    """Key in a state of the topics, (W, K)."""
 
     def __init__(self, n_documents: float, seed: int, threads: int) -> None:
         self._n_documents = float(n_documents)
@@ -81,30 +84,31 @@ class OnlineModel(ABC):
 
         `from_state` goes on exactly from here.
         """
-        kept = {key: getattr(self, attribute) for key, attribute in self._kept.items()}
+        kept = {key: getattr(self, attribute) for key, (attribute, _) in self._kept.items()}
         return {
             "kind": self.kind,
             **{key: value.copy() if isinstance(value, np.ndarray) else value for key, value in kept.items()},
             **self._other_state(),
-            "random": _random_state(self._random),
+            "random": random_state(self._random),
         }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """A model from what `state` returned, or from the `np.load` of it.
 
-        Raises ValueError for the state of another kind of model.
+        Raises ValueError for the state of another kind of model, and for one with an entry that is missing
+        or not as a model of this kind would have it: nothing is computed from that.
         """
-        state = {key: _plain(value) for key, value in state.items()}
-        if state.get("kind") != cls.kind:
-            raise ValueError(f"this is the state of a model of kind {state.get('kind')!r}, not {cls.kind!r}")
+        kind = str(state.get("kind"))
+        if kind != cls.kind:
+            raise ValueError(f"this is the state of a model of kind {kind[:40]!r}, not {cls.kind!r}")
+        kept = State(state, cls._matrix)
         model = cls.__new__(cls)
-        for key, attribute in cls._kept.items():
-            value = state[key]
-            setattr(model, attribute, value.copy() if isinstance(value, np.ndarray) else value)
-        model._random = _random_from(state["random"])
+        for key, (attribute, entry) in cls._kept.items():
+            setattr(model, attribute, kept.take(key, entry))
+        model._random = kept.take("random", random)
         model._workers = Workers(1)
-        model._set_other_state(state)
+        model._set_other_state(kept)
         return model
 
     @abstractmethod
@@ -112,33 +116,5 @@ class OnlineModel(ABC):
         """What of the state is not in `_kept`."""
 
     @abstractmethod
-    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+    def _set_other_state(self, state: State) -> None:
         """Back to what `_other_state` returned, as part of `state`; the rest is set already."""
-
-
-def _plain(value: Any) -> Any:
-    """Numbers, flags and strings out of the arrays without dimensions that an .npz makes of them."""
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
-    """(6,) PCG64's state and increment, each as its upper and lower 64 bits; has_uint32, uinteger."""
-    kept: Any = random.bit_generator.state
-    state, increment = kept["state"]["state"], kept["state"]["inc"]
-    halves = *divmod(state, 2**64), *divmod(increment, 2**64)
-    return np.array([*halves, kept["has_uint32"], kept["uinteger"]], np.uint64)
-
-
-def _random_from(kept: Any) -> np.random.Generator:
-    """The inverse of `_random_state`; older session files hold the bit generator's own dict."""
-    random = np.random.Generator(np.random.PCG64())
-    if not isinstance(kept, Mapping):
-        high, low, inc_high, inc_low, has_uint32, uinteger = (int(number) for number in kept)
-        kept = {
-            "bit_generator": "PCG64",
-            "state": {"state": high << 64 | low, "inc": inc_high << 64 | inc_low},
-            "has_uint32": has_uint32,
-            "uinteger": uinteger,
-        }
-    random.bit_generator.state = kept
-    return random

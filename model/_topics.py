@@ -6,7 +6,6 @@ and only the rows of the minibatch's words are written. Word-major, so that a wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -16,6 +15,7 @@ from scipy.special import gammaln, psi
 
 from model._blocks import Workers
 from model._loops import padded
+from model._state import LARGEST, State, array, number
 from model._topics_kernels import exp_Elog_rows, sum_digamma
 
 SMALLEST_SCALE = 1e-6
@@ -134,9 +134,13 @@ class Topics:
         return {"lambda_hat": self.hat.copy(), "total_hat": self.total_hat.copy(), "scale": self.scale}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], eta: float) -> Self:
-        """From a model's state."""
-        return cls(np.array(state["lambda_hat"]), np.array(state["total_hat"]), state["scale"], eta)
+    def from_state(cls, state: State, eta: float) -> Self:
+        """From a model's state. Raises ValueError."""
+        hat = state.take("lambda_hat", array("W", "K", dtypes=("float32", "float64")))
+        scale = state.take("scale", number(above=True))
+        if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
+            raise ValueError("the state's lambda must be positive, and finite in float32")
+        return cls(hat, state.take("total_hat", array("K")), scale, eta)
 
 
 def random_topics(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from model import _hdp_local
 from model._hdp_local import Corpus
 from model._hdp_sticks import Elog_sticks, expected_sticks
+from model._state import State, row
 from model._words import distinct
 from model.hdp import OnlineHDP
 from model.minibatch import Minibatch
@@ -80,6 +80,6 @@ class BatchHDP(OnlineHDP):
     def _other_state(self) -> dict[str, Any]:
         return {**super()._other_state(), "bounds": np.array(self.bounds)}
 
-    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+    def _set_other_state(self, state: State) -> None:
         super()._set_other_state(state)
-        self.bounds = state["bounds"].tolist()
+        self.bounds = state.take("bounds", row).tolist()

@@ -37,6 +37,7 @@ from model._hdp_proportions import proportions
 from model._hdp_start import joined, nothing, topics_from
 from model._hdp_sticks import Elog_sticks, expected_sticks, sticks_bound
 from model._online import OnlineModel
+from model._state import MOST_ITERATIONS, Entry, State, array, flag, number, row, whole
 from model._topics import Topics, random_topics
 from model._words import distinct
 from model.minibatch import Minibatch
@@ -47,6 +48,7 @@ HEAVY = 0.1  # the uniform sticks to start with weigh as much as this part of th
 BALANCE = 0.7  # exponent by which topics ahead are held back at first, falling to 0 …
 BALANCED = 100_000  # … within so many documents, or two thirds of a smaller corpus
 SWEEPS = 5  # over a document's words for held-out proportions; more only predict worse
+MOST_TABLES = 1000  # that a document may have in a state: each takes memory
 LEAST_SHARE = 1e-3  # a topic with a smaller expected share of the words takes no part in these
 
 
@@ -68,28 +70,28 @@ class OnlineHDP(OnlineModel):
 
     kind = "hdp"
     default_batch_size = 2048
-    _kept: ClassVar[Mapping[str, str]] = {
-        attribute.lstrip("_"): attribute
-        for attribute in (
-            "a",
-            "b",
-            "_words",
-            "_started_from",
-            "_time",
-            "_n_documents",
-            "max_topics_per_document",
-            "omega",
-            "alpha",
-            "eta",
-            "tau0",
-            "kappa",
-            "warm_start",
-            "tolerance",
-            "max_iterations",
-            "_updates",
-            "_seen",
-            "_rho",
-        )
+    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]] = {
+        attribute.lstrip("_"): (attribute, entry)
+        for attribute, entry in {
+            "a": array("K-1", above=True),
+            "b": array("K-1", above=True),
+            "_words": array("K"),
+            "_started_from": whole(),
+            "_time": number(),
+            "_n_documents": number(1),
+            "max_topics_per_document": whole(1, MOST_TABLES),
+            "omega": number(above=True),
+            "alpha": number(above=True),
+            "eta": number(above=True),
+            "tau0": number(),
+            "kappa": number(0.5, 1),
+            "warm_start": flag,
+            "tolerance": number(above=True),
+            "max_iterations": whole(1, MOST_ITERATIONS),
+            "_updates": whole(),
+            "_seen": whole(),
+            "_rho": number(0, 1),
+        }.items()
     }
 
     def __init__(
@@ -372,7 +374,10 @@ class OnlineHDP(OnlineModel):
             "first_counts": first.counts.copy(),
         }
 
-    def _set_other_state(self, state: Mapping[str, Any]) -> None:
+    def _set_other_state(self, state: State) -> None:
         self._topics = Topics.from_state(state, self.eta)
-        first = Minibatch(state["first_indptr"], state["first_word_ids"], state["first_counts"])
-        self._first = first if state["starting"] else None
+        first = Minibatch(*(state.take(f"first_{name}", row) for name in ("indptr", "word_ids", "counts")))
+        first.check_words(self.n_words)
+        if first.D > FIRST:
+            raise ValueError(f"the state keeps {first.D} documents to start from, over {FIRST}")
+        self._first = first if state.take("starting", flag) else None

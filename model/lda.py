@@ -27,6 +27,7 @@ from model import _lda_warm_start as warm
 from model._lda_local import LocalStep
 from model._newton import alpha_step, descend, eta_step
 from model._online import OnlineModel
+from model._state import MOST_ITERATIONS, Entry, State, array, flag, number, whole
 from model._topics import Topics, random_topics
 from model.minibatch import Minibatch
 
@@ -56,25 +57,25 @@ class OnlineLDA(OnlineModel):
 
     kind = "lda"
     default_batch_size = 1024
-    _kept: ClassVar[Mapping[str, str]] = {
-        name: name
-        for name in (
-            "alpha",
-            "eta",
-            "_n_documents",
-            "_warm_start",
-            "_own_steps",
-            "_learn_alpha",
-            "_learn_eta",
-            "tau0",
-            "kappa",
-            "tolerance",
-            "max_iterations",
-            "_updates",
-            "_seen",
-            "_rho",
-            "_words_since_eta",
-        )
+    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]] = {
+        name: (name, entry)
+        for name, entry in {
+            "alpha": array("K", above=True),
+            "eta": number(above=True),
+            "_n_documents": number(1),
+            "_warm_start": flag,
+            "_own_steps": flag,
+            "_learn_alpha": flag,
+            "_learn_eta": flag,
+            "tau0": number(),
+            "kappa": number(0.5, 1),
+            "tolerance": number(),
+            "max_iterations": whole(0, MOST_ITERATIONS),
+            "_updates": whole(),
+            "_seen": whole(),
+            "_rho": number(0, 1),
+            "_words_since_eta": whole(),
+        }.items()
     }
 
     def __init__(
@@ -253,5 +254,7 @@ class OnlineLDA(OnlineModel):
     def _other_state(self) -> dict[str, Any]:
         return {**self._topics.state(), "eta_lambda": self._topics.eta}
 
-    def _set_other_state(self, state: Mapping[str, Any]) -> None:
-        self._topics = Topics.from_state(state, state["eta_lambda"])
+    def _set_other_state(self, state: State) -> None:
+        self._topics = Topics.from_state(state, state.take("eta_lambda", number()))
+        if not self._topics.total_hat.any():
+            raise ValueError("the state's 'total_hat' must not be all 0")

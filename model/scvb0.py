@@ -39,6 +39,7 @@ from model._newton import alpha_step, descend, eta_step
 from model._online import OnlineModel
 from model._scvb0_kernels import add_statistics
 from model._scvb0_local import WORD_BLOCK, LocalStep, StepSizes
+from model._state import LARGEST, MOST_ITERATIONS, Entry, State, array, flag, number, whole
 from model.minibatch import Minibatch
 
 SMALLEST_SCALE = 1e-6
@@ -81,26 +82,27 @@ class SCVB0(OnlineModel):
 
     kind = "scvb0"
     default_batch_size = 1024
-    _kept: ClassVar[Mapping[str, str]] = {
-        "N_phi_hat": "_N_phi_hat",
-        "N_Z": "_N_Z",
-        "final_alpha": "_final_alpha",
+    _matrix = "N_phi_hat"
+    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]] = {
+        "N_phi_hat": ("_N_phi_hat", array("W", "K", dtypes=("float32", "float64"))),
+        "N_Z": ("_N_Z", array("K")),
+        "final_alpha": ("_final_alpha", array("K", above=True)),
         **{
-            name: name
-            for name in (
-                "eta",
-                "burn_in",
-                "warm_start",
-                "_n_documents",
-                "_learn_alpha",
-                "_learn_eta",
-                "_adaptive",
-                "_updates",
-                "_rho",
-                "_documents_seen",
-                "_tokens_seen",
-                "_scale",
-            )
+            name: (name, entry)
+            for name, entry in {
+                "eta": number(above=True),
+                "burn_in": whole(0, MOST_ITERATIONS),
+                "warm_start": flag,
+                "_n_documents": number(1),
+                "_learn_alpha": flag,
+                "_learn_eta": flag,
+                "_adaptive": flag,
+                "_updates": whole(),
+                "_rho": number(0, 1),
+                "_documents_seen": whole(),
+                "_tokens_seen": whole(),
+                "_scale": number(above=True),
+            }.items()
         },
     }
 
@@ -342,13 +344,35 @@ class SCVB0(OnlineModel):
             **{ADAPTIVE + name: value for name, value in adaptive.items()},
         }
 
-    def _set_other_state(self, state: Mapping[str, Any]) -> None:
-        self._steps = StepSizes(*map(float, state["steps"]))
-        self._theta_steps = StepSizes(*map(float, state["theta_steps"]))
-        self._n_tokens = state.get("_n_tokens")
-        adaptive = {key.removeprefix(ADAPTIVE): state[key] for key in state if key.startswith(ADAPTIVE)}
-        self._step = AdaptiveStep.from_state(adaptive) if adaptive else None
+    def _set_other_state(self, state: State) -> None:
+        self._steps = StepSizes(*state.take("steps", array(3)).tolist())
+        self._theta_steps = StepSizes(*state.take("theta_steps", array(3)).tolist())
+        for steps in (self._steps, self._theta_steps):
+            check.positive(s=steps.s)
+            check.step_size(steps.tau0, steps.kappa)
+        self._n_tokens = state.take("_n_tokens", number(1)) if "_n_tokens" in state else None
+        self._step = (
+            AdaptiveStep.from_state(_adaptive(state)) if self._adaptive and self._tokens_seen else None
+        )
         self._sketch = Sketch(self.n_words)
+        if not (self._N_Z.any() and self._N_phi_hat.any()):
+            raise ValueError("the state's 'N_Z' and 'N_phi_hat' must not be all 0")
+        if self._scale * float(self._N_phi_hat.max()) > LARGEST:
+            raise ValueError("the state's N_phi must be finite in float32")
+        if self._tokens_seen and not self._documents_seen:
+            raise ValueError("the state has seen words of no document")
+
+
+def _adaptive(state: State) -> dict[str, Any]:
+    """The adaptive step's part of a state."""
+    entries = {
+        "N": array(BUCKETS, "K", low=-LARGEST),
+        "mean_g": array(BUCKETS, "K", low=-LARGEST),
+        "mean_gg": number(high=LARGEST**2),
+        "window": number(),
+        "steps": whole(),
+    }
+    return {name: state.take(ADAPTIVE + name, entry) for name, entry in entries.items()}
 
 
 def _step_sizes(

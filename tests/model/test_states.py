@@ -1,0 +1,153 @@
+"""A state that no model has kept is refused in one line, before a kernel writes beyond an array's end."""
+
+import numpy as np
+import pytest
+
+from model import KINDS
+from model.batch_hdp import BatchHDP
+from tests.model.conftest import planted
+from tests.model.test_contract import PRESENT, W, maker
+
+SAVED_WITH = {
+    "lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}],
+    "scvb0": [{"kappa": "adaptive"}, {"n_tokens": 9000.0, "warm_start": False}],
+    "hdp": [{}, {"warm_start": False}, {"n_documents": 5000}],
+}
+WRONG = [
+    None,
+    "text",
+    [],
+    {},
+    [[1.0]],
+    float("nan"),
+    float("inf"),
+    -1.0,
+    -1,
+    1e300,
+    2**70,
+    10**400,
+    True,
+    b"x",
+]
+
+
+@pytest.fixture(params=[(kind, options) for kind in PRESENT for options in SAVED_WITH[kind]], ids=str)
+def trained(request):
+    kind, options = request.param
+    batch, _ = planted(64, n_words=W)
+    model = maker(kind)(**options)
+    model.learn(batch[:32])
+    return model, batch[32:]
+
+
+def goes_on(kind, state, batch):
+    """Whether a model comes of the state; one that does has to bear being used."""
+    try:
+        model = kind.from_state(state)
+    except ValueError:
+        return False
+    if model.n_words != W:  # another model, not a wrong one
+        return False
+    assert model.infer(batch).shape == (batch.D, model.n_topics)
+    assert model.learn(batch).shape == (batch.D, model.n_topics)
+    return True
+
+
+def damaged(array):
+    """The array in other shapes, of other types, and with numbers that are none."""
+    yield array[:-1]
+    yield array[None]
+    yield array.T.copy() if array.ndim == 2 else array.reshape(-1, 1)
+    yield np.concatenate([array, array])
+    for dtype in (object, "S8", "complex128", array.dtype.newbyteorder()):
+        yield array.astype(dtype)
+    if array.dtype.kind == "f" and array.size:
+        for value in (np.nan, np.inf, -np.inf, -1e9, 3e38):
+            changed = array.copy()
+            changed.flat[-1] = value
+            yield changed
+
+
+def test_every_entry_is_missed(trained):
+    model, batch = trained
+    state = model.state()
+    for key in state.keys() - {"_n_tokens"}:
+        assert not goes_on(
+            type(model), {name: value for name, value in state.items() if name != key}, batch
+        ), key
+
+
+def test_an_entry_of_another_type_is_refused(trained):
+    model, batch = trained
+    for key, value in model.state().items():
+        for wrong in WRONG:
+            goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
+            if isinstance(value, str | np.ndarray):
+                assert not goes, (key, wrong)
+            elif type(wrong) is not type(value) and not isinstance(wrong, int | float):
+                assert not goes or key == "_n_tokens", (key, wrong)
+
+
+def test_an_array_of_another_shape_or_type_is_refused(trained):
+    model, batch = trained
+    for key, value in model.state().items():
+        if not isinstance(value, np.ndarray):
+            continue
+        for wrong in damaged(value):
+            goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
+            # Counts have a narrow type by chance, and an adaptive step's means may be negative.
+            assert not goes or key.startswith(("first_", "adaptive_")), (key, wrong.dtype, wrong.shape)
+
+
+@pytest.mark.parametrize("kind", PRESENT)
+def test_a_matrix_with_a_topic_too_few(kind):
+    """At first seen as "munmap_chunk(): invalid pointer"."""
+    state = maker(kind)().state()
+    key = "N_phi_hat" if kind == "scvb0" else "lambda_hat"
+    with pytest.raises(ValueError, match="shape"):
+        KINDS[kind].from_state({**state, key: state[key][:, :-1].copy()})
+
+
+def test_words_to_start_from_that_are_out_of_range():
+    state = maker("hdp")().state()
+    first = {"first_indptr": np.array([0, 1]), "first_counts": np.array([1])}
+    assert goes_on(
+        KINDS["hdp"], {**state, **first, "first_word_ids": np.array([W - 1])}, planted(5, n_words=W)[0]
+    )
+    for word in (W, 2**31 - 1, 2**40, -1):
+        with pytest.raises(ValueError, match=r"word"):
+            KINDS["hdp"].from_state({**state, **first, "first_word_ids": np.array([word])})
+
+
+def test_a_generator_that_would_repeat_itself_for_ever():
+    state = maker("hdp")().state()
+    state["random"][2:4] = 0
+    with pytest.raises(ValueError, match="odd"):
+        KINDS["hdp"].from_state(state)
+
+
+def test_rows_that_lie_the_other_way_round_are_the_same_model(trained):
+    model, batch = trained
+    state = model.state()
+    turned = {key: np.asfortranarray(v) if isinstance(v, np.ndarray) else v for key, v in state.items()}
+    np.testing.assert_array_equal(KINDS[model.kind].from_state(turned).infer(batch), model.infer(batch))
+
+
+def test_a_batch_model_checks_its_state_too():
+    batch, _ = planted(20, n_words=W)
+    state = BatchHDP(W, max_topics=5).fit(batch, max_sweeps=2).state()
+    assert BatchHDP.from_state(state).infer(batch).shape == (20, 5)
+    for key, wrong in (("a", state["a"][1:]), ("bounds", None), ("lambda_hat", state["lambda_hat"][:, 1:])):
+        with pytest.raises(ValueError, match="shape" if key == "lambda_hat" else key):
+            BatchHDP.from_state({**state, key: wrong})
+
+
+def test_an_estimator_checks_the_state_that_was_pickled():
+    estimators = pytest.importorskip("model.estimators")
+    batch, _ = planted(20, n_words=W)
+    X = np.zeros((20, W))
+    X[batch.documents(), batch.word_ids] = batch.counts
+    kept = estimators.OnlineLDAEstimator(3, n_passes=1).fit(X).__getstate__()
+    kept["model_"]["alpha"] = kept["model_"]["alpha"][1:]
+    with pytest.raises(ValueError, match="alpha"):
+        estimators.OnlineLDAEstimator().__setstate__(kept)
