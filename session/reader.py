@@ -286,9 +286,10 @@ class SessionReader:
             shares=np.frombuffer(shares, np.float32),
         )
 
-    def recent_articles(self, limit: int = 50) -> list[ArticleRow]:
-        """Newest first."""
-        return self._articles("ORDER BY seq DESC LIMIT ?", [limit])
+    def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
+        """Newest first; ``up_to``: from this number (:attr:`ArticleRow.seq`) down."""
+        where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
+        return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
 
     def find_articles(self, text: str, limit: int = 50) -> list[ArticleRow]:
         """Articles with ``text`` in the title, newest first."""

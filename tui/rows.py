@@ -34,6 +34,8 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
     cursor: reactive[int] = reactive(0, repaint=True)
     selectable = True
     """Whether a row can be chosen; else the list only scrolls."""
+    stays_on_top = False
+    """Whether a cursor on the first row stays on the first row: for lists that are newest or best first."""
 
     class Chosen(Message):
         """Enter or a click on the row under the cursor."""
@@ -63,6 +65,8 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         super().__init__(id=id, classes=classes)
         self.rows: Sequence[T] = ()
         self.empty = ""
+        self.held = False
+        """Whether the person has chosen the row under the cursor: the cursor then goes where the row goes."""
 
     # What a subclass gives ------------------------------------------------------------------
 
@@ -75,7 +79,7 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         raise NotImplementedError
 
     def key(self, row: T) -> object:
-        """What makes a row the same row after an update, so that the cursor stays on it."""
+        """What makes a row the same row after an update, so that the cursor can stay on it."""
         return None
 
     # ------------------------------------------------------------------------------------------
@@ -91,7 +95,8 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
-        """Draw these rows from now on; the cursor stays on its row by :meth:`key`, else in place.
+        """Draw these rows from now on. A row that is :attr:`held` keeps the cursor, by :meth:`key`; else the
+        cursor stays in its place.
 
         ``anew``: draw even if they are the same rows as before.
         """
@@ -99,15 +104,37 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
             return
         before = self.current
         self.rows = rows
-        if before is not None and self.key(before) is not None and self.scroll_y:
-            sought = self.key(before)
-            found = next((i for i, row in enumerate(rows) if self.key(row) == sought), None)
-            if found is not None:
-                self.set_reactive(Rows.cursor, found)
+        self._fit()
+        if self.held and before is not None:
+            self._go_along(self.key(before))
         if self.cursor >= len(rows):
             self.set_reactive(Rows.cursor, max(0, len(rows) - 1))
-        self._fit()
         self.refresh()
+
+    def hold(self) -> None:
+        """From now on the cursor goes where the row under it goes."""
+        self.held = self.current is not None and not (self.stays_on_top and self.cursor == 0)
+
+    def release(self) -> None:
+        """Back to the first row, whichever that is."""
+        self.held = False
+        self.set_reactive(Rows.cursor, 0)
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def _go_along(self, key: object) -> None:
+        """Put the cursor on the row of this key; a row that was in sight stays in sight."""
+        found = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
+        if found is None:
+            return
+        by, was_in_sight = found - self.cursor, self._in_sight(self.cursor)
+        self.set_reactive(Rows.cursor, found)
+        if was_in_sight and not self._in_sight(found):
+            # By as much as the row has moved, so that it keeps its place on the screen.
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+
+    def _in_sight(self, row: int) -> bool:
+        top = 1 if self.header(self.width) else 0
+        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - top
 
     def _fit(self) -> None:
         top = 1 if self.header(self.width) else 0
@@ -115,6 +142,8 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit()
+        if self.held:
+            self._reveal()  # it may have moved while the list was covered
 
     def render_line(self, y: int) -> Strip:
         width = self.width
@@ -129,8 +158,13 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         chosen = self.selectable and index == self.cursor and self.has_focus
         return self.strip(self.parts(self.rows[index], width), width, "cursor" if chosen else "")
 
-    def reveal(self) -> None:
-        """Scroll so that the cursor is in sight."""
+    def go_to(self, row: int) -> None:
+        """Choose a row and scroll so that it is in sight."""
+        self.cursor = row
+        self.hold()
+        self._reveal()
+
+    def _reveal(self) -> None:
         top = 1 if self.header(self.width) else 0
         self.scroll_to_region(
             Region(0, self.cursor, self.size.width, 1 + top), animate=False, force=True, x_axis=False
@@ -151,8 +185,7 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         if not self.selectable:
             self.scroll_relative(y=by, animate=False)
         elif self.rows:
-            self.cursor = min(max(self.cursor + by, 0), len(self.rows) - 1)
-            self.reveal()
+            self.go_to(min(max(self.cursor + by, 0), len(self.rows) - 1))
 
     def action_page(self, by: int) -> None:
         self.action_move(by * max(1, self.size.height - 2))
@@ -161,12 +194,12 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         if not self.selectable:
             self.scroll_to(y=self.max_scroll_y if row < 0 else 0, animate=False)
         elif self.rows:
-            self.cursor = row % len(self.rows)
-            self.reveal()
+            self.go_to(row % len(self.rows))
 
     def action_choose(self) -> None:
         current = self.current
         if current is not None and self.selectable:
+            self.hold()
             self.post_message(self.Chosen(self, current))
 
     def on_click(self, event: events.Click) -> None:
@@ -179,6 +212,6 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
         index = place.y + round(self.scroll_offset.y) - top
         if place.y >= top and 0 <= index < len(self.rows):
             same = index == self.cursor
-            self.cursor = index
+            self.go_to(index)
             if same or event.chain > 1:
                 self.action_choose()

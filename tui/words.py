@@ -1,5 +1,6 @@
 """Numbers and foreign text as people read them; pure functions."""
 
+import re
 import unicodedata
 
 from rich.cells import cell_len, set_cell_size
@@ -107,6 +108,18 @@ def size(n_bytes: float) -> str:
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles"."""
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+APART = 3
+"""The :func:`nearness` of what is not there."""
+
+
+def nearness(sought: str, text: str) -> int:
+    """How well ``text`` holds ``sought``, in any case: 0 as whole words, 1 where a word begins, 2 elsewhere,
+    else APART."""
+    here = re.escape(sought.casefold())
+    patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
+    return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), APART)
 
 
 def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:

@@ -311,12 +311,13 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
         yield
 
 
-def grow(path: Path, recipe: Recipe, by: int) -> None:
-    """One commit more, as a trainer makes them."""
+def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:
+    """One commit more, as a trainer makes them; ``titles`` of the articles that come with it, or one."""
     store = Store(path)
     rng = np.random.default_rng(by)
     before = store.progress()
     articles = before.articles + by
+    titles = titles or (str(rng.choice(TITLES)),)
     score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
     changes = Changes(
         metrics=[
@@ -326,7 +327,7 @@ def grow(path: Path, recipe: Recipe, by: int) -> None:
         snapshots=[snapshot(0, articles, articles, rng)],
         articles=[
             ArticleRows(
-                documents([str(rng.choice(TITLES))], rng), "trained", topics(1, store.settings.models, rng)
+                documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng)
             )
         ],
     )

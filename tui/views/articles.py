@@ -10,9 +10,11 @@ from tui.look import Choice, Look
 from tui.messages import OpenTopic
 from tui.views.view import View, name
 from tui.widgets.articlelist import ArticleList
-from tui.words import plural, visible
+from tui.words import count, nearness, plural, visible
 
 MANY = 200
+FOUND = 2000
+"""Titles that a search looks through at most, the newest, to list whole words first."""
 
 
 class Articles(View):
@@ -28,7 +30,8 @@ class Articles(View):
         self._look: Look | None = None
         self._choice = Choice()
         self._sought = ""
-        self._shown: tuple[object, str] | None = None
+        self._recent: object = None
+        self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")
@@ -38,12 +41,21 @@ class Articles(View):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
-        now = (look.recent, f"{choice.model_of(look)} {self._sought}")
-        if self._shown is None or now[0] is not self._shown[0] or now[1] != self._shown[1]:
-            self._shown = now
-            self.run_worker(self._fill(look, choice.model_of(look)), group="articles", exclusive=True)
+        model, newest = choice.model_of(look), self._newest_shown(look)
+        now = (model, self._sought, newest)
+        if look.recent is not self._recent or now != self._shown:
+            self._recent, self._shown = look.recent, now
+            self.run_worker(self._fill(look, model, newest), group="articles", exclusive=True)
 
-    async def _fill(self, look: Look, model: str | None) -> None:
+    def _newest_shown(self, look: Look) -> int | None:
+        """The first article of the list while the person reads further down, so that later ones do not push
+        the others away; None where the list begins with the newest."""
+        listed = self.query_one(ArticleList)
+        if listed.of != (look.status.session, "") or not listed.rows:
+            return None
+        return listed.rows[0].seq if listed.held or listed.scroll_offset.y else None
+
+    async def _fill(self, look: Look, model: str | None, newest: int | None) -> None:
         sought = self._sought
         topic = sought[1:] if sought.startswith("#") and sought[1:].isdecimal() else None
         none: list[ArticleRow] = []
@@ -51,14 +63,18 @@ class Articles(View):
             rows = await self.ask(lambda reader: reader.articles_about(model, int(topic), MANY), none)
             title = f"Articles most about topic {topic}"
         elif sought:
-            rows = await self.ask(lambda reader: reader.find_articles(sought, MANY), none)
+            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), none)
+            rows.sort(key=lambda row: nearness(sought, row.title))
             title = f"{plural(len(rows), 'article')} with “{visible(sought)}” in the title"
         else:
-            rows = await self.ask(lambda reader: reader.recent_articles(MANY), none)
+            rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest), none)
             title = "Articles read, newest first"
+            later = look.recent[0].seq - newest if newest is not None and look.recent else 0
+            if later:
+                title += f"; Home shows {count(later)} newer"
         listed = self.query_one(ArticleList)
         listed.empty = " nothing found" if sought else " the first articles are on their way"
-        listed.show_articles(rows, look, model)
+        listed.show_articles(rows, look, model, sought)
         name(listed, title)
 
     @on(ArticleList.Chosen, "#articles")

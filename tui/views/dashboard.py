@@ -17,7 +17,7 @@ from tui.widgets.flow import FlowPanel
 from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
 from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList, by_share, holds
+from tui.widgets.topiclist import TopicList
 
 WIDE, VAST = 120, 180
 FAR = 10
@@ -130,12 +130,10 @@ class Dashboard(View):
             flow.show(look, choice.ascii_only)
         model = choice.model_of(look)
         topics = self.query_one(TopicList)
-        topics.ascii_only = choice.ascii_only
-        rows = by_share(look.topics.get(model or "", ()))
-        topics.show([row for row in rows if holds(row, self._sought)])
+        topics.show_topics(look, choice, self._sought)
         of_model = f" · {model}" if len(look.models) > 1 and model else ""
-        finding = f" · with “{self._sought}”" if self._sought else ""
-        name(topics, f"Topics by share{of_model}{finding}")
+        which = f"Topics with “{self._sought}”" if self._sought else "Topics by share"
+        name(topics, f"{which}{of_model}")
         self.query_one(NowReading).show(look, choice)
         if self.has_class("-vast"):
             self.query_one(TopicCard).show(topics.current, look, choice)

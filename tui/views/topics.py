@@ -13,8 +13,8 @@ from tui.views.view import View, name
 from tui.widgets.articlelist import ArticleList
 from tui.widgets.evolution import Evolution, History
 from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList, by_share, holds
-from tui.words import count, share
+from tui.widgets.topiclist import TopicList
+from tui.words import plural, share
 
 SIDE_BY_SIDE = 110
 TALL, LOFTY = 38, 55
@@ -92,13 +92,10 @@ class Topics(View):
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
         model = choice.model_of(look)
-        rows = by_share(look.topics.get(model or "", ()))
         topics = self.query_one("#all-topics", TopicList)
-        topics.ascii_only = choice.ascii_only
-        found = [row for row in rows if holds(row, self._sought)]
-        topics.show(found)
+        topics.show_topics(look, choice, self._sought)
         finding = f" with “{self._sought}”" if self._sought else ""
-        name(topics, f"{count(len(found))} topics{finding} · {model or ''}")
+        name(topics, f"{plural(len(topics.rows), 'topic')}{finding} · {model or ''}")
         if self._wanted is not None:
             self._go_to_wanted()
         self._detail()
@@ -114,8 +111,7 @@ class Topics(View):
         where = next((i for i, row in enumerate(topics.rows) if row.topic == self._wanted), None)
         if where is not None:
             self._wanted = None
-            topics.cursor = where
-            topics.reveal()
+            topics.go_to(where)
             self.action_detail()
 
     def _detail(self) -> None:
@@ -149,7 +145,7 @@ class Topics(View):
         evolution.show(history)
         name(evolution, f"Topic {topic} after so many articles", "[ ] step through it")
         listed = self.query_one("#topic-articles", ArticleList)
-        listed.show_articles(articles, look, model)
+        listed.show_articles(articles, look, model, (model, topic))
         name(listed, f"Articles most about topic {topic}")
 
     @on(TopicList.Moved, "#all-topics")
@@ -166,6 +162,7 @@ class Topics(View):
 
     def action_detail(self) -> None:
         self.add_class("-open")
+        self.query_one("#all-topics", TopicList).hold()
         self._detail()
         self.query_one(Evolution).focus()
         self.refresh_bindings()
@@ -180,6 +177,7 @@ class Topics(View):
 
     def action_step(self, by: int) -> None:
         if self._covered or self.has_class("-side"):
+            self.query_one("#all-topics", TopicList).hold()
             self.query_one(Evolution).step(by)
 
     def action_neighbour(self, by: int) -> None:

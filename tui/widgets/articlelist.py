@@ -13,17 +13,28 @@ from tui.words import count, cut, visible
 class ArticleList(Rows[ArticleRow]):
     """Titles come from strangers: they print as themselves."""
 
+    stays_on_top = True
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.empty = " no articles"
         self._look: Look | None = None
         self._model: str | None = None
+        self.of: object = None
+        """The session that the articles are of, and what they have in common."""
 
     def show_articles(
-        self, rows: list[ArticleRow] | tuple[ArticleRow, ...], look: Look, model: str | None
+        self,
+        rows: list[ArticleRow] | tuple[ArticleRow, ...],
+        look: Look,
+        model: str | None,
+        sought: object = None,
     ) -> None:
-        """Draw these, as ``model`` sees them."""
-        self._look, self._model = look, model
+        """Draw these, as ``model`` sees them; ``sought`` is what they have in common."""
+        of = (look.status.session, sought)
+        if of != self.of:
+            self.release()
+        self.of, self._look, self._model = of, look, model
         self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:

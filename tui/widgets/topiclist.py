@@ -3,8 +3,9 @@
 from session.reading import TopicRow
 from tui.chart.spark import spark
 from tui.inks import Part
+from tui.look import Choice, Look
 from tui.rows import Rows
-from tui.words import share
+from tui.words import APART, nearness, share
 
 TREND = 8
 NOISE = 0.25
@@ -20,6 +21,19 @@ class TopicList(Rows[TopicRow]):
         super().__init__(id=id)
         self.ascii_only = False
         self.empty = " no topics yet: they come with the first minibatch"
+        self._of: tuple[str, str | None] | None = None
+        self._sought = ""
+
+    def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
+        """Draw the topics of the model in use, most prevalent first; with ``sought`` those it finds."""
+        model = choice.model_of(look)
+        of = (look.status.session, model)
+        if of != self._of or (sought and sought != self._sought):
+            self.release()
+        elif sought != self._sought:
+            self.hold()  # what was found stays under the cursor when all are listed again
+        self._of, self._sought, self.ascii_only = of, sought, choice.ascii_only
+        self.show(found(look.topics.get(model or "", ()), sought))
 
     def key(self, row: TopicRow) -> object:
         return row.topic
@@ -77,7 +91,15 @@ def by_share(rows: tuple[TopicRow, ...]) -> list[TopicRow]:
     return sorted(rows, key=lambda row: (-row.share, row.topic))
 
 
-def holds(row: TopicRow, text: str) -> bool:
-    """Whether a topic has a word with ``text`` in it, or is the topic of that number ("#12")."""
-    sought = text.strip().lower().removeprefix("#")
-    return not sought or str(row.topic) == sought or any(sought in word for word, _ in row.words)
+def found(rows: tuple[TopicRow, ...], text: str) -> list[TopicRow]:
+    """The topics with ``text`` among their words, or of that number ("#12"), whole words first, else by
+    share; "" finds all."""
+    sought = text.strip().removeprefix("#")
+    near = {row.topic: _nearness(sought, row) for row in rows}
+    return sorted((r for r in by_share(rows) if near[r.topic] < APART), key=lambda r: near[r.topic])
+
+
+def _nearness(sought: str, row: TopicRow) -> int:
+    if sought in ("", str(row.topic)):
+        return 0
+    return nearness(sought, " ".join(word for word, _ in row.words))

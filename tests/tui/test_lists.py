@@ -1,0 +1,202 @@
+"""Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+from rich.cells import cell_len
+
+from session.reading import TopicRow
+from tui.rows import Rows
+from tui.widgets.articlelist import ArticleList
+from tui.widgets.topiclist import TopicList, found
+from tui.words import nearness
+
+Opener = Callable[..., Any]
+RECIPE = canned.Recipe()
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Iterator[Path]:
+    """A session that a trainer holds and the test may write to."""
+    path = canned.build(tmp_path / "growing.db", RECIPE)
+    with canned.live(path, RECIPE):
+        yield path
+
+
+async def grow(pilot: Any, path: Path, titles: tuple[str, ...] = ()) -> None:
+    """One commit more, and the screen after it."""
+    before = pilot.app.latest.topics["lda"], pilot.app.latest.recent
+    canned.grow(path, RECIPE, 1024, titles)
+    for _ in range(200):
+        await pilot.pause(0.05)
+        if all(a is not b for a, b in zip(before, (look_of(pilot)), strict=True)):
+            break
+    await pilot.pause()
+
+
+def look_of(pilot: Any) -> tuple[object, object]:
+    return pilot.app.latest.topics["lda"], pilot.app.latest.recent
+
+
+def place_on_screen(rows: Rows[Any]) -> float:
+    return rows.cursor - rows.scroll_offset.y
+
+
+@pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
+async def test_a_chosen_topic_stays_chosen_while_the_shares_change(
+    open_app: Opener, growing: Path, keys: list[str]
+) -> None:
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press(*keys)
+        await pilot.pause(0.2)
+        topics = app.screen.query_one("#all-topics" if "2" in keys else "#topics", TopicList)
+        chosen, order = topics.current.topic, [row.topic for row in topics.rows]
+        for _ in range(6):
+            await grow(pilot, growing)
+            assert topics.current.topic == chosen
+            if "enter" in keys:
+                assert f"Topic {chosen} after so many articles" in seeing.text(app)
+        assert [row.topic for row in topics.rows] != order
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        assert 0 <= place_on_screen(topics) < topics.size.height - 1
+
+
+async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(open_app: Opener, growing: Path) -> None:
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        topics = app.screen.query_one(TopicList)
+        for _ in range(6):
+            await grow(pilot, growing)
+            assert (topics.cursor, topics.scroll_offset.y) == (0, 0)
+
+
+async def test_another_model_is_listed_from_its_top(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press(*["down"] * 5, "m", "m")
+        await seeing.until(pilot, "Topics by share · hdp")
+        assert app.screen.query_one(TopicList).cursor == 0
+
+
+async def test_a_chosen_article_stays_where_it_is_while_others_come(open_app: Opener, growing: Path) -> None:
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("3")
+        await seeing.until(pilot, "Bauhaus")
+        listed = app.screen.query_one("#articles", ArticleList)
+        await grow(pilot, growing, ("First of the newest",))
+        await seeing.until(pilot, "First of the newest")
+        assert listed.cursor == 0
+        await pilot.press("down", "down", "down")
+        chosen, place = listed.current, place_on_screen(listed)
+        for batch in range(3):  # more than are listed at a time
+            await grow(pilot, growing, tuple(f"Another {batch} {i}" for i in range(150)))
+            assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
+        assert "Another" not in await seeing.until(pilot, "450 newer")
+        await pilot.press("home")
+        await seeing.until(pilot, "Another 2 149")
+
+
+async def test_a_row_that_moves_out_of_sight_takes_the_list_along(open_app: Opener, growing: Path) -> None:
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("3", "slash", *"things", "enter")
+        await seeing.until(pilot, "200 articles with")
+        await pilot.press("down", "down")
+        listed = app.screen.query_one("#articles", ArticleList)
+        chosen, place = listed.current, place_on_screen(listed)
+        await grow(pilot, growing, tuple(f"More things {i}" for i in range(60)))
+        await seeing.until(pilot, "260 articles with")
+        assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
+
+
+def topic(number: int, share: float, words: str) -> TopicRow:
+    return TopicRow(number, share, tuple((w, 0.1) for w in words.split()), frozenset(), None, ())
+
+
+def test_topics_with_the_whole_word_come_first() -> None:
+    rows = (
+        topic(0, 0.4, "software computer"),
+        topic(1, 0.3, "award film"),
+        topic(2, 0.2, "battle warfare"),
+        topic(3, 0.1, "army war"),
+        topic(4, 0.05, "war navy"),
+        topic(5, 0.01, "river lake"),
+    )
+    assert [row.topic for row in found(rows, "War")] == [3, 4, 2, 0, 1]
+    assert [row.topic for row in found(rows, "#3")] == [3]
+    assert [row.topic for row in found(rows, " ")] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("War and Peace", 0),
+        ("Trojan War", 0),
+        ("war", 0),
+        ("The War's end", 0),
+        ("(war)", 0),
+        ("Warsaw", 1),
+        ("Software", 2),
+        ("Peace", 3),
+    ],
+)
+def test_how_near_a_title_is(text: str, near: int) -> None:
+    assert nearness("war", text) == near
+    assert nearness("[/x", "a [/x] b") == 0
+
+
+async def test_titles_with_the_whole_word_come_first(open_app: Opener, growing: Path) -> None:
+    canned.grow(growing, RECIPE, 64, ("Siege War", *(f"Software {i}" for i in range(300))))
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("3", "slash", *"war", "enter")
+        await seeing.until(pilot, "with “war” in the title")
+        await seeing.until(pilot, "Siege War")
+        titles = [row.title for row in app.screen.query_one("#articles", ArticleList).rows]
+        assert titles[0] == "Siege War"
+        assert titles.index("HMS Warrior") == 1
+
+
+async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
+    open_app: Opener, live: Path
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("2", "slash", *"galaxy", "enter")
+        await seeing.until(pilot, "with “galaxy”")
+        topics = app.screen.query_one("#all-topics", TopicList)
+        chosen = topics.current.topic
+        await pilot.press("escape")
+        await seeing.until(pilot, "50 topics ·")
+        assert topics.current.topic == chosen
+
+
+async def test_the_name_of_a_session_has_the_room_that_is_there(
+    open_app: Opener, live: Path, home: Path
+) -> None:
+    home.mkdir()
+    long = "a-night-with-three-models-and-a-dump"
+    canned.build(home / f"{long}.db", canned.Recipe(state="finished"))
+    canned.build(home / "日本語の記事.db", canned.Recipe(state="finished"))
+    app = open_app(live)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await pilot.press("6")
+        seen = (await seeing.until(pilot, long)).splitlines()
+        head, *rows = (line for line in seen if "perplexity" in line or "finished" in line)
+        assert len(rows) == 2
+        assert {cell_len(line[: line.index("finished")]) for line in rows} == {head.index("state")}
+        assert all(line.count("ago") == 1 for line in rows)
+        await pilot.resize_terminal(80, 24)
+        await seeing.until(pilot, "a-night-w…")
