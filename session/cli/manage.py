@@ -35,13 +35,14 @@ def sessions(session: str | None, as_json: bool) -> None:
         return
     if not found:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
+    width = max([20, *(len(name) for name, _, _ in found)])
     for name, path, status in found:
         if isinstance(status, str):
-            click.echo(f"{name:20} {printable(status)}")
+            click.echo(f"{name:{width}} {printable(status)}")
         else:
             size = path.stat().st_size / 1e6
             click.echo(
-                f"{name:20} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
+                f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
                 f"{printable(status.source_name)}"
             )
 

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -41,6 +42,14 @@ class SessionList(Rows[SessionRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.empty = " looking for sessions …"
+        self._longest = 0, 0
+        """Cells of the longest name and of the longest text behind the columns."""
+
+    def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
+        names = (cell_len(visible(row.name)) for row in rows)
+        tails = (sum(cell_len(text) for text, _ in _tail(row.status)) for row in rows)
+        self._longest = max(names, default=0), max(tails, default=0)
+        super().show(rows, anew=anew)
 
     def key(self, row: SessionRow) -> object:
         return row.path
@@ -50,32 +59,40 @@ class SessionList(Rows[SessionRow]):
         head = f"   {'name':<{name}} {'state':<{state}} {'articles':>10}  {'source':<{source}} "
         return [(head + "models, perplexity", "header")]
 
-    @staticmethod
-    def _widths(width: int) -> tuple[int, int, int]:
-        """Cells of name, state and source."""
-        return (18, 16, 24) if width >= 110 else (10, 12, 15)
+    def _widths(self, width: int) -> tuple[int, int, int]:
+        """Cells of name, state and source. The name has what the others leave, if it needs it."""
+        name, state, source = (18, 16, 24) if width >= 110 else (10, 12, 15)
+        others = len("   ") + 1 + state + 1 + 10 + 2 + source + 1
+        longest, tail = self._longest
+        return max(name, min(longest, width - others - tail)), state, source
 
     def parts(self, row: SessionRow, width: int) -> list[Part]:
         name, state, source = self._widths(width)
         mark: Part = (" > " if row.here else "   ", "accent")
-        title: Part = (f"{cut(visible(row.name), name):<{name}} ", "strong")
-        if isinstance(row.status, str):
-            return [mark, title, (visible(row.status), "bad")]
+        title: Part = (set_cell_size(cut(visible(row.name), name), name) + " ", "strong")
         s = row.status
+        if isinstance(s, str):
+            return [mark, title, (visible(s), "bad")]
         _, words, ink = condition(s)
-        models = "  ".join(
-            f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in s.models
-        )
-        saved = f"  saved {age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else ""
         return [
             mark,
             title,
             (f"{cut(words.lower(), state):<{state}} ", ink),
             (f"{count(s.articles):>10}  ", ""),
             (set_cell_size(cut(source_words(s), source), source) + " ", "muted"),
-            (visible(models), ""),
-            (saved, "faint"),
+            *_tail(s),
         ]
+
+
+def _tail(status: Status | str) -> list[Part]:
+    """What stands behind the columns: the models with their perplexity, and when all was saved."""
+    if isinstance(status, str):
+        return []
+    models = "  ".join(
+        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in status.models
+    )
+    since = status.checkpoint_age_seconds
+    return [(visible(models), ""), (f"  saved {age(since)} ago" if since is not None else "", "faint")]
 
 
 class Sessions(View):
