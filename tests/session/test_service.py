@@ -1,6 +1,7 @@
 """The service files: which exit codes bring a trainer back, and that a stop reaches it."""
 
 import configparser
+import os
 import plistlib
 import signal
 import subprocess
@@ -46,6 +47,28 @@ def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
     shell.send_signal(signal.SIGTERM)
     assert shell.wait() == 0
     assert saved.exists()
+
+
+def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
+    pids = tmp_path / "pids"
+    script = f"echo $$ >> {pids}\ntrap 'exit 0' TERM\nwhile :; do sleep 0.02; done"
+    for number in range(40):
+        shell = launch(script)
+        time.sleep(number * 0.0001)
+        shell.send_signal(signal.SIGTERM)
+        assert shell.wait() in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+    left = [pid for pid in pids.read_text().split() if runs(int(pid))] if pids.exists() else []
+    for pid in left:
+        os.kill(int(pid), signal.SIGKILL)
+    assert not left
+
+
+def runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_the_folder_of_the_log_is_made(spawn, corpus, tmp_path):
