@@ -1,9 +1,6 @@
 """Pages to word counts: the one step where the crawl meets the vocabulary. Runs in worker processes."""
 
-import multiprocessing
-import os
 import signal
-import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,20 +20,10 @@ _worker: tuple[Vocabulary, SourceInfo] | None = None
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
-    """Prepare a worker process: it leaves signals to its parent and dies with it."""
+    """Prepare a worker process."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     _worker = Vocabulary.from_words(tuple(words)), info
-
-
-def _follow(parent: multiprocessing.process.BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
 
 
 def count_in_worker(pages: Sequence[Page]) -> Documents:

@@ -2,20 +2,18 @@
 
 import asyncio
 import contextlib
-import multiprocessing
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import resource_tracker
+from concurrent.futures import Executor, Future
 from typing import Literal, Protocol
 
 from crawler.page import Activity, Page, PageBatch, Position, Source, SourceInfo
 from session.counting import CALL_SECONDS, count_in_worker, start_worker
 from session.documents import Block, Documents
 from session.errors import SessionError
+from session.workers import JobFailed, WorkerDied, Workers
 
 Wait = Literal["network", "parsing"]
 MOST_DEATHS = 3
@@ -72,13 +70,7 @@ class CrawlFeed:
         self.arrivals = Rate()
 
     def _new_pool(self) -> Executor:
-        # forkserver: a fork of this process would copy locks of its threads in whatever state they are.
-        _start_tidying()
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["session.counting"])
-        return ProcessPoolExecutor(
-            self._workers, mp_context=context, initializer=start_worker, initargs=self._initial
-        )
+        return Workers(self._workers, start_worker, self._initial)
 
     def start(self, position: Position | None) -> None:
         self._task = asyncio.create_task(self._fetch(position))
@@ -86,7 +78,7 @@ class CrawlFeed:
     async def _fetch(self, position: Position | None) -> None:
         try:
             async for batch in self._source.batches(position):
-                self._items.append((batch, self._count(batch)))
+                self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
                 self.queued += len(batch.pages)
                 self._moved.set()
                 while len(self._items) >= self._ahead:
@@ -117,9 +109,7 @@ class CrawlFeed:
         try:
             documents = await _result(counting)
             self._deaths = 0
-        except Exception as error:  # noqa: BLE001 (whatever a page may do to the code that reads it)
-            if isinstance(error, BrokenProcessPool):
-                self._mend()
+        except (JobFailed, WorkerDied):
             documents = await self._one_by_one(batch.pages, warnings)
         self._items.popleft()
         self._moved.set()
@@ -127,51 +117,27 @@ class CrawlFeed:
         self.arrivals.add(len(batch.pages))
         return Block(documents, batch.skipped, dict(batch.position), batch.lap, tuple(warnings))
 
-    def _count(self, batch: PageBatch) -> Future[Documents]:
-        try:
-            return self._pool.submit(count_in_worker, batch.pages)
-        except BrokenProcessPool:
-            # A worker died just now; whoever waits for the batches before this one finds out too.
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = self._new_pool()
-            return self._pool.submit(count_in_worker, batch.pages)
-
-    def _mend(self) -> None:
-        """A worker died, and its pool with it: all behind the first item once more, in a new pool."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = self._new_pool()
-        first, *others = self._items
-        self._items = deque([first, *((batch, self._count(batch)) for batch, _ in others)])
-
     async def _one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
-        """Count pages apart from all others; one that fails or kills its worker even so is left empty.
-
-        Any page of a pool may have killed it. Alone in one, there is only one that can be to blame.
-        """
+        """Count pages one at a time; one that fails or kills its worker even so is left empty."""
         parts: list[Documents] = []
-        pool = self._new_pool()
-        try:
-            for page in pages:
-                try:
-                    parts.append(await _result(pool.submit(count_in_worker, (page,))))
-                    self._deaths = 0
-                    continue
-                except BrokenProcessPool:
-                    self._deaths += 1
-                    if self._deaths >= MOST_DEATHS:
-                        raise SessionError(
-                            "the processes that parse articles are killed again and again: is memory short?"
-                        ) from None
-                    reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
-                    pool.shutdown(wait=False)
-                    pool = self._new_pool()
-                except Exception as error:  # noqa: BLE001 (as above)
-                    reason = repr(error)[:200]
-                # repr writes control characters and direction marks out.
-                warnings.append(f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}")
-                parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        for page in pages:
+            try:
+                parts.append(await _result(self._pool.submit(count_in_worker, (page,))))
+                self._deaths = 0
+                continue
+            except WorkerDied as death:
+                self._deaths += 1
+                if self._deaths >= MOST_DEATHS:
+                    raise SessionError(
+                        "the processes that parse articles die one after another: is memory short? "
+                        f"(the last one {death})"
+                    ) from None
+                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+            except JobFailed as error:
+                reason = str(error)[:200]
+            # Both write control characters and direction marks out.
+            warnings.append(f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}")
+            parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
         return Documents.concatenate(parts)
 
     async def drain(self) -> list[Block]:
@@ -193,23 +159,6 @@ class CrawlFeed:
         await self._stop_fetching()
         self._pool.shutdown(wait=False, cancel_futures=True)
         await self._source.close()
-
-
-def _start_tidying() -> None:
-    """Start the process by which Python removes a pool's semaphores after a death that left no time to.
-
-    It warns of those that it finds, though after Ctrl+C twice or kill -9 nothing is amiss. What reaches it is
-    its environment, at its start.
-    """
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
-    try:
-        resource_tracker.ensure_running()
-    finally:
-        if before is None:
-            del os.environ["PYTHONWARNINGS"]
-        else:
-            os.environ["PYTHONWARNINGS"] = before
 
 
 async def _result(counting: Future[Documents]) -> Documents:

@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+from crawler.child import start_python
 from session.errors import SessionError
 from session.paths import log_file
 
@@ -17,12 +17,6 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
     except OSError as error:
         raise SessionError(f"cannot write {log_file(path)}: {error.strerror}") from None
     try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "session.cli", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        return start_python("session.cli", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     finally:
         os.close(log)

@@ -13,6 +13,7 @@ import sys
 
 from aiohttp import web
 
+from crawler.child import end_with_parent
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.app import make_app
 from crawler.embedded.corpus import Articles, Corpus
@@ -23,6 +24,7 @@ from crawler.embedded.writing import words_for_bytes
 
 def main() -> None:
     """Read the options, serve, and leave quietly."""
+    end_with_parent()
     parser = argparse.ArgumentParser(prog="python -m crawler.embedded", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")

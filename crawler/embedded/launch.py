@@ -1,9 +1,9 @@
 """Start the embedded wiki as a child process and know its address."""
 
 import subprocess
-import sys
 from collections.abc import Sequence
 
+from crawler.child import start_python
 from crawler.errors import WikiUnreachable
 
 
@@ -15,12 +15,8 @@ class EmbeddedWiki:
     """
 
     def __init__(self, options: Sequence[str] = ()) -> None:
-        # A session of its own: Ctrl+C in the terminal is for the trainer, which still reads.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "crawler.embedded", *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
+        self._process = start_python(
+            "crawler.embedded", options, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()

@@ -33,7 +33,7 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
     seen = []
     try:
         seen += (await feed.next()).documents.page_ids.tolist()
-        for pid in list(feed._pool._processes):
+        for pid in feed._pool.pids():
             os.kill(pid, signal.SIGKILL)
         while (found := await feed.next()) is not None:
             seen += found.documents.page_ids.tolist()

@@ -1,8 +1,6 @@
 """Pages that break whatever reads them: each is skipped and told, and the stream goes on as it was."""
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from session.reader import SessionReader
 from session.run import Limits, Run
 from session.store import Store
 from session.trainer import Trainer
+from session.workers import Workers
 from vocab import Vocabulary
 
 INFO = SourceInfo("memory", 60)
@@ -63,12 +62,7 @@ def feed_of(corpus, monkeypatch):
     monkeypatch.setattr(
         CrawlFeed,
         "_new_pool",
-        lambda self: ProcessPoolExecutor(
-            2,
-            get_context("forkserver"),
-            initializer=exec,
-            initargs=(WORKER, {"words": corpus.words, "info": INFO}),
-        ),
+        lambda self: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
     )
     return lambda poison: CrawlFeed(Memory(list(corpus.words), poison), INFO, corpus.words)
 

@@ -1,0 +1,41 @@
+"""Python child processes: all started in one way, and gone with the process that started them."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+_PR_SET_PDEATHSIG = 1
+
+Stream = int | IO[bytes]
+
+
+def start_python(
+    module: str, arguments: Sequence[str] = (), *, stdin: Stream, stdout: Stream, stderr: Stream | None = None
+) -> subprocess.Popen[bytes]:
+    """Run ``python -m MODULE ARGUMENTS``, whatever lies in the working directory.
+
+    ``-P``, which no environment variable undoes, keeps the working directory off the module search path:
+    a folder called `model` or a file `json.py` there is not run in place of ours. The child has a terminal
+    session of its own, so that Ctrl+C is for its parent alone.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+
+
+def end_with_parent() -> None:
+    """Have the kernel kill this process when the thread that started it ends (Linux; elsewhere nothing).
+
+    It reaches a process that is stopped, too. The end of standard input, which a child should watch for
+    everywhere, does not.
+    """
+    if sys.platform == "linux":
+        import ctypes  # only children need it
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

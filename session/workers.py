@@ -1,0 +1,185 @@
+"""Worker processes that compute what they are sent through a pipe, as an :class:`Executor`.
+
+Unlike a pool of :mod:`multiprocessing` they need no semaphores (``/dev/shm`` may be full or read-only), no
+server and no tracker beside them, leave nothing behind however they end, and a worker that dies takes only
+its own job with it.
+"""
+
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar, cast
+
+from crawler.child import end_with_parent, start_python
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class WorkerDied(Exception):
+    """A worker ended, or did not start, before it had answered. Says how, as far as it is known."""
+
+
+class JobFailed(Exception):
+    """A job raised an exception; the message is its ``repr``."""
+
+
+class Workers(Executor):
+    """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
+
+    Functions and arguments travel pickled. A future raises :class:`JobFailed` for an exception of its job
+    and :class:`WorkerDied` where the process was lost; the next job gets a new one.
+    """
+
+    def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
+        self._first = (initializer, initargs)
+        # One thread waits for each worker, so that the job that killed it is known.
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+        self._of_thread = threading.local()
+        self._workers: set[_Worker] = set()
+        self._changing = threading.Lock()
+        self._closed = False
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a worker call ``fn``."""
+        return self._threads.submit(self._compute, fn, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """With ``wait`` the jobs under way are finished; otherwise their workers are killed."""
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        with self._changing:
+            self._closed = True
+            workers, self._workers = self._workers, set()
+        for worker in workers:
+            worker.end()
+
+    def pids(self) -> list[int]:
+        """The processes that there are now."""
+        with self._changing:
+            return [worker.pid for worker in self._workers]
+
+    def _compute(self, fn: Callable[P, T], args: Any, kwargs: Any) -> T:
+        worker: _Worker | None = getattr(self._of_thread, "worker", None)
+        if worker is None:
+            worker = self._of_thread.worker = self._start()
+        try:
+            return worker.ask(fn, args, kwargs)
+        except WorkerDied:
+            self._of_thread.worker = None
+            with self._changing:
+                self._workers.discard(worker)
+            raise
+
+    def _start(self) -> "_Worker":
+        with self._changing:
+            if self._closed:
+                raise WorkerDied("there is no work any more")
+            worker = _Worker()
+            self._workers.add(worker)
+        worker.tell(*self._first)
+        return worker
+
+
+class _Worker:
+    """One process, and the pipes to it."""
+
+    def __init__(self) -> None:
+        self._ending = threading.Lock()
+        self._said = ""
+        try:
+            self._process = start_python(
+                __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            raise WorkerDied(f"no process could be started: {error.strerror}") from None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
+        """Have it call ``fn``."""
+        assert self._process.stdin is not None
+        message = pickle.dumps((fn, args, kwargs or {}))
+        try:
+            self._process.stdin.write(message)
+            self._process.stdin.flush()
+        except (OSError, ValueError):  # ValueError: closed by end() in another thread
+            raise self._died() from None
+
+    def ask(self, fn: Callable[..., T], args: Any, kwargs: Any) -> T:
+        """What ``fn`` returns."""
+        assert self._process.stdout is not None
+        self.tell(fn, args, kwargs)
+        try:
+            value, failure = pickle.load(self._process.stdout)  # noqa: S301 (our own process)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            raise self._died() from None
+        if failure is not None:
+            raise JobFailed(failure)
+        return cast(T, value)
+
+    def end(self) -> str:
+        """Kill it; returns the last line that it wrote to standard error. From any thread, more than once."""
+        process = self._process
+        with self._ending:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):  # of what was still to be written to it
+                        pipe.close()
+            if process.stderr is not None and not process.stderr.closed:
+                self._said = process.stderr.read().decode(errors="replace")
+                process.stderr.close()
+        return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
+
+    def _died(self) -> WorkerDied:
+        code, words = self._process.wait(), self.end()
+        how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+        return WorkerDied(f"{how}: {words}" if words else how)
+
+
+def main() -> None:
+    """Be a worker: compute what comes in, in order, until standard input ends."""
+    end_with_parent()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    os.set_blocking(2, False)  # nobody reads it before the end: a full pipe is no reason to stand still
+    jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
+    initializer, args, kwargs = jobs.get()
+    initializer(*args, **kwargs)
+    while True:
+        fn, args, kwargs = jobs.get()
+        try:
+            answer = pickle.dumps((fn(*args, **kwargs), None))
+        except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
+            answer = pickle.dumps((None, repr(error)))
+        answers.write(answer)
+        answers.flush()
+
+
+def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
+    """Read ahead of the computing: so the end of the parent is seen in the middle of a long job as well."""
+    code = 1
+    try:
+        while True:
+            jobs.put(pickle.load(sys.stdin.buffer))  # noqa: S301 (from our own parent)
+    except EOFError:
+        code = 0
+    except Exception:  # noqa: BLE001 (of imports, too; its last line is what the parent reads)
+        traceback.print_exc()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

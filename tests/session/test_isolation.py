@@ -1,0 +1,85 @@
+"""A folder of the user's own called `model`, or a file `json.py`, is never run in place of ours."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
+PACKAGES = ("crawler", "vocab", "model", "session", "tui", "wikitopics", "numpy")
+MODULES = ("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize", "click")
+WITHOUT_SESSION = [
+    "--version",
+    "sessions",
+    "doctor --offline",
+    "vocab show",
+    "demo --headless --articles 100",
+]
+WITH_SESSION = [
+    "status",
+    "topics",
+    "articles --topic 0",
+    "infer here.txt",
+    "export model -o model.npz",
+    "backup copy.db",
+    "train --articles 128 --threads 1",
+    "vocab build here.txt -o words.txt --min-articles 1 --max-share 1",
+]
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not installed")
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """The working directory: whatever is imported from it says so in a file beside it."""
+    folder, told = tmp_path / "hostile", tmp_path / "told"
+    folder.mkdir()
+    code = f"with open({str(told)!r}, 'a') as file: file.write(__name__ + '\\n')\nraise SystemExit(99)\n"
+    for name in PACKAGES:
+        (folder / name).mkdir()
+        for file in ("__init__.py", "__main__.py"):
+            (folder / name / file).write_text(code)
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(code)
+    (folder / "here.txt").write_text("aaa aab aac aad\n\naaa aab\n" * 20)
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    yield
+    assert not told.exists(), told.read_text()
+
+
+def program(command):
+    return subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=100)
+
+
+@pytest.mark.parametrize("command", WITHOUT_SESSION)
+def test_commands_of_a_new_user(hostile, command):
+    done = program(command)
+    assert done.returncode in (0, 1), done.stderr  # 1: doctor has no contact
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", WITH_SESSION)
+def test_commands_on_a_session(trained, hostile, command):
+    done = program(command)
+    assert done.returncode in (0, 2), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
+    home.mkdir()
+    script = tmp_path / "screen.py"
+    script.write_text(
+        "from pathlib import Path; from session.launch import start_trainer\n"
+        f"path = Path({str(home / 'demo.db')!r})\n"
+        "trainer = start_trainer(path, ['demo', '--headless', '--articles', '60'])\n"
+        "raise SystemExit(trainer.wait())"
+    )
+    environment = {**os.environ, "PYTHONSAFEPATH": ""}
+    done = subprocess.run([sys.executable, script], env=environment, timeout=100)
+    log = home / "demo.db.log"
+    assert done.returncode == 0, log.read_text() if log.exists() else ""
+    assert "60 articles" in log.read_text()

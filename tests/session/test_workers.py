@@ -1,0 +1,134 @@
+"""Worker processes: what a lost one costs, and that none outlives who started it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from session.errors import SessionError
+from session.feed import CrawlFeed
+from session.workers import JobFailed, WorkerDied, Workers
+from tests.session.memory import INFO
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+
+
+@pytest.fixture
+def workers():
+    """Two, prepared by nothing."""
+    pool = Workers(2, int, ())
+    yield pool
+    pool.shutdown(wait=False, cancel_futures=True)
+    assert pool.pids() == []
+
+
+def gone(pid):
+    """Whether the process has ended; one that nobody has waited for counts as ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"
+
+
+def until(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_a_job_returns_raises_and_prints(workers, capfd):
+    assert workers.submit(max, 3, 4).result(30) == 4
+    with pytest.raises(JobFailed, match=r"ValueError\(.*'x'"):
+        workers.submit(int, "x").result(30)
+    assert workers.submit(print, "is no answer").result(30) is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_lost_worker_takes_its_own_job_and_no_other(workers):
+    slow = workers.submit(time.sleep, 0.5)
+    with pytest.raises(WorkerDied, match="ended with code 7"):
+        workers.submit(os._exit, 7).result(30)
+    with pytest.raises(WorkerDied, match="SIGKILL"):
+        workers.submit(signal.raise_signal, signal.SIGKILL).result(30)
+    assert slow.result(30) is None
+    assert workers.submit(len, "four").result(30) == 4
+
+
+def test_a_worker_that_never_ends_is_killed_with_the_pool():
+    pool = Workers(1, int, ())
+    job = pool.submit(time.sleep, 600)
+    until(job.running)
+    until(pool.pids)
+    pool.shutdown(wait=False, cancel_futures=True)
+    with pytest.raises(WorkerDied):
+        job.result(30)
+
+
+def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
+    assert (
+        workers.submit(exec, "import sys\nfor _ in range(400): sys.stderr.write('x' * 1000)").result(30)
+        is None
+    )
+
+
+@linux
+@pytest.mark.parametrize("stopped", [False, True])
+def test_no_worker_outlives_a_killed_parent(stopped):
+    script = (
+        "import time; from session.workers import Workers\n"
+        "pool = Workers(2, int, ()); jobs = [pool.submit(time.sleep, 600) for _ in range(2)]\n"
+        "while len(pool.pids()) < 2: time.sleep(0.01)\n"
+        "print(*pool.pids(), flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    if stopped:
+        time.sleep(1.0)  # until each has told the kernel whom to follow
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+    parent.kill()
+    parent.communicate()
+    try:
+        until(lambda: all(gone(pid) for pid in pids))
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
+    """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on device"."""
+    script = (
+        "import _multiprocessing, errno, sys\n"
+        "def full(*_, **__): raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "_multiprocessing.SemLock = full\n"
+        "from session.cli import run; sys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "300 articles" in done.stderr
+
+
+async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
+    short = Workers(1, exec, ("raise MemoryError('for a worker')",))
+    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: short)
+    feed = CrawlFeed(memory, INFO, corpus.words)
+    feed.start(None)
+    try:
+        with pytest.raises(SessionError, match=r"is memory short\?.*code 1: MemoryError") as caught:
+            await feed.next()
+    finally:
+        await feed.close()
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
