@@ -13,7 +13,7 @@ from typing import cast
 from crawler.dump_blocks import CutOff, data_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource
-from crawler.page import Page
+from crawler.page import Page, Skip
 
 STANDARD_INPUT = "-"
 
@@ -29,9 +29,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One article, or one that had to be skipped (``page`` is None), and the place behind it."""
+    """One article, or why one had to be skipped, and the place behind it."""
 
-    page: Page | None
+    page: Page | Skip
     place: Place
 
 
@@ -117,7 +117,7 @@ class DumpFiles:
                         behind_restart += 1
                     if to_skip:
                         to_skip -= 1
-                    elif entry.page is not None or entry.is_skipped:
+                    elif entry.page is not None:
                         yield Found(entry.page, Place(number, restart, behind_restart))
             reader.close()
         except CutOff as error:
@@ -150,7 +150,7 @@ def scan(files: DumpFiles, n: int, progress: Callable[[], None] = lambda: None) 
     heap: list[tuple[int, int, Page, bytes]] = []
     articles = 0
     for found in files.read():
-        if (page := found.page) is None:
+        if not isinstance(page := found.page, Page):
             continue
         articles += 1
         if articles % 1000 == 0:

@@ -8,7 +8,7 @@ from xml.parsers import expat
 from crawler.disambiguation import is_disambiguation
 from crawler.dump_blocks import CutOff
 from crawler.errors import BadSource
-from crawler.page import Page
+from crawler.page import Page, Skip
 from crawler.pages import is_id
 
 _ROOT = b"<mediawiki>"
@@ -21,10 +21,8 @@ _TEXT_MODELS = frozenset({"", "wikitext"})
 class Entry:
     """One page of the dump, of whatever kind."""
 
-    page: Page | None
-    """None: no article, or one without text."""
-    is_skipped: bool
-    """Of the article's kind, but a disambiguation page, or its text is missing, hidden, or no wikitext."""
+    page: Page | Skip | None
+    """The article, or why it must be skipped; None: a page of another kind, or a redirect."""
     end: int
     """Bytes of this reader's input up to the page's end."""
 
@@ -120,6 +118,7 @@ class DumpReader:
                 self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
                 self._redirect = False
                 self._has_text = False
+                self._too_large = False
         elif depth == 3:
             if tag in ("title", "ns", "id"):
                 self._collect()
@@ -127,7 +126,7 @@ class DumpReader:
                 self._redirect = True
             elif tag == "revision":
                 # A dump with the whole history: the last revision is the one that counts.
-                self._has_text = False
+                self._has_text = self._too_large = False
                 self._fields["text"] = self._fields["model"] = ""
         elif depth == 4:
             if tag == "namespace" and attributes.get("key") in ("6", "14"):
@@ -165,28 +164,40 @@ class DumpReader:
                     self.category_names = (*names, text)
             elif self._seen_pages:
                 self._fields["revision" if tag == "id" and depth == 4 else tag] = text
-                if tag == "text" and self._length > _MAX_TEXT:
-                    self._has_text = False
+                if tag == "text":
+                    self._too_large = self._length > _MAX_TEXT
         if depth == 2 and tag == "page":
             end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
             self._entries.append(self._entry(end))
 
     def _entry(self, end: int) -> Entry:
+        return Entry(self._page(), end)
+
+    def _page(self) -> Page | Skip | None:
         fields = self._fields
         if self._redirect or fields["ns"].strip() not in ("", "0"):
-            return Entry(None, False, end)
+            return None
         text, title = fields["text"], fields["title"].strip()
         try:
             numbers = int(fields["id"]), int(fields["revision"] or 0)
         except ValueError:
-            return Entry(None, True, end)
+            return "damaged"
         page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
-        readable = self._has_text and text.strip() and fields["model"].strip() in _TEXT_MODELS
-        if not readable or not page_id or not title or is_disambiguation(text, self.language):
-            return Entry(None, True, end)
+        if not page_id or not title:
+            return "damaged"
+        if not self._has_text:
+            return "deleted or hidden"
+        if fields["model"].strip() not in _TEXT_MODELS:
+            return "no wikitext"
+        if self._too_large:
+            return "too large"
+        if not text.strip():
+            return "no text"
+        if is_disambiguation(text, self.language):
+            return "disambiguation"
         if text.lstrip()[:9].lower() == "#redirect":
-            return Entry(None, False, end)
-        return Entry(Page(page_id, title, revision_id, text, "wikitext"), False, end)
+            return None
+        return Page(page_id, title, revision_id, text, "wikitext")
 
     def _doctype(self, *_: Any) -> None:
         # No dump has one; what has one may declare entities that grow without bound.

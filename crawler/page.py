@@ -7,6 +7,17 @@ from typing import Any, Literal, Protocol
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
+Skip = Literal[
+    "disambiguation",
+    "redirect",
+    "deleted or hidden",
+    "no text",
+    "no wikitext",
+    "too large",
+    "damaged",
+    "forbidden by robots.txt",
+]
+"""Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +37,19 @@ class PageBatch:
 
     ``position`` is the position behind the last page: a source resumed from it goes on with the
     next page, so that nothing is lost or repeated if it is saved together with these pages.
-    ``skipped`` counts pages that the source listed but that give no article (deleted meanwhile,
-    disambiguation, text that never arrives).
+    ``skips`` counts the pages that the source listed but that give no article, by reason.
     """
 
     pages: tuple[Page, ...]
     position: Position
-    skipped: int = 0
+    skips: Mapping[Skip, int] = field(default_factory=dict)
     lap: float | None = None
     """Share of the whole source behind us, 0 to 1, where it can be known."""
+
+    @property
+    def skipped(self) -> int:
+        """Pages that give no article, for whatever reason."""
+        return sum(self.skips.values())
 
 
 @dataclass(slots=True)

@@ -1,10 +1,11 @@
 """Pages out of the Action API's replies: types checked, sizes bounded, pieces of one batch put together."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from crawler.page import Page
+from crawler.page import Page, Skip
 from crawler.wire import Trouble
 
 LARGEST_ID = (1 << 63) - 1
@@ -22,8 +23,8 @@ class _Listed:
     title: str
     revision_id: int = 0
     text: str | None = None
-    no_article: bool = False
-    """It was deleted, hidden, is a redirect or disambiguation page, no wikitext, or was given up."""
+    skip: Skip | None = None
+    """Why it is no article."""
 
 
 class Gathering:
@@ -43,24 +44,24 @@ class Gathering:
             if known is None:
                 known = self._listed[page_id] = _Listed(sound_text(title[:_LONGEST_TITLE]))
                 news = True
-            if any(entry.get(k) for k in ("missing", "invalid", "redirect")) or _is_disambiguation(entry):
-                news |= not known.no_article
-                known.no_article = True
+            if skip := _skip(entry):
+                news |= known.skip is None
+                known.skip = skip
             if known.text is None:
                 news |= _take_text(known, entry)
         return news
 
     def without_text(self) -> list[int]:
         """Ids of the pages whose text is still to come, in rising order."""
-        return sorted(i for i, p in self._listed.items() if p.text is None and not p.no_article)
+        return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
 
     def give_up(self, page_id: int) -> None:
         """This page's text will never come."""
-        self._listed[page_id].no_article = True
+        self._listed[page_id].skip = "no text"
 
     def titles(self) -> list[tuple[int, str]]:
         """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
-        return [(page_id, p.title) for page_id, p in self._listed.items() if not p.no_article]
+        return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
 
     def __len__(self) -> int:
         return len(self._listed)
@@ -70,8 +71,16 @@ class Gathering:
         return tuple(
             Page(page_id, p.title, p.revision_id, p.text, "wikitext")
             for page_id, p in self._listed.items()
-            if p.text is not None and not p.no_article
+            if p.text is not None and p.skip is None
         )
+
+    def skips(self) -> Counter[Skip]:
+        """How many of the listed pages are known to be no articles, by reason."""
+        return Counter(p.skip for p in self._listed.values() if p.skip is not None)
+
+    def skips_without_text(self) -> Counter[Skip]:
+        """The same once no more texts will come: a page without one is no article either."""
+        return self.skips() + Counter({"no text": len(self.without_text())})
 
 
 def _pages(reply: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
@@ -95,7 +104,7 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
         return False
     content = main.get("content")
     if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
-        page.no_article = True  # hidden, lost, or of another kind
+        page.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
         return True
     revision_id = revision.get("revid")
     page.revision_id = revision_id if is_id(revision_id) else 0
@@ -103,9 +112,14 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
     return True
 
 
-def _is_disambiguation(entry: Mapping[str, Any]) -> bool:
+def _skip(entry: Mapping[str, Any]) -> Skip | None:
+    """Why a listed page is no article, as far as this entry tells."""
+    if entry.get("missing") or entry.get("invalid"):
+        return "deleted or hidden"
+    if entry.get("redirect"):
+        return "redirect"
     properties = entry.get("pageprops")
-    return isinstance(properties, dict) and "disambiguation" in properties
+    return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
 
 
 def is_id(value: object) -> TypeGuard[int]:

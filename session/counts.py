@@ -150,7 +150,7 @@ class CountsFeed:
         documents = self._file.documents(self._next, self._next + max(1, self._wanted()))
         self._next += len(documents)
         self.arrivals.add(len(documents))
-        return Block(documents, 0, {"document": self._next}, self._next / len(self._file))
+        return Block(documents, {}, {"document": self._next}, self._next / len(self._file))
 
     async def drain(self) -> list[Block]:
         return []

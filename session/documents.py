@@ -2,13 +2,14 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.page import Skip
 from session.blobs import damaged_told
 
 
@@ -139,8 +140,8 @@ class Block:
     """What comes out of the crawl and into the trainer: articles counted, and the position behind them."""
 
     documents: Documents
-    skipped: int
-    """Pages of this stretch that give no article."""
+    skips: Mapping[Skip, int]
+    """How many pages of this stretch give no article, by reason."""
     position: dict[str, object]
     """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
     lap: float | None

@@ -115,7 +115,7 @@ class CrawlFeed:
         self._moved.set()
         self.queued -= len(batch.pages)
         self.arrivals.add(len(batch.pages))
-        return Block(documents, batch.skipped, dict(batch.position), batch.lap, tuple(warnings))
+        return Block(documents, batch.skips, dict(batch.position), batch.lap, tuple(warnings))
 
     async def _one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
         """Count pages one at a time; one that fails or kills its worker even so is left empty."""

@@ -1,5 +1,7 @@
 """Measuring a model: on the held-out articles, and by what its topics say."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,14 @@ from model import CompletionSet, Minibatch, npmi
 from model.coherence import top_words
 
 SNAPSHOT_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The last measurement: after how many articles, and the perplexity of each model that has one."""
+
+    articles: int
+    perplexities: Mapping[str, float]
 
 
 class HeldOut:

@@ -1,7 +1,9 @@
 """What a reader in the morning wants to find in the session's log."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from session.measure import Measured
+from session.reading import skips_told
 from session.store import Progress
 
 MANY_ARTICLES = 500_000
@@ -10,13 +12,16 @@ DUMP_ADVICE = (
     "with --source dump --dump FILE"
 )
 
+Line = tuple[str, str]
+"""Level and text."""
+
 
 class News:
     """Tells each thing once. Begins with how things stand, which is no news."""
 
-    def __init__(self, source: str, progress: Progress, perplexities: Mapping[str, float]) -> None:
-        self._perplexities = perplexities
-        self._articles = progress.articles
+    def __init__(self, source: str, progress: Progress, measured: Measured) -> None:
+        self._measured_at = measured.articles
+        self._skipped = progress.skipped
         self._errors: set[str] = set()
         self._blocked: str | None = None
         self._advises = source == "api" and progress.crawled < MANY_ARTICLES
@@ -24,24 +29,21 @@ class News:
     def since(
         self,
         progress: Progress,
-        perplexities: Mapping[str, float],
+        measured: Measured,
         errors: Sequence[str],
         warnings: Sequence[str],
         blocked: str | None,
-    ) -> list[tuple[str, str]]:
-        """(level, line) of what has happened since the last call.
+    ) -> list[Line]:
+        """What has happened since the last call.
 
         ``errors``: the source's last few, some of them told before; ``warnings``: none of them told before;
         ``blocked``: why nothing can be saved.
         """
-        news: list[tuple[str, str]] = []
-        if perplexities != self._perplexities:
-            self._perplexities = perplexities
-            articles = progress.articles
-            if articles.bit_length() != self._articles.bit_length():  # a line each time it has doubled
-                self._articles = articles
-                scores = ", ".join(f"{name} {value:,.1f}" for name, value in perplexities.items())
-                news.append(("info", f"after {articles:,} articles: perplexity {scores}"))
+        news: list[Line] = []
+        if _doubled(self._measured_at, measured.articles):
+            news += self._measurement(measured)
+        if _doubled(self._skipped, progress.skipped):
+            news += self._skips(progress)
         news += [("warning", error) for error in errors if error not in self._errors]
         self._errors = set(errors)
         news += [("warning", warning) for warning in warnings]
@@ -52,3 +54,25 @@ class News:
             self._advises = False
             news.append(("warning", DUMP_ADVICE))
         return news
+
+    def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:
+        """The newest numbers, where :meth:`since` was waiting for them to double."""
+        return [*self._measurement(measured), *self._skips(progress)]
+
+    def _measurement(self, measured: Measured) -> list[Line]:
+        if measured.articles <= self._measured_at or not measured.perplexities:
+            return []
+        self._measured_at = measured.articles
+        scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
+        return [("info", f"after {measured.articles:,} articles: perplexity {scores}")]
+
+    def _skips(self, progress: Progress) -> list[Line]:
+        if progress.skipped <= self._skipped:
+            return []
+        self._skipped = progress.skipped
+        return [("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})")]
+
+
+def _doubled(before: int, now: int) -> bool:
+    """Whether a count has passed a power of two."""
+    return now.bit_length() > before.bit_length()

@@ -18,6 +18,7 @@ from session.errors import NoSession
 from session.lock import owner_pid
 from session.paths import session_folder
 from session.reading import (
+    NOT_RECORDED,
     ArticleRow,
     Curve,
     Event,
@@ -149,6 +150,7 @@ class SessionReader:
             crawled=progress["crawled"],
             pending=progress["pending"],
             skipped=progress["skipped"],
+            skips=_skips(progress),
             elapsed_seconds=elapsed,
             articles_per_hour=per_hour(progress["articles"], elapsed),
             bytes_read=progress["bytes_read"],
@@ -377,6 +379,14 @@ def _largest_topics(models: list[str], packed: bytes | None) -> tuple[tuple[str,
         (name, topic, share / 10_000)
         for name, topic, share in zip(models, values[::2], values[1::2], strict=False)
     )
+
+
+def _skips(progress: dict[str, Any]) -> dict[str, int]:
+    """Skipped articles by reason; older sessions kept none."""
+    told = progress.get("skips")
+    skips: dict[str, int] = json.loads(told) if told else {}
+    unknown = progress["skipped"] - sum(skips.values())
+    return skips | {NOT_RECORDED: unknown} if unknown else skips
 
 
 def _state(progress: dict[str, Any], beat: dict[str, Any] | None, pid: int | None, now: float) -> State:

@@ -4,6 +4,7 @@ Every call opens no lasting transaction: it fetches and closes, so that a watche
 sleeps cannot hold back the write-ahead log.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +18,19 @@ given no sign of life for 15 s. `finished`: the source has ended or
 
 
 Role = Literal["trained", "held_out", "skipped"]
+
+
+NO_KNOWN_WORD = "no known word"
+"""Why an article is skipped that holds no word of the vocabulary."""
+UNREAD = "could not be read"
+"""The same for one that its reader failed on or was killed by; the log names each."""
+NOT_RECORDED = "reason not recorded"
+"""The same for what was skipped before sessions kept the reasons."""
+
+
+def skips_told(skips: Mapping[str, int]) -> str:
+    """The reasons for skipped articles, the most frequent first: "disambiguation 12, no known word 3"."""
+    return ", ".join(f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1]))
 
 
 def per_hour(articles: int, seconds: float) -> float:
@@ -69,6 +83,8 @@ class Status:
     crawled: int
     pending: int
     skipped: int
+    skips: Mapping[str, int]
+    """``skipped`` by reason."""
     elapsed_seconds: float
     articles_per_hour: float
     bytes_read: int

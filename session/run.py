@@ -12,7 +12,7 @@ import signal
 import sqlite3
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from session.database import as_session_error
 from session.documents import Block
 from session.errors import NotNow, SessionError
 from session.feed import Feed
-from session.news import News
+from session.news import Line, News
 from session.pulse import Pulse
 from session.saving import COMMIT_SECONDS, Saving
 from session.store import Progress, Store
@@ -101,7 +101,7 @@ class Run:
         self._blocked: str | None = None
         self._computing: asyncio.Future[object] | None = None
         """A step under way in the trainer's thread, or one that failed: models and account disagree."""
-        self._news = News(store.settings.source, trainer.progress, trainer.perplexities())
+        self._news = News(store.settings.source, trainer.progress, trainer.measured)
         self._warnings: list[str] = []
         self._begun = time.monotonic()
         self._elapsed_before = trainer.progress.elapsed_seconds
@@ -178,6 +178,7 @@ class Run:
         """Say how it ended, where that can be said, and let go of everything."""
         await self._say(pulse, "stopped", keep_flow=False)
         await self._note_news(pulse)
+        await self._tell_all(pulse, self._news.at_the_end(self._trainer.progress, self._trainer.measured))
         await self._log(pulse, "info", f"the trainer ended: {self._reason}")
         with contextlib.suppress(sqlite3.Error):
             await self._in_pulse(lambda: pulse.end(run, self._reason))
@@ -313,11 +314,14 @@ class Run:
         warnings, self._warnings = self._warnings, []
         news = self._news.since(
             self._trainer.progress,
-            self._trainer.perplexities(),
+            self._trainer.measured,
             self._feed.activity.errors,
             warnings,
             self._blocked,
         )
+        await self._tell_all(pulse, news)
+
+    async def _tell_all(self, pulse: Pulse, news: Sequence[Line]) -> None:
         for level, message in news:
             if level != "info":
                 self._tell(message)
@@ -381,7 +385,7 @@ class Run:
             state=self._state(),
             progress=self._trainer.progress,
             elapsed_seconds=self._elapsed(),
-            perplexities=self._trainer.perplexities(),
+            perplexities=dict(self._trainer.measured.perplexities),
             crawl_rate=self._feed.arrivals(),
             train_rate=sum(n for n, _ in self._train_seconds) / seconds if seconds else 0.0,
             waiting_for=self._blocked or activity.waiting_for,

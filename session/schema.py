@@ -105,5 +105,11 @@ def m002_renewal(db: Database) -> None:
     db.table("progress").add_column("renew_from", int)
 
 
-VERSION = 2
+@migrations()
+def m003_skips(db: Database) -> None:
+    """Why articles were skipped, a JSON object of numbers by reason; null up to now."""
+    db.table("progress").add_column("skips", str)
+
+
+VERSION = 3
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

@@ -48,6 +48,8 @@ class Progress:
     crawled: int = 0
     pending: int = 0
     skipped: int = 0
+    skips: dict[str, int] = field(default_factory=dict)
+    """``skipped`` by reason, since reasons are kept."""
     minibatches: int = 0
     pending_offset: int = 0
     """Documents of the first pending row that are trained already."""
@@ -58,6 +60,12 @@ class Progress:
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
+
+    def skip(self, reason: str, number: int) -> None:
+        """``number`` more articles are skipped."""
+        if number:
+            self.skipped += number
+            self.skips[reason] = self.skips.get(reason, 0) + number
 
 
 @dataclass(slots=True)
@@ -176,6 +184,7 @@ class Store:
         """As of the last commit."""
         row = self._db.table("progress").get(1)
         row["position"] = json.loads(row["position"]) if row["position"] else None
+        row["skips"] = json.loads(row["skips"]) if row["skips"] else {}
         row["finished"] = bool(row["finished"])
         return Progress(**{f.name: row[f.name] for f in fields(Progress)})
 
@@ -325,4 +334,5 @@ def _model_columns(row: ModelRow) -> dict[str, Any]:
 def _progress_columns(progress: Progress) -> dict[str, Any]:
     values = asdict(progress)
     values["position"] = None if progress.position is None else json.dumps(progress.position)
+    values["skips"] = json.dumps(progress.skips)
     return values | {"finished": int(progress.finished), "committed_at": time.time()}

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from model import Minibatch, drift
 from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
-from session.measure import HeldOut, snapshot_words
+from session.measure import HeldOut, Measured, snapshot_words
 from session.models import load_model, model_row
+from session.reading import NO_KNOWN_WORD, UNREAD
 from session.schedule import evaluation_due, minibatch_size, renewal_due, thinned
 from session.settings import Settings
 from session.store import Changes, Progress, Snapshot, Store
@@ -48,6 +49,8 @@ class Trainer:
         self._held_out = store.held_out()
         self._measured_on: HeldOut | None = None
         self._measured_at = store.points("metrics")
+        self.measured = self._as_measured()
+        """Replaced as a whole: another thread reports it."""
         self._kept_at = store.points("snapshots")
         self._last_snapshots = store.last_snapshots()
         self._source_ended = False
@@ -87,8 +90,10 @@ class Trainer:
         self._fed.append(block)
         documents, empty = block.documents.split_empty()
         progress = self.progress
-        progress.skipped += block.skipped + len(empty)
-        progress.crawled += len(block.documents) + block.skipped
+        unread = len(block.warnings)
+        for reason, number in (*block.skips.items(), (UNREAD, unread), (NO_KNOWN_WORD, len(empty) - unread)):
+            progress.skip(reason, number)
+        progress.crawled += len(block.documents) + sum(block.skips.values())
         progress.position = block.position
         self._moved = True
         progress.lap = block.lap
@@ -180,13 +185,15 @@ class Trainer:
             self._measure(elapsed_seconds)
             self._moved = self._learnt = True
 
-    def perplexities(self) -> dict[str, float]:
-        """The last held-out perplexity of each model that has been measured, by name."""
-        return {
-            spec.name: float(np.exp(-score))
-            for spec, score in zip(self.settings.models, self._scores, strict=True)
-            if score is not None
-        }
+    def _as_measured(self) -> Measured:
+        return Measured(
+            self._measured_at[-1] if self._measured_at else 0,
+            {
+                spec.name: float(np.exp(-score))
+                for spec, score in zip(self.settings.models, self._scores, strict=True)
+                if score is not None
+            },
+        )
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
@@ -233,7 +240,6 @@ class Trainer:
         progress = self.progress
         if self._measured_on is None and len(self._held_out):
             self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
-        scores = list(self._scores)
         for number, model in enumerate(self.models):
             topics = model.topics()
             snapshot = _snapshot(number, progress.articles, model, topics)
@@ -241,16 +247,16 @@ class Trainer:
                 values = self._measured_on.measure(model, topics)
                 if number in self._last_snapshots:
                     values["drift"] = _drift(self._last_snapshots[number], snapshot)
-                scores[number] = values.get("log_likelihood", scores[number])
+                self._scores[number] = values.get("log_likelihood", self._scores[number])
                 self._changes.metrics += [
                     (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
                     for metric, value in values.items()
                 ]
             self._changes.snapshots.append(snapshot)
             self._last_snapshots[number] = snapshot
-        self._scores = scores  # all at once: another thread reports them
         if self._measured_on is not None:
             self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
+            self.measured = self._as_measured()
         self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)
 
 

@@ -19,7 +19,7 @@ def file_documents(paths: Sequence[str], say: Callable[[str], None]) -> Iterator
 def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
     files = DumpFiles([path], say)
     for found in files.read():
-        if found.page is not None:
+        if isinstance(found.page, Page):
             yield prose(found.page, SourceInfo(path, None, files.file_names, files.category_names))
 
 

@@ -46,8 +46,9 @@ class ApiSource:
             empty = 0 if len(gathering) else empty + 1
             if empty > _MOST_EMPTY:
                 raise CrawlerError("the wiki goes on and on without listing a page")
-            pages = gathering.pages()
-            yield PageBatch(pages, position_of(cursor), len(gathering) - len(pages), lap_share(cursor))
+            yield PageBatch(
+                gathering.pages(), position_of(cursor), gathering.skips_without_text(), lap_share(cursor)
+            )
 
     async def _gather(self, start: dict[str, str], gathering: Gathering) -> dict[str, str] | None:
         """Fill one batch from the cursor ``start``; the cursor behind it, None at the lap's end."""

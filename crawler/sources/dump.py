@@ -7,6 +7,7 @@ comes as it is.
 """
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 from crawler.background import Background
 from crawler.dump_files import STANDARD_INPUT, DumpFiles, Place, Scan, page_hash, scan
 from crawler.errors import BadSource
-from crawler.page import Activity, Page, PageBatch, Position, SourceInfo
+from crawler.page import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
 T = TypeVar("T")
 
@@ -117,26 +118,26 @@ class DumpSource:
         articles = position.get("articles")
         read = position.get("read", 0)
         pages: list[Page] = []
-        skipped = 0
+        skips: Counter[Skip] = Counter()
         began = time.monotonic()
 
         def batch(place: Place) -> PageBatch:
             self.activity.bytes_read = self._files.bytes_read
             here = position | asdict(place) | {"read": read}
-            return PageBatch(tuple(pages), here, skipped, min(1.0, read / articles) if articles else None)
+            return PageBatch(tuple(pages), here, skips, min(1.0, read / articles) if articles else None)
 
         place = Place(*(position.get(key, 0) for key in ("file", "offset", "skip")))
         for found in self._files.read(place):
             place = found.place
-            if found.page is None:
-                skipped += 1
+            if not isinstance(found.page, Page):
+                skips[found.page] += 1
             elif threshold < 0 or page_hash(found.page.page_id) > threshold:
                 pages.append(found.page)
                 read += 1
-            if len(pages) + skipped >= BATCH_PAGES or time.monotonic() - began > _SECONDS_A_BATCH:
+            if len(pages) + skips.total() >= BATCH_PAGES or time.monotonic() - began > _SECONDS_A_BATCH:
                 yield batch(place)
-                pages, skipped, began = [], 0, time.monotonic()
-        if (pages or skipped) and not self._closed:
+                pages, skips, began = [], Counter(), time.monotonic()
+        if (pages or skips) and not self._closed:
             yield batch(place)
 
 

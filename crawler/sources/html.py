@@ -6,7 +6,7 @@ holds the cursor behind the list in hand and what is left of that list.
 
 import asyncio
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from yarl import URL
 
 from crawler.cursor import cursor_of, generator, lap_share, position_of
 from crawler.errors import BadSource, CrawlerError, WikiRefused
-from crawler.page import Page, PageBatch, Position, SourceInfo
+from crawler.page import Page, PageBatch, Position, Skip, SourceInfo
 from crawler.pages import Gathering, is_id
 from crawler.robots import Robots
 from crawler.siteinfo import SITEINFO
@@ -74,23 +74,25 @@ class HtmlSource:
         if left or cursor is not None:
             await self.open()
         while left or cursor is not None:
-            skipped = 0
+            skips: Counter[Skip] = Counter()
             if not left:
                 assert cursor is not None
-                left, skipped, cursor = await self._list(cursor)
+                left, skips, cursor = await self._list(cursor)
             begin, end, total = share, lap_share(cursor), len(left)
             if not left:
                 share = end
-                yield PageBatch((), _position(cursor, left, share), skipped, share)
+                yield PageBatch((), _position(cursor, left, share), skips, share)
             async for pages, missed in self._fetch_all(left):
-                left = left[len(pages) + missed :]
+                left = left[len(pages) + missed.total() :]
                 share = None if begin is None or end is None else end - (end - begin) * len(left) / total
-                yield PageBatch(pages, _position(cursor, left, share), skipped + missed, share)
-                skipped = 0
+                yield PageBatch(pages, _position(cursor, left, share), skips + missed, share)
+                skips = Counter()
             share = end
 
-    async def _list(self, cursor: Mapping[str, str]) -> tuple[list[_Title], int, dict[str, str] | None]:
-        """The next titles, how many of the listed are no articles, and the cursor behind them."""
+    async def _list(
+        self, cursor: Mapping[str, str]
+    ) -> tuple[list[_Title], Counter[Skip], dict[str, str] | None]:
+        """The next titles, how many of the listed are no articles and why, and the cursor behind them."""
         query = {**generator(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
         gathering = Gathering()
         answer = await self.wiki.ask({**query, **cursor})
@@ -99,15 +101,17 @@ class HtmlSource:
         if complete is None:
             raise CrawlerError("the wiki's list of titles leads round in circles")
         titles = [_Title(page_id, title) for page_id, title in gathering.titles()]
-        return titles, len(gathering) - len(titles), complete[1]
+        return titles, gathering.skips(), complete[1]
 
-    async def _fetch_all(self, titles: Sequence[_Title]) -> AsyncGenerator[tuple[tuple[Page, ...], int]]:
+    async def _fetch_all(
+        self, titles: Sequence[_Title]
+    ) -> AsyncGenerator[tuple[tuple[Page, ...], Counter[Skip]]]:
         """The pages in order, a few at a time, each time with how many there were that are no articles.
 
         While the caller digests them, the next ones are on their way, a bounded number.
         """
         waiting = deque(titles)
-        running: deque[asyncio.Task[Page | None]] = deque()
+        running: deque[asyncio.Task[Page | Skip]] = deque()
         try:
             while waiting or running:
                 while waiting and len(running) < self.wiki.manners.at_once + _BATCH:
@@ -115,9 +119,10 @@ class HtmlSource:
                 fetched = [await running.popleft()]
                 while running and running[0].done() and len(fetched) < _BATCH:
                     fetched.append(await running.popleft())
-                pages = tuple(page for page in fetched if page is not None)
-                self._count(len(pages), len(fetched) - len(pages))
-                yield pages, len(fetched) - len(pages)
+                pages = tuple(page for page in fetched if isinstance(page, Page))
+                missed = Counter(skip for skip in fetched if not isinstance(skip, Page))
+                self._count(len(pages), missed.total())
+                yield pages, missed
         finally:
             for task in running:
                 task.cancel()
@@ -130,12 +135,12 @@ class HtmlSource:
             where = self.wiki.client.quote(str(self._url("Title")))
             raise CrawlerError(f"none of {self._missed} pages is to be had at {where}")
 
-    async def _fetch(self, title: _Title) -> Page | None:
-        """One page; None where there is none (any more), or none to be had although the wiki works."""
+    async def _fetch(self, title: _Title) -> Page | Skip:
+        """One page, or why there is none (any more), or none to be had although the wiki works."""
         url = self._url(title.title)
         assert self._robots is not None
         if not self._robots.allows(url.raw_path_qs):
-            return None
+            return "forbidden by robots.txt"
         tries, wiki_works = 0, False
         while True:
             try:
@@ -145,7 +150,7 @@ class HtmlSource:
                 if tries >= _TRIES and not trouble.throttled:
                     if wiki_works:
                         self.wiki.client.note(f"given up: {trouble.text}")
-                        return None
+                        return "no text"
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True
                 else:
@@ -172,10 +177,10 @@ def _read_robots(reply: Reply) -> Robots:
     return Robots(reply.body, _AGENT)
 
 
-def _page_reader(title: _Title) -> Callable[[Reply], Page | None]:
-    def read(reply: Reply) -> Page | None:
+def _page_reader(title: _Title) -> Callable[[Reply], Page | Skip]:
+    def read(reply: Reply) -> Page | Skip:
         if reply.status in (404, 410):
-            return None
+            return "deleted or hidden"
         if reply.status != 200 or b"mw-parser-output" not in reply.body:
             raise Trouble(f"{reply.url.host} sends something else than the article ({reply.status})")
         revision = _REVISION.search(reply.body, 0, _HEAD_BYTES)

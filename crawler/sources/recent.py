@@ -72,8 +72,9 @@ class RecentSource:
                 gathering = await self.wiki.by_title(titles)
                 self._sizer.seen(len(titles), self.activity.latency_seconds or 0.0)
                 self.activity.batch_pages = self._sizer.pages
-                pages = gathering.pages()
-                yield PageBatch(pages, {"last_event_id": event_id}, len(titles) - len(pages))
+                skips = gathering.skips_without_text()
+                skips["deleted or hidden"] += len(titles) - len(gathering)
+                yield PageBatch(gathering.pages(), {"last_event_id": event_id}, +skips)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)

@@ -42,12 +42,13 @@ def status(session: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from session.reader import SessionReader
+    from session.reading import skips_told
 
     with SessionReader(session_path(session)) as reader:
         now = reader.status()
     if as_json:
         values = asdict(now)
-        click.echo(json.dumps({key: values[key] for key in (*_STATUS_KEYS, "models", "state")}))
+        click.echo(json.dumps({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")}))
         return
     state = _STATES[now.state].format(
         command="demo" if now.source == "demo" else "train",
@@ -59,6 +60,8 @@ def status(session: str, as_json: bool) -> None:
         f"articles   {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
+    if now.skips:
+        click.echo(f"skipped    {skips_told(now.skips)}")
     click.echo(
         f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour, "
         f"{now.bytes_read / 1e6:,.1f} MB read"

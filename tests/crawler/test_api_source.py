@@ -1,6 +1,7 @@
 """ApiSource against a wiki that answers by script."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ async def test_a_text_that_never_comes_is_skipped(wiki: Any, source: Any, acts: 
     wiki.script = [stuck, stuck]
     batches = await read(s)
     assert ids(batches) == [1, 3, 4, 5, 6, 7]
-    assert sum(b.skipped for b in batches) == 1
+    assert sum((Counter(b.skips) for b in batches), Counter()) == {"no text": 1}
     assert len(wiki.requests) < 10
 
 
@@ -125,6 +126,7 @@ async def test_pages_that_are_no_articles(wiki: Any, source: Any, acts: Any, rea
     assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [
         (big, "Large ? id", "t?ext", big)
     ]
+    assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1}
     assert batch.skipped == 5
 
 

@@ -49,7 +49,12 @@ class Memory:
             if self.slow:
                 await asyncio.sleep(self.slow)
             self.activity.bytes_read += 1000
-            yield PageBatch(tuple(self.pages[first : first + 10]), {"page": first + 10}, 1, first / 700)
+            yield PageBatch(
+                tuple(self.pages[first : first + 10]),
+                {"page": first + 10},
+                {"disambiguation": 1},
+                first / 700,
+            )
 
     async def close(self):
         self.closed += 1

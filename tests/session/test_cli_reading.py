@@ -20,6 +20,7 @@ STATUS = {
     "waiting_for": str | None,
     "models": list,
     "state": str,
+    "skips": dict,
 }
 MODEL = {
     "name": str,
@@ -47,6 +48,8 @@ def test_status_has_exactly_the_keys_and_types(cli, trained):
     assert value["running"] is False
     assert value["pid"] is None
     assert value["state"] == "finished"
+    assert value["skips"] == {"no known word": 3}
+    assert "skipped    no known word 3\n" in cli("status").out
 
 
 def test_status_before_anything_is_measured(cli, new_session, corpus, home):

@@ -43,7 +43,7 @@ def hostile(corpus, new_session, home):
                 np.tile(np.arange(4, dtype=np.int32), n),
                 np.ones(4 * n, np.int32),
             ),
-            0,
+            {},
             {"document": n},
             0.5,
         )

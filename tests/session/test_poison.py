@@ -136,6 +136,7 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
     with SessionReader(path) as reader:
         status = reader.status()
         assert (status.crawled, status.articles, status.held_out, status.skipped) == (60, 49, 10, 1)
+        assert status.skips == {"could not be read": 1}
         warnings = [event.message for event in reader.events() if event.level == "warning"]
     assert warnings == told
     assert warnings == [r"page 25 ('it raises \x1b[2J\u202e') is skipped: ValueError('not\nthis one')"]

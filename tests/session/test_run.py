@@ -16,12 +16,16 @@ async def test_to_the_end_of_the_source(trainer_of, memory):
     now = status(trainer_of.path)
     assert (now.state, now.articles, now.held_out, now.pending) == ("finished", 570, 30, 0)
     assert now.skipped == 100 + 70
+    assert now.skips == {"no known word": 100, "disambiguation": 70}
     assert now.crawled == 770
     assert now.bytes_read == 70_000
     assert now.models[0].perplexity is not None
     assert pages_of(trainer_of.path) == list(range(1, 701))
     with SessionReader(trainer_of.path) as reader:
         assert [run.reason for run in reader.runs()] == ["finished"]
+        log = [event.message for event in reader.events()]
+    assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
+    assert any(line.startswith("after 570 articles: perplexity lda ") for line in log)
 
 
 async def test_a_finished_session_trains_nothing_more(trainer_of, memory):

@@ -34,9 +34,10 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
         status = reader.status()
         assert (status.articles, status.held_out) == (100, 20)
         assert [model.name for model in status.models] == ["lda", "scvb0", "hdp"]
+        assert sum(status.skips.values()) == status.skipped, "without a reason where none was recorded"
     store = Store(path)
     trainer = Trainer(store, article_limit=None, threads=1)
-    trainer.feed(Block(store.held_out(), 0, {"document": 140}, None))
+    trainer.feed(Block(store.held_out(), {}, {"document": 140}, None))
     trainer.end_of_source()
     assert trainer.step(lambda: 1.0) == 20
     trainer.commit(1.0, 0)

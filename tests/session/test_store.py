@@ -113,6 +113,7 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         crawled=9,
         pending=1,
         skipped=3,
+        skips={"disambiguation": 2, "no known word": 1},
         minibatches=1,
         pending_offset=1,
         position={"cursor": {"a": "b"}},

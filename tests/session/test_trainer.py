@@ -20,8 +20,10 @@ MODELS = {
 }
 
 
-def block(file, start, stop, skipped=0):
-    return Block(file.documents(start, stop), skipped, {"document": min(stop, len(file))}, stop / len(file))
+def block(file, start, stop, skips=None):
+    return Block(
+        file.documents(start, stop), skips or {}, {"document": min(stop, len(file))}, stop / len(file)
+    )
 
 
 class Driver:
@@ -235,11 +237,12 @@ def test_fewer_articles_than_held_out_train_nothing(sessions, corpus):
 
 def test_what_the_source_skips_is_counted(sessions, corpus):
     driver = Driver(sessions("s"), corpus)
-    driver.trainer.feed(block(driver.file, 0, 60, skipped=9))
+    driver.trainer.feed(block(driver.file, 0, 60, skips={"disambiguation": 9}))
     progress = driver.trainer.progress
     assert (progress.crawled, progress.skipped, progress.held_out, progress.pending) == (69, 10, 40, 19)
-    driver.trainer.feed(Block(Documents.concatenate([]), 2, {"document": 60}, None))
+    driver.trainer.feed(Block(Documents.concatenate([]), {"redirect": 2}, {"document": 60}, None))
     assert (progress.crawled, progress.skipped) == (71, 12)
+    assert progress.skips == {"disambiguation": 9, "no known word": 1, "redirect": 2}
     assert driver.trainer.dirty
     driver.close()
 

@@ -194,6 +194,7 @@ def progress(recipe: Recipe, articles: int) -> Progress:
         crawled=articles + recipe.held_out + 340 + 25,
         pending=340,
         skipped=25,
+        skips={"disambiguation": 14, "no known word": 8, "deleted or hidden": 3},
         minibatches=18,
         lap=0.0019,
         finished=recipe.state == "finished",

@@ -127,6 +127,7 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
             "reply cut after 8,192 bytes",
             "Articles a second",
             "0.2% of the wiki",
+            "25: disambiguation 14, no known word 8,",
             "never trained on",
             "the network sets the pace",
         ):

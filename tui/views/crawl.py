@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from session.reading import Event
+from session.reading import Event, skips_told
 from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart, Drawing
 from tui.chart.plot import Series
@@ -155,7 +155,7 @@ def facts(look: Look) -> list[Fact]:
         ),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("waiting", f"{count(s.pending)} crawled, not yet trained", ""),
-        ("skipped", f"{count(s.skipped)}", ""),
+        ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
         ("lap", f"{share(s.lap)} of the wiki read" if s.lap is not None else "not known", ""),
         (
             "last save",

@@ -1,6 +1,6 @@
 """Now reading: the newest articles and what the model made of them."""
 
-from session.reading import ArticleRow
+from session.reading import NO_KNOWN_WORD, ArticleRow
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.words import cut, plural, visible
@@ -31,9 +31,9 @@ class NowReading(Lines, can_focus=True):
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
-    """What an article was taken for: ".41 navy war fleet", "held out", "skipped"."""
+    """What an article was taken for: ".41 navy war fleet", "held out", "skipped: …"."""
     if article.role == "skipped":
-        return [("skipped", "faint")]
+        return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
     if article.role == "held_out":
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
     for name, topic, proportion in article.topics:
