@@ -1,27 +1,42 @@
 """The user's own settings file: the contact, and what the screen keeps there."""
 
 import json
-import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from session.errors import BadUsage, SessionError
+from session.files import read_input, replacing
 from session.paths import config_file
+
+_MOST_BYTES = 100_000
 
 
 def load() -> dict[str, Any]:
     """The whole file; empty where there is none. Raises :class:`BadUsage` where it is no TOML."""
+    return _parsed(_read())
+
+
+def _read() -> str:
     path = config_file()
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_input(path, _MOST_BYTES).decode("utf-8")
     except FileNotFoundError:
-        return {}
+        return ""
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise BadUsage(f"{path} is no TOML: {error}") from None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise BadUsage(f"{config_file()} is no TOML: {error}") from None
+    except RecursionError:
+        raise BadUsage(f"{config_file()} is nested too deep") from None
 
 
 def contact() -> str | None:
@@ -36,17 +51,15 @@ def save_contact(text: str) -> Path:
     """Keep the contact, leaving everything else in the file as it is; only the user can read it."""
     path = config_file()
     line = f"contact = {json.dumps(text, ensure_ascii=False)}"  # a JSON string is a TOML string
-    load()
+    before = _read()
+    _parsed(before)  # a file that nobody can read is not written either
+    lines = before.splitlines()
+    tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
+    kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
-        kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
-        draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-        descriptor = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write("\n".join([line, *kept]) + "\n")
-        draft.replace(path)
     except OSError as error:
-        raise SessionError(f"cannot write {path}: {error.strerror}") from None
+        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+    with replacing(path, mode=0o600) as file:
+        file.write(("\n".join([line, *kept]) + "\n").encode())
     return path

@@ -13,6 +13,7 @@ from crawler.page import Activity, Position
 from session.documents import Block, Documents
 from session.errors import BadUsage
 from session.feed import Rate, Wait
+from session.files import open_input
 from session.npz import Column, Npz, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
@@ -32,7 +33,7 @@ class CountsFile:
         """
         self.path = path
         try:
-            self._file = path.open("rb")
+            self._file = open_input(path)
         except OSError as error:
             raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
         self._n_words = n_words
@@ -161,8 +162,6 @@ class CountsFeed:
 
 def _open(path: Path, file: BinaryIO) -> Npz:
     names = ("indptr", "word_ids", "counts", "n_words")
-    if not file.seekable():
-        raise BadUsage(f"{path}: word counts are read from a file, not from a pipe")
     try:
         with _hostile(path):
             npz = open_npz(file, names)

@@ -4,12 +4,14 @@ import contextlib
 import errno
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from session.errors import BadUsage, DiskFull, NotASession, NotNow, SessionError
+from session.paths import BESIDE, LOCK
 from session.schema import APPLICATION_ID, VERSION, migrations
 
 SQLITE_HEADER = b"SQLite format 3\0"
@@ -94,7 +96,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def check_file(path: Path) -> None:
-    """Raises :class:`NotASession` for a folder and :class:`SessionError` for a file that may not be read.
+    """Raises :class:`NotASession` for what is no file, and :class:`SessionError` where it may not be read.
 
     Never opens it: closing a descriptor of a database drops every lock that this process holds on it, and
     SQLite in another process would then take the write-ahead log for nobody's, and delete it.
@@ -102,16 +104,18 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise NotASession(f"{path} is a folder, no session")
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise NotASession(f"{path} is a pipe or a device, no session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
 
 
 def remove_database(path: Path) -> None:
     """Delete an SQLite file that nobody has open, and what SQLite may have left beside it."""
-    for ending in ("", "-journal", "-wal", "-shm"):
+    for ending in ("", *BESIDE):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.with_name(path.name + ending).unlink()
 
@@ -129,23 +133,29 @@ def sync(path: Path) -> None:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether the file begins as SQLite files do; False where it cannot be read.
-
-    Not for a session that this process has open: see :func:`check_file`.
-    """
-    if not path.is_file():  # to open a pipe would wait for its other end
+    """Whether the file begins as SQLite files do; False where it cannot be read."""
+    if not path.is_file() or not path.stat().st_size:  # to open a pipe would wait for its other end
         return False
     try:
-        with path.open("rb") as file:
-            return file.read(16) == SQLITE_HEADER
-    except OSError:
+        # By SQLite itself, see `check_file`: this process may have it open.
+        connection = sqlite3.connect(path.absolute().as_uri() + "?immutable=1", uri=True)
+        with contextlib.closing(connection):
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.Error:
+        with contextlib.suppress(OSError), path.open("rb") as file:  # damaged, it is still a database
+            return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
         return False
+    return True
 
 
 def keep_sessions(target: Path) -> None:
-    """Refuse to write something else to ``target`` where that is a session, or another program's database.
+    """Refuse to write something else to ``target`` where that is, or belongs to, a session or other database.
 
-    Call it before any session is open, see :func:`is_sqlite`. Raises :class:`BadUsage`.
+    Raises :class:`BadUsage`.
     """
     if is_sqlite(target):
         raise BadUsage(f"{target} holds a session or another database: name another file")
+    for ending in (*BESIDE, LOCK):
+        owner = target.parent / target.name[: -len(ending)]
+        if target.name.lower().endswith(ending) and is_sqlite(owner):
+            raise BadUsage(f"{target} belongs to the session {owner}: name another file")

@@ -1,16 +1,15 @@
 """What a session holds, as CSV or JSON rows, or the model as .npz."""
 
-import contextlib
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from session.errors import SessionError
+from session.files import replacing
 from session.reader import SessionReader
 from session.reading import ArticleRow
 
@@ -23,7 +22,7 @@ COLUMNS = {
     "articles": ("page_id", "title", "revision_id", "words", "model", "topic", "proportion"),
 }
 HISTORY_WORDS = 10
-_FORMULA = ("=", "+", "-", "@", "\t")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def columns(what: str, *, every_role: bool = False) -> tuple[str, ...]:
@@ -96,32 +95,36 @@ def _of_models(
 
 
 def write_csv(
-    header: tuple[str, ...], lines: Iterable[Row], out: IO[str], progress: Callable[[int], None] | None = None
+    header: tuple[str, ...],
+    lines: Iterable[Row],
+    write: Callable[[str], object],
+    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Write a header and rows; returns the number of rows.
 
     Text that a spreadsheet would take for a formula gets a ``'`` before it.
     """
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
+    write(_csv_line(header))
     count = 0
     for count, row in enumerate(lines, start=1):
-        writer.writerow([_harmless(row[name]) for name in header])
+        write(_csv_line([_harmless(row[name]) for name in header]))
         if progress is not None and count % 1000 == 0:
             progress(count)
     return count
 
 
-def write_json(lines: Iterable[Row], out: IO[str], progress: Callable[[int], None] | None = None) -> int:
+def write_json(
+    lines: Iterable[Row], write: Callable[[str], object], progress: Callable[[int], None] | None = None
+) -> int:
     """Write one array of objects, an object a line; returns their number."""
-    out.write("[")
+    write("[")
     count = 0
     for count, row in enumerate(lines, start=1):
-        out.write("\n" if count == 1 else ",\n")
-        out.write(json.dumps(row, ensure_ascii=False))
+        write("\n" if count == 1 else ",\n")
+        write(json.dumps(row, ensure_ascii=False))
         if progress is not None and count % 1000 == 0:
             progress(count)
-    out.write("\n]\n" if count else "]\n")
+    write("\n]\n" if count else "]\n")
     return count
 
 
@@ -147,7 +150,7 @@ def export_file(
     reader: SessionReader,
     what: str,
     form: str,
-    path: str,
+    path: Path,
     *,
     model: str | None = None,
     every_role: bool = False,
@@ -155,30 +158,33 @@ def export_file(
 ) -> int:
     """Write an export to a file, whole or not at all; returns the number of rows (0 for a model)."""
     models = reader.models() if model is None else [model]
-    target = os.path.realpath(path)
-    device = os.path.exists(target) and not os.path.isfile(target)  # a pipe, /dev/null: nothing to replace
-    draft = target if device else f"{target}.part"
-    try:
+    with replacing(path) as file:
         if form == "npz":
-            with open(draft, "wb") as file:
-                file.write(model_npz(reader, models[0]))
-            count = 0
-        else:
-            with open(draft, "w", encoding="utf-8", newline="") as out:
-                lines = rows(reader, what, models, every_role=every_role)
-                if form == "csv":
-                    count = write_csv(columns(what, every_role=every_role), lines, out, progress)
-                else:
-                    count = write_json(lines, out, progress)
-        if not device:
-            os.replace(draft, target)
-    except OSError as error:
-        raise SessionError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        if not device:
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
-    return count
+            file.write(model_npz(reader, models[0]))
+            return 0
+
+        def write(text: str) -> None:
+            file.write(text.encode("utf-8", "backslashreplace"))
+
+        lines = rows(reader, what, models, every_role=every_role)
+        if form == "csv":
+            return write_csv(columns(what, every_role=every_role), lines, write, progress)
+        return write_json(lines, write, progress)
+
+
+class _AsIs:
+    """Gives back what it is told to write."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+_CSV = csv.writer(_AsIs())
+
+
+def _csv_line(values: Iterable[object]) -> str:
+    # Python's writer quotes a carriage return only where it ends lines with one.
+    return str(_CSV.writerow(values)).removesuffix("\r\n") + "\n"
 
 
 def _harmless(value: object) -> object:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from session.errors import SessionError, SessionInUse
+from session.paths import LOCK
 
 TRIES = 20
 
@@ -19,7 +20,7 @@ TRIES = 20
 def lock_path(path: Path) -> Path:
     """The lock file of the session at ``path``; one and the same through whatever links it is reached."""
     real = Path(os.path.realpath(path))
-    return real.with_name(real.name + ".lock")
+    return real.with_name(real.name + LOCK)
 
 
 @contextlib.contextmanager

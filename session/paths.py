@@ -8,6 +8,9 @@ import platformdirs
 
 from session.errors import BadUsage
 
+BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite adds to a session's name for the files that it keeps beside it."""
+LOCK = ".lock"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
@@ -41,6 +44,8 @@ def session_path(name: str) -> Path:
     if "\0" in name:
         raise BadUsage("a session name holds no NUL character")
     if "/" in name or name.endswith(".db"):
+        if name.lower().endswith((*BESIDE, LOCK)):
+            raise BadUsage(f"{name} is a name for a part of a session: a session ends in .db")
         return user_path(name).absolute()
     if not _NAME.fullmatch(name):
         raise BadUsage(

@@ -35,6 +35,7 @@ from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
 from tui.widgets.statusline import StatusLine
+from tui.words import visible
 
 T = TypeVar("T")
 
@@ -92,6 +93,10 @@ class Wikitopics(App[str]):
         main = self.screen_stack[0]
         assert isinstance(main, Main)
         return main
+
+    def notify(self, message: str, **more: Any) -> None:
+        """Show a message; nothing in it acts on the terminal."""
+        super().notify(visible(message), **more)
 
     # Following the session --------------------------------------------------------------------
 
@@ -278,7 +283,7 @@ class Wikitopics(App[str]):
         self.push_screen(Export(self._open_reader, self.path, models, Path.cwd()))
 
     def action_copy(self) -> None:
-        text = self.main.view.copied()
+        text = "\n".join(map(visible, self.main.view.copied().split("\n")))
         if text:
             self.copy_to_clipboard(text)
             self.notify(f"copied: {text[:60]}", markup=False)

@@ -5,15 +5,14 @@ so every call goes through an executor of one thread, and what comes back are pl
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from session.errors import SessionError
+from session.files import last_line
 from session.paths import log_file
 from session.reading import Status
 from tui.look import Look
@@ -101,15 +100,3 @@ class Feed:
 def _last_words(reader: "SessionReader", status: Status) -> str:
     """The end of the log beside a session whose trainer is gone: why it could not go on."""
     return "" if status.running else last_line(log_file(reader.path))
-
-
-def last_line(log: Path) -> str:
-    """The last line of a file that says anything; "" where there is none."""
-    try:
-        with log.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(file.tell() - 4096, 0))
-            lines = file.read().decode(errors="replace").splitlines()
-    except OSError:
-        return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")

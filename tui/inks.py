@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.words import in_ascii
+from tui.words import in_ascii, visible
 
 INKS = frozenset(
     f"ink--{name}"
@@ -66,7 +66,11 @@ class Drawn(Widget):
         return style
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
-        """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts."""
+        """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts.
+
+        Nothing in foreign text acts on the terminal, whatever the parts were made of.
+        """
+        parts = [(visible(text), name) for text, name in parts]
         if self.app.has_class("-ascii"):
             parts = [(text.translate(IN_ASCII), name) for text, name in parts]
         if self.app.has_class("-ascii-text"):

@@ -5,28 +5,7 @@ import unicodedata
 
 from rich.cells import cell_len, set_cell_size
 
-_KEEP = frozenset("\u200c\u200d")
-"""Joiners: Persian and Indic titles are misspelt without them, and they can do no harm."""
-
-
-def visible(text: str) -> str:
-    """``text`` with everything that a terminal could obey written out, e.g. ``\\x1b`` or ``\\u202e``.
-
-    Titles come from strangers: control characters, bidirectional overrides, line separators and
-    lone surrogates print as themselves, never act.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_shown(ch) for ch in text)
-
-
-def _shown(ch: str) -> str:
-    if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
-        return ch
-    code = ord(ch)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+from session.foreign import visible as visible
 
 
 def in_ascii(text: str) -> str:

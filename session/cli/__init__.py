@@ -9,7 +9,14 @@ from collections.abc import Sequence
 import click
 
 from session.cli.main import wikitopics
-from session.cli.output import error_line, forget_output
+from session.cli.output import (
+    ReaderGone,
+    error_line,
+    forget_output,
+    mend_standard_streams,
+    say,
+    standard_output,
+)
 
 LONGEST_EXIT = 0.5
 """Seconds that the end of the process may take, when all is done."""
@@ -17,6 +24,7 @@ LONGEST_EXIT = 0.5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
+    mend_standard_streams()
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is done: nothing is left to interrupt
@@ -31,30 +39,30 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
     try:
         result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
-        sys.stdout.flush()
+        with standard_output():
+            pass  # what is still to be written may fail, and is to fail here
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
         return 130
     except click.UsageError as error:
         context = error.ctx.command_path if error.ctx else "wikitopics"
-        click.echo(error_line(f"{error.format_message()} (see `{context} --help`)"), err=True)
+        say(error_line(f"{error.format_message()} (see `{context} --help`)"))
         return 2
     except click.ClickException as error:
-        click.echo(error_line(error.format_message()), err=True)
+        say(error_line(error.format_message()))
         return 1
-    except BrokenPipeError:  # in the last flush
-        forget_output()
+    except ReaderGone:
         return 0
-    except OSError as error:  # a full disk behind standard output, say
+    except OSError as error:  # help that goes to a full disk, say
         forget_output()
-        click.echo(error_line(str(error)), err=True)
+        say(error_line(str(error)))
         return 1
     except Exception as error:
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):
             raise
-        click.echo(error_line(str(error)), err=True)
+        say(error_line(str(error)))
         return code
     return result if isinstance(result, int) else 0
 

@@ -1,7 +1,6 @@
 """`doctor`: what is installed, where things lie, and what would go wrong."""
 
 import importlib.metadata
-import json
 import os
 import platform
 import re
@@ -13,7 +12,7 @@ from pathlib import Path
 import click
 
 from session.cli.options import json_option
-from session.cli.output import printable
+from session.cli.output import put_json, put_line
 from session.paths import config_file, session_folder
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
@@ -35,10 +34,10 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     if not offline:
         checks.append(_network())
     if as_json:
-        click.echo(json.dumps([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks]))
+        put_json([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks])
     else:
         for what, fine, words in checks:
-            click.echo(f"{'ok  ' if fine else 'BAD '} {what:12} {printable(words)}")
+            put_line(f"{'ok  ' if fine else 'BAD '} {what:12} {words}")
     return 0 if all(fine for _, fine, _ in checks) else 1
 
 

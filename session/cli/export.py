@@ -7,7 +7,7 @@ import click
 
 from session.cli.look import choose_model
 from session.cli.options import session_option
-from session.cli.output import Progress, say
+from session.cli.output import Progress, data_output, say, standard_output
 from session.paths import session_path
 
 
@@ -33,7 +33,6 @@ def export(
 ) -> None:
     """Write topics, history, metrics, articles or the model."""
     from session import export as exports
-    from session.database import keep_sessions
     from session.errors import BadUsage
     from session.reader import SessionReader
 
@@ -42,8 +41,6 @@ def export(
         raise BadUsage(f"{what} is exported as {'npz' if what == 'model' else 'csv or json'}, not {form}")
     if every_role and what != "articles":
         raise BadUsage("--all belongs to `export articles`")
-    if output is not None:
-        keep_sessions(Path(output))
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model) if model or what == "model" else None
         if output is not None and output != "-":
@@ -51,19 +48,21 @@ def export(
             total = reader.status().articles * models if what == "articles" and not every_role else None
             progress = Progress("rows", total)
             count = exports.export_file(
-                reader, what, form, output, model=name, every_role=every_role, progress=progress
+                reader, what, form, Path(output), model=name, every_role=every_role, progress=progress
             )
             progress.end()
             say(f"wrote {output}" + (f": {count:,} rows" if form != "npz" else ""))
         elif form == "npz":
             if sys.stdout.isatty():
                 raise BadUsage("npz is not for a terminal: give -o FILE.npz or redirect")
-            sys.stdout.buffer.write(exports.model_npz(reader, name or reader.models()[0]))
+            with standard_output() as out:
+                out.buffer.write(exports.model_npz(reader, name or reader.models()[0]))
         else:
             lines = exports.rows(
                 reader, what, reader.models() if name is None else [name], every_role=every_role
             )
-            if form == "csv":
-                exports.write_csv(exports.columns(what, every_role=every_role), lines, sys.stdout)
-            else:
-                exports.write_json(lines, sys.stdout)
+            with data_output() as write:
+                if form == "csv":
+                    exports.write_csv(exports.columns(what, every_role=every_role), lines, write)
+                else:
+                    exports.write_json(lines, write)

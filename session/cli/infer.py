@@ -1,13 +1,12 @@
 """`infer`: what any text is about, by a session's model."""
 
-import json
 import sys
 
 import click
 
 from session.cli.look import choose_model
 from session.cli.options import json_option, session_option
-from session.cli.output import printable, say
+from session.cli.output import put_json, put_line, say
 from session.paths import session_path
 
 
@@ -32,22 +31,22 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
         found = proportions(reader, name, [text for _, text in texts])
         words = {row.topic: [word for word, _ in row.words] for row in reader.topics(name, 8)}
     if as_json:
-        click.echo(
-            json.dumps(
-                [
-                    {"file": file, "words": count, "model": name, "proportions": theta.tolist()}
-                    for (file, _), (count, theta) in zip(texts, found, strict=True)
-                ]
-            )
+        put_json(
+            [
+                {"file": file, "words": count, "model": name, "proportions": theta.tolist()}
+                for (file, _), (count, theta) in zip(texts, found, strict=True)
+            ]
         )
         return
     for (file, _), (count, theta) in zip(texts, found, strict=True):
-        click.echo(
-            f"{'standard input' if file == '-' else printable(file)}: {count:,} words of the vocabulary"
-        )
+        put_line(f"{_called(file)}: {count:,} words of the vocabulary")
         for topic in (-theta).argsort(kind="stable")[:8].tolist():
             if theta[topic] >= 0.01:
-                click.echo(f"  {theta[topic]:6.1%}  {topic:4}  {' '.join(words.get(topic, []))}")
+                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {' '.join(words.get(topic, []))}")
+
+
+def _called(file: str) -> str:
+    return "standard input" if file == "-" else file
 
 
 def _read(file: str) -> str:

@@ -1,11 +1,9 @@
 """`status`, `topics`, `articles`: one look at a session from another process."""
 
-import json
-
 import click
 
 from session.cli.options import json_option, session_option
-from session.cli.output import duration, number, printable, say, until
+from session.cli.output import duration, number, put_json, put_line, say, until
 from session.paths import session_path
 
 _STATUS_KEYS = (
@@ -48,31 +46,31 @@ def status(session: str, as_json: bool) -> None:
         now = reader.status()
     if as_json:
         values = asdict(now)
-        click.echo(json.dumps({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")}))
+        put_json({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")})
         return
     state = _STATES[now.state].format(
         command="demo" if now.source == "demo" else "train",
         session="" if session == ("demo" if now.source == "demo" else "default") else f" --session {session}",
     ) + (f" (pid {now.pid})" if now.pid else "")
-    click.echo(f"{printable(now.session)}: {state}")
-    click.echo(f"source     {printable(now.source_name)} ({now.source})")
-    click.echo(
+    put_line(f"{now.session}: {state}")
+    put_line(f"source     {now.source_name} ({now.source})")
+    put_line(
         f"articles   {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.skips:
-        click.echo(f"skipped    {skips_told(now.skips)}")
-    click.echo(
+        put_line(f"skipped    {skips_told(now.skips)}")
+    put_line(
         f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour, "
         f"{now.bytes_read / 1e6:,.1f} MB read"
     )
     if now.checkpoint_age_seconds is not None:
-        click.echo(f"saved      {duration(now.checkpoint_age_seconds)} ago")
+        put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
     if now.waiting_for:
-        click.echo(f"waiting    for {printable(now.waiting_for)}{until(now.waiting_until)}")
+        put_line(f"waiting    for {now.waiting_for}{until(now.waiting_until)}")
     for model in now.models:
         score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
-        click.echo(
+        put_line(
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"
         )
@@ -103,24 +101,22 @@ def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
             rows = from_model(reader, name, top)
     rows.sort(key=lambda row: -row[1])
     if as_json:
-        click.echo(
-            json.dumps(
-                [
-                    {
-                        "model": name,
-                        "topic": topic,
-                        "share": share,
-                        "words": [{"word": word, "probability": value} for word, value in words],
-                    }
-                    for topic, share, words in rows
-                ]
-            )
+        put_json(
+            [
+                {
+                    "model": name,
+                    "topic": topic,
+                    "share": share,
+                    "words": [{"word": word, "probability": value} for word, value in words],
+                }
+                for topic, share, words in rows
+            ]
         )
         return
     if not rows:
         say("no topics yet: the first measurement comes after the first minibatch")
     for topic, share, words in rows:
-        click.echo(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
+        put_line(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
 
 
 @click.command(
@@ -151,27 +147,25 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         rows = reader.articles_about(name, topic, limit)
     found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
     if as_json:
-        click.echo(
-            json.dumps(
-                [
-                    {
-                        "page_id": row.page_id,
-                        "title": row.title,
-                        "revision_id": row.revision_id,
-                        "words": row.words,
-                        "model": name,
-                        "topic": topic,
-                        "proportion": share,
-                    }
-                    for row, share in found
-                ]
-            )
+        put_json(
+            [
+                {
+                    "page_id": row.page_id,
+                    "title": row.title,
+                    "revision_id": row.revision_id,
+                    "words": row.words,
+                    "model": name,
+                    "topic": topic,
+                    "proportion": share,
+                }
+                for row, share in found
+            ]
         )
         return
     if not found:
         say(f"no article that is kept is most about topic {topic} of {name}")
     for row, share in found:
-        click.echo(f"{share:6.1%}  {printable(row.title) or f'document {row.page_id}'}")
+        put_line(f"{share:6.1%}  {row.title or f'document {row.page_id}'}")
 
 
 def choose_model(names: list[str], asked: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import forget_output
+from session.cli.output import ReaderGone
 from session.version import __version__
 
 _COMMANDS = {
@@ -46,9 +46,10 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # before click sees it, to whom it is a failure
-            forget_output()
-            return 0
+        except ReaderGone:
+            raise
+        except BrokenPipeError as error:  # click would end here without a word
+            raise click.ClickException(f"the connection to another process broke: {error}") from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are told once, by `wikitopics train --help`.

@@ -1,12 +1,11 @@
 """`sessions`, `stop`, `pause`, `resume`, `save`, `backup`: looking after sessions."""
 
-import json
 from pathlib import Path
 
 import click
 
 from session.cli.options import json_option, session_option
-from session.cli.output import printable, say
+from session.cli.output import put_json, put_line, say
 from session.paths import session_folder, session_path
 
 
@@ -31,19 +30,19 @@ def sessions(session: str | None, as_json: bool) -> None:
             }
             for name, path, status in found
         ]
-        click.echo(json.dumps(rows))
+        put_json(rows)
         return
     if not found:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
     width = max([20, *(len(name) for name, _, _ in found)])
     for name, path, status in found:
         if isinstance(status, str):
-            click.echo(f"{name:{width}} {printable(status)}")
+            put_line(f"{name:{width}} {status}")
         else:
             size = path.stat().st_size / 1e6
-            click.echo(
+            put_line(
                 f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
-                f"{printable(status.source_name)}"
+                f"{status.source_name}"
             )
 
 

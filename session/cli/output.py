@@ -1,30 +1,96 @@
 """What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
 
 import contextlib
+import io
+import json
 import os
-import re
 import select
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 import click
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+from session.errors import SessionError
+from session.foreign import visible
 
 
-def printable(text: str) -> str:
-    """``text`` with control characters, line ends and direction marks written out, so that none acts."""
-    return _UNSAFE.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+class ReaderGone(BrokenPipeError):
+    """Standard output is a pipe whose reader has had enough, as in `wikitopics topics | head`: no failure.
+
+    A broken pipe to anything else stays a plain BrokenPipeError.
+    """
+
+
+def mend_standard_streams() -> None:
+    """Put something in the place of standard streams that are closed, as by `1>&-`.
+
+    Else the next file opened, the session itself perhaps, would get their number and what is printed.
+    """
+    for number, name, flags in (
+        (0, "stdin", os.O_RDONLY),
+        (1, "stdout", os.O_RDONLY),  # to write there is an error still, and will be told
+        (2, "stderr", os.O_WRONLY),
+    ):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # gets the lowest free number: this one
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 (stays open)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal cannot show is written out
+
+
+@contextlib.contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output, flushed at the end. Raises :class:`ReaderGone`, or :class:`SessionError`."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_output()
+        raise ReaderGone from None
+    except OSError as error:
+        forget_output()
+        raise SessionError(f"cannot write to standard output: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def data_output() -> Iterator[Callable[[str], object]]:
+    """Writes to standard output what other programs read: always UTF-8, but harmless on a terminal."""
+    with standard_output() as out:
+        if out.isatty():
+            yield lambda text: out.write(_visible_lines(text))
+        else:
+            yield lambda text: out.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _visible_lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def put_line(text: str) -> None:
+    """Print one line for people; nothing in it acts on the terminal."""
+    with standard_output() as out:
+        out.write(visible(text) + "\n")
+
+
+def put_json(value: object) -> None:
+    """Print ``value`` as one line of JSON."""
+    with standard_output() as out:
+        out.write(json.dumps(value) + "\n")
 
 
 def error_line(message: str) -> str:
     """A message as the one line that users see."""
-    return f"wikitopics: {printable(' '.join(message.split()))}"
+    return f"wikitopics: {visible(' '.join(message.split()))}"
 
 
 def forget_output() -> None:
-    """The reader of our output has had enough, as in `wikitopics topics | head`: the rest goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    """What was not yet written goes nowhere: Python would try again at its end, and complain."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def nobody_reads() -> bool:
@@ -38,7 +104,7 @@ def nobody_reads() -> bool:
 def say(message: str) -> None:
     """A message for people, to standard error."""
     with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop training
-        click.echo("\n".join(map(printable, message.split("\n"))), err=True)
+        click.echo(_visible_lines(message), err=True)
 
 
 class Progress:

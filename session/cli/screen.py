@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from session.cli.options import session_option
+from session.cli.output import error_line, say
 from session.paths import log_file, session_path
 
 START_SECONDS = 90.0
@@ -99,6 +100,7 @@ def need_terminal() -> None:
 
 def start_and_show(path: Path, arguments: list[str]) -> int:
     """Start a trainer in a process of its own, wait until its session exists, show it."""
+    from session.files import last_line
     from session.launch import start_trainer
 
     process = start_trainer(path, arguments)
@@ -107,12 +109,10 @@ def start_and_show(path: Path, arguments: list[str]) -> int:
     while not path.exists():
         code = process.poll()
         if code is not None:
-            log = log_file(path)
-            lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-            click.echo(lines[-1] if lines else f"wikitopics: the trainer ended with code {code}", err=True)
+            say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
             return code
         if time.monotonic() > deadline:
-            click.echo(f"wikitopics: the trainer has not begun; its messages: {log_file(path)}", err=True)
+            say(error_line(f"the trainer did not start in time; see its log: {log_file(path)}"))
             return 1
         time.sleep(0.02)
     return show(path, process)

@@ -1,19 +1,21 @@
 """`train` and `demo`: a trainer without a screen."""
 
-import json
+import contextlib
+import io
 import logging
 import logging.handlers
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from session.cli.options import session_option, train_options
-from session.cli.output import duration, error_line, nobody_reads, number, printable, say, until
+from session.cli.output import ReaderGone, duration, error_line, nobody_reads, number, put_json, say, until
+from session.foreign import visible
 from session.paths import session_path
 
 
@@ -126,29 +128,35 @@ def run_trainer(session: str, request: Any, as_json: bool, log: str | None = Non
     from session.start import train as start
 
     path = session_path(session)
-    tell = say if log is None else also_to(Path(log), path)
-    progress = JsonLines(tell) if as_json else Lines(tell)
-    try:
-        reason = start(path, request, progress, tell)
-    except Exception as error:
-        if log is not None:
-            tell(error_line(str(error) or type(error).__name__))
-        raise
-    progress.end(reason)
+    with contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell:
+        progress = JsonLines(tell) if as_json else Lines(tell)
+        try:
+            reason = start(path, request, progress, tell)
+        except Exception as error:
+            if log is not None:
+                tell(error_line(str(error) or type(error).__name__))
+            raise
+        progress.end(reason)
     return 0
 
 
 class Log(logging.handlers.RotatingFileHandler):
     """A file of messages, rotated; a disk that is full is no reason to stop training."""
 
+    def _open(self) -> io.TextIOWrapper:
+        from session.files import open_to_append
+
+        return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
+
     def handleError(self, record: logging.LogRecord) -> None:
         """Leave the message out."""
 
 
-def also_to(log: Path, session: Path) -> Callable[[str], None]:
+@contextlib.contextmanager
+def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
     from session.database import keep_sessions
-    from session.errors import BadUsage
+    from session.errors import BadUsage, SessionError
 
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
@@ -157,14 +165,18 @@ def also_to(log: Path, session: Path) -> Callable[[str], None]:
         log.parent.mkdir(parents=True, exist_ok=True)
         handler = Log(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"cannot write {log}: {error.strerror}") from None
+        raise SessionError(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
 
     def tell(message: str) -> None:
         say(message)
-        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (printable(message),), None))
+        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
 
-    return tell
+    try:
+        yield tell
+    finally:
+        with contextlib.suppress(OSError):  # as in `Log.handleError`
+            handler.close()
 
 
 class Lines:
@@ -210,39 +222,36 @@ class Lines:
 class JsonLines(Lines):
     """The same as JSON objects on standard output, one a line."""
 
-    def _line(self, report: Any) -> str:
+    @staticmethod
+    def _values(report: Any) -> dict[str, object]:
         from session.reading import per_hour
 
         progress = report.progress
-        return json.dumps(
-            {
-                "state": report.state,
-                "articles": progress.articles,
-                "tokens": progress.tokens,
-                "held_out": progress.held_out,
-                "crawled": progress.crawled,
-                "pending": progress.pending,
-                "skipped": progress.skipped,
-                "elapsed_seconds": round(report.elapsed_seconds, 3),
-                "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
-                "crawled_per_hour": round(report.crawl_rate * 3600, 1),
-                "perplexity": report.perplexities,
-                "waiting_for": report.waiting_for,
-            }
-        )
+        return {
+            "state": report.state,
+            "articles": progress.articles,
+            "tokens": progress.tokens,
+            "held_out": progress.held_out,
+            "crawled": progress.crawled,
+            "pending": progress.pending,
+            "skipped": progress.skipped,
+            "elapsed_seconds": round(report.elapsed_seconds, 3),
+            "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
+            "crawled_per_hour": round(report.crawl_rate * 3600, 1),
+            "perplexity": report.perplexities,
+            "waiting_for": report.waiting_for,
+        }
 
     def __call__(self, report: Any) -> None:
         self._last = report
         if nobody_reads():
-            raise BrokenPipeError
+            raise ReaderGone
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            click.echo(self._line(report))
+            put_json(self._values(report))
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
         self._tell(f"{reason}; everything is saved")  # first: the reader may be gone, the log is to have it
         if self._last is not None:
-            click.echo(
-                json.dumps(json.loads(self._line(self._last)) | {"state": "stopped", "reason": reason})
-            )
+            put_json(self._values(self._last) | {"state": "stopped", "reason": reason})

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from session.cli.options import session_names
-from session.cli.output import Progress, say
+from session.cli.output import Progress, data_output, say
 
 _session_option = click.option(
     "--session",
@@ -42,7 +42,8 @@ def show(name: str, session: str | None) -> None:
     else:
         vocabulary = load_vocabulary(name)
     say(f"{len(vocabulary):,} words, fingerprint {vocabulary.fingerprint}")
-    click.echo("\n".join(vocabulary.words))
+    with data_output() as write:
+        write("\n".join(vocabulary.words) + "\n")
 
 
 @vocab.command(
@@ -87,8 +88,8 @@ def build(
 ) -> None:
     """Make a vocabulary from SOURCE: dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text."""
     from session.config import contact as kept_contact
-    from session.database import keep_sessions
     from session.errors import BadUsage
+    from session.files import check_target, replacing
     from session.request import TrainRequest
     from session.vocab_sources import crawled_documents, file_documents
     from vocab.build import build_vocabulary
@@ -99,7 +100,7 @@ def build(
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
-    keep_sessions(output)
+    check_target(output)
     if crawl:
         from session.sources import make_source, source_options
 
@@ -119,10 +120,8 @@ def build(
         max_share=0.2 if english else 0.1,
     )
     progress.end()
-    try:
-        output.write_text("\n".join(built.vocabulary.words) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadUsage(f"cannot write {output}: {error.strerror}") from None
+    with replacing(output) as file:
+        file.write(("\n".join(built.vocabulary.words) + "\n").encode())
     say(
         f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
         f"from {built.documents:,} documents"

@@ -284,13 +284,13 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
 def test_no_file_at_all(counts_file, tmp_path):
     with pytest.raises(BadUsage, match="No such file"):
         counts_file(tmp_path / "none.npz", 5)
-    with pytest.raises(BadUsage, match="directory"):
+    with pytest.raises(BadUsage, match="folder"):
         counts_file(tmp_path, 5)
 
 
 def test_a_pipe_is_told_that_it_is_one(counts_file):
     reading, writing = os.pipe()
     os.close(writing)
-    with pytest.raises(BadUsage, match="not from a pipe"):
+    with pytest.raises(BadUsage, match="a pipe, not a regular file"):
         counts_file(Path(f"/dev/fd/{reading}"), 5)
     os.close(reading)

@@ -5,12 +5,15 @@ import io
 import json
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from session.backup import backup
+from session.export import export_file
 from session.reader import SessionReader
 
 HEADERS = {
@@ -98,17 +101,51 @@ def test_no_such_place_is_one_line(cli, trained, tmp_path):
         assert outcome.err.count("\n") == 1
 
 
-def test_a_device_stays_a_device(cli, trained, tmp_path):
+def test_a_pipe_and_a_device_stay_what_they_are(cli, trained, tmp_path, one_line):
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        assert cli("export", "topics", "-o", pipe).code == 0
-        assert os.read(reader, 100).startswith(HEADERS["topics"].encode())
-    finally:
-        os.close(reader)
+    os.mkfifo(pipe)  # nobody reads it: to open it would wait for ever
+    one_line(cli("export", "topics", "-o", pipe), 1, "a pipe, not a regular file")
+    one_line(cli("export", "topics", "-o", os.devnull), 1, "a device, not a regular file")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith("pipe")] == ["pipe"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == []
+
+
+def test_two_exports_to_one_file_never_mix(trained, tmp_path):
+    target, begun, go_on = tmp_path / "t.csv", threading.Event(), threading.Event()
+
+    class Slow:
+        def models(self):
+            return ["lda"]
+
+        def all_metrics(self):
+            yield "lda", 1, 1, 1.0, "slow", 1.0
+            begun.set()
+            assert go_on.wait(60)
+            yield "lda", 2, 1, 1.0, "slow", 1.0
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(export_file, Slow(), "metrics", "csv", target)
+        assert begun.wait(60)
+        with SessionReader(trained) as reader:
+            export_file(reader, "topics", "csv", target)
+        quick = target.read_text()
+        go_on.set()
+        other.result(60)
+    assert quick.startswith(HEADERS["topics"])
+    assert "slow" not in quick
+    assert target.read_text().splitlines()[1:] == ["lda,1,1,1.0,slow,1.0", "lda,2,1,1.0,slow,1.0"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["t.csv"]
+
+
+def test_an_export_follows_no_link_and_takes_nobodys_file(cli, trained, tmp_path):
+    mine, target = tmp_path / "mine", tmp_path / "t.csv"
+    mine.write_text("mine")
+    (tmp_path / "t.csv.part").write_text("mine too")
+    target.symlink_to(mine)
+    assert cli("export", "topics", "-o", target).code == 0
+    assert (mine.read_text(), (tmp_path / "t.csv.part").read_text()) == ("mine", "mine too")
+    assert not target.is_symlink()
+    assert target.read_text().startswith(HEADERS["topics"])
 
 
 def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, corpus, states, assert_same_states):
@@ -136,3 +173,19 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path):
     with pytest.raises(SessionError):
         backup(Path(tmp_path / "nothing.db"), tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
+def test_nothing_is_written_over_a_part_of_a_session(cli, trained, corpus, tmp_path, ending, one_line):
+    (tmp_path / "text.txt").write_text("aaa aab aac")
+    part = trained.with_name(trained.name + ending)
+    for command in (
+        ["export", "topics", "-o", part],
+        ["vocab", "build", tmp_path / "text.txt", "-o", part],
+        ["backup", part],
+        ["train", "--log", part],
+        ["train", *corpus.options(), "--session", part],
+    ):
+        outcome = cli(*command)
+        one_line(outcome, 1 if "exists already" in outcome.err else 2)
+    assert json.loads(cli("status", "--json").out)["articles"] == 657

@@ -1,18 +1,23 @@
 """The terminal is given back as it was found, whatever ends the screen (seen through a pty)."""
 
+import json
 import os
 import pty
 import select
 import signal
+import sqlite3
 import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import canned
 import pytest
+import seeing
 
 from tui.terminal import speaks_utf8
 
@@ -186,3 +191,36 @@ def test_what_the_user_says_of_the_terminal_counts(
         )
         monkeypatch.setattr("tui.terminal.sys", stand_in)
         assert speaks_utf8() is expected
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_nothing_that_a_session_holds_acts_on_the_terminal(
+    open_app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
+    evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
+    with closing(sqlite3.connect(path)) as db, db:
+        words = db.execute("SELECT words FROM vocabulary").fetchone()[0].split("\n")
+        db.execute("UPDATE vocabulary SET words = ?", ["\n".join(f"{evil}{word}" for word in words)])
+        db.execute("UPDATE models SET name = ? || name, kind = ? || kind", [evil, evil])
+        db.execute("UPDATE articles SET title = ? || title", [evil])
+        db.execute("UPDATE events SET message = ? || message", [evil])
+        db.execute("UPDATE runs SET reason = ?", [evil])
+        for key in ("source", "source_name"):
+            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(evil), key])
+    copied: list[str] = []
+    monkeypatch.setattr("tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text))
+    app = open_app(path)
+    seen = []
+    async with app.run_test(size=size) as pilot:
+        await seeing.until(pilot, "FINISHED")
+        for view in "123456":
+            await pilot.press(view)
+            for key in ("down", "enter", "m", "m", "c", "e", "escape", "question_mark", "escape"):
+                await pilot.press(key)
+                await pilot.pause(0.05)
+                seen.append(seeing.text(app))
+    for text in (*seen, *copied):
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text), text
+    assert any(r"\x1b]52" in text for text in seen)
+    assert copied

@@ -16,7 +16,7 @@ from session.errors import SessionError
 from session.export import export_file
 from session.reader import SessionReader
 from tui.dialogs.form import field
-from tui.words import plural
+from tui.words import plural, visible
 
 WHAT = {
     "topics": "Topics: top words, probabilities, shares",
@@ -60,7 +60,7 @@ class Export(ModalScreen[None]):
 
     def _model_choices(self, what: str) -> list[tuple[Content, str]]:
         names = self._models if what == "model" else (ALL_MODELS, *self._models)
-        return [(Content(name), name) for name in names]
+        return [(Content(visible(name)), name) for name in names]
 
     def _default(self, what: str, form: str) -> str:
         return str(self._folder / f"{self._path.stem}-{what}.{form}")
@@ -112,7 +112,7 @@ class Export(ModalScreen[None]):
                     reader,
                     what,
                     form,
-                    str(target),
+                    target,
                     model=model,
                     progress=lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
                 )
@@ -126,4 +126,4 @@ class Export(ModalScreen[None]):
 
     def _tell(self, words: str) -> None:
         if self.is_mounted:
-            self.query_one("#export-progress", Static).update(Content(words))
+            self.query_one("#export-progress", Static).update(Content(visible(words)))

@@ -16,12 +16,13 @@ from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from session import contact
 from session.errors import SessionError
+from session.files import last_line
 from session.paths import log_file, session_path
 from session.spec import parse_specs
 from tui.controls import Trainer
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
-from tui.feed import last_line
+from tui.words import visible
 
 PATIENCE = 90.0
 """Seconds that a trainer may take until its session file exists."""
@@ -226,4 +227,4 @@ class NewSession(ModalScreen[tuple[Path, Trainer] | None]):
         self.query_one("#go", Button).disabled = False
 
     def _tell(self, words: str) -> None:
-        self.query_one("#new-told", Static).update(Content(words))
+        self.query_one("#new-told", Static).update(Content(visible(words)))

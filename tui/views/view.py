@@ -13,7 +13,7 @@ from session.reader import SessionReader
 from tui.inks import IN_ASCII
 from tui.look import Choice, Look
 from tui.messages import Ready
-from tui.words import in_ascii
+from tui.words import in_ascii, visible
 
 T = TypeVar("T")
 
@@ -85,7 +85,8 @@ class View(Container):
 
 
 def name(widget: Widget, title: str, below: str = "") -> None:
-    """Entitle a panel with text that may be foreign: never parsed as markup."""
+    """Entitle a panel with text that may be foreign: never parsed as markup, nor obeyed by the terminal."""
+    title, below = visible(title), visible(below)
     if widget.app.has_class("-ascii"):
         title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
     if widget.app.has_class("-ascii-text"):

@@ -7,7 +7,7 @@ from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.widgets.topiclist import NOISE
-from tui.words import share
+from tui.words import share, visible
 
 
 class TopicCard(Lines):
@@ -22,7 +22,7 @@ class TopicCard(Lines):
         self._row, self._ascii = row, choice.ascii_only
         model = choice.model_of(look)
         title = f"Topic {row.topic}, {model}" if row is not None and model else "Topic"
-        self.border_title = Content(title)
+        self.border_title = Content(visible(title))
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[list[Part]]:

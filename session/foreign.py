@@ -1,0 +1,26 @@
+"""Text from strangers, made harmless for a terminal: at the command line and on the screen."""
+
+import unicodedata
+
+_KEEP = frozenset("\u200c\u200d")
+"""Joiners: Persian and Indic titles are misspelt without them, and they can do no harm."""
+
+
+def visible(text: str) -> str:
+    """``text`` with everything that a terminal could obey written out, e.g. ``\\x1b`` or ``\\u202e``.
+
+    Control characters, bidirectional overrides, line separators and lone surrogates print as themselves,
+    never act.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_shown, text))
+
+
+def _shown(ch: str) -> str:
+    if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
+        return ch
+    code = ord(ch)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,171 @@
+"""Standard output as the terminal, a pipe or a shell's redirection has it: encodings, closed streams."""
+
+import json
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.session.conftest import ROOT
+
+ESCAPE = "\x1b]52;c;ZXZpbA==\x07\u202e\x9b31m"
+
+
+def wikitopics(
+    *arguments: object, redirect: str = "", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command line in a shell."""
+    return subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$@" {redirect}',
+            "sh",
+            sys.executable,
+            "-m",
+            "session.cli",
+            *map(str, arguments),
+        ],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )
+
+
+def on_terminal(*arguments: object) -> bytes:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "session.cli", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while part := os.read(ours, 65536):
+            written += part
+    except OSError:  # Linux: the other end is closed
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait(60) == 0
+    return written
+
+
+@pytest.fixture
+def titled(trained: Path) -> Path:
+    """A session with a title that few encodings have."""
+    with closing(sqlite3.connect(trained)) as db, db:
+        db.execute("UPDATE articles SET title = 'Dvořák ☃ 雪'")
+    return trained
+
+
+@pytest.fixture
+def hostile(trained: Path) -> Path:
+    """A session whose words, titles, model and source act on a terminal."""
+    with closing(sqlite3.connect(trained)) as db, db:
+        words = db.execute("SELECT words FROM vocabulary").fetchone()[0].split("\n")
+        for number, letter in enumerate(words):
+            words[number] = letter + ESCAPE
+        db.execute("UPDATE vocabulary SET words = ?", ["\n".join(words)])
+        db.execute("UPDATE articles SET title = ?", [ESCAPE])
+        db.execute("UPDATE models SET name = ?, kind = ?", [ESCAPE, ESCAPE])
+        for key in ("source", "source_name"):
+            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(ESCAPE), key])
+    return trained
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "ascii:strict"])
+def test_tables_write_out_what_the_terminal_cannot_show(titled: Path, encoding: str) -> None:
+    done = wikitopics("articles", "--topic", 0, PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\u0159\xe1k \u2603 \u96ea" in done.stdout or rb"\u0159" + "ák".encode("latin-1") in done.stdout
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONIOENCODING": "latin-1"},
+        {"PYTHONIOENCODING": "cp1252:strict"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_exports_are_utf_8_wherever_they_go(titled: Path, environment: dict[str, str], form: str) -> None:
+    done = wikitopics("export", "articles", "--format", form, **environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Dvořák ☃ 雪" in done.stdout.decode("utf-8")
+
+
+def test_help_is_shown_in_any_encoding() -> None:
+    done = wikitopics("train", "--help", PYTHONIOENCODING="latin-1")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", [["status"], ["topics", "--json"], ["export", "model"], ["--help"]])
+def test_closed_output_is_a_failure_in_one_line(trained: Path, command: list[str]) -> None:
+    before = trained.read_bytes()
+    done = wikitopics(*command, redirect="1>&-")
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"wikitopics: ")
+    assert done.stderr.count(b"\n") == 1
+    assert trained.read_bytes() == before
+
+
+def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(trained: Path) -> None:
+    for redirect in ("<&- 1>&-", "2>&-", "<&- 1>&- 2>&-"):
+        done = wikitopics("train", "--articles", 1, redirect=redirect)
+        assert done.returncode == 0, (redirect, done.stderr)
+        assert wikitopics("status", "--json", redirect="<&-").returncode == 0
+
+
+def test_a_full_disk_behind_standard_output_is_told(trained: Path) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("Linux only")
+    for command in (["status"], ["export", "articles"], ["--help"]):
+        done = wikitopics(*command, redirect=">/dev/full")
+        assert done.returncode == 1
+        assert b"No space left" in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("session.sessions.list_sessions", broken)
+    outcome = cli("sessions")
+    assert outcome.code == 1
+    assert outcome.err.startswith("wikitopics: ")
+
+
+def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile: Path) -> None:
+    commands = [
+        ["status"],
+        ["sessions"],
+        ["topics"],
+        ["articles", "--topic", 0],
+        ["infer", ROOT / "README.md"],
+    ]
+    for command in commands:
+        outcome = cli(*command)
+        for text in (outcome.out, outcome.err):
+            assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text), command
+
+
+def test_an_export_to_a_terminal_is_harmless_and_to_a_pipe_unchanged(hostile: Path) -> None:
+    for form in ("csv", "json"):
+        shown = on_terminal("export", "articles", "--format", form)
+        assert shown.count(b"\n") > 100
+        assert not {b"\x1b", b"\x07"} & {bytes([byte]) for byte in shown}
+        assert ESCAPE[-5:] not in shown.decode()
+    assert ESCAPE in wikitopics("export", "articles").stdout.decode("utf-8")
