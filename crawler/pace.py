@@ -12,6 +12,7 @@ from typing import Protocol
 from crawler.clock import Clock
 from crawler.errors import CrawlerError
 from crawler.limits import Manners
+from crawler.ownfile import open_own
 from crawler.retry import LONGEST_TOLD_WAIT
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
@@ -98,9 +99,11 @@ class SharedPace:
     async def _turn_among_processes(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = open_own(self._path, os.O_RDWR)
         except OSError as error:
-            raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
+            raise CrawlerError(
+                f"the shared request budget cannot be kept in {self._path}: {error.strerror}"
+            ) from None
         try:
             await self._acquire(file, wait_until)
             start = self._clock.monotonic()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from crawler.ownfile import open_own
 from session.database import keep_sessions, remove_database, sync
 from session.errors import SessionError
 
@@ -101,28 +102,20 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 def open_to_append(path: Path) -> BinaryIO:
     """Open a regular file, or make one, to write at its end. Raises OSError; no link is followed."""
-    _check_place(path, links=False)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o666)
-    try:
-        _check_kind(path, os.fstat(descriptor).st_mode)
-        return os.fdopen(descriptor, "ab")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
 
 
 def _cannot_write(target: Path, error: OSError) -> SessionError:
     return SessionError(f"cannot write {target}: {error.strerror or error}")
 
 
-def _check_place(path: Path, *, links: bool = True) -> None:
-    """Raises OSError unless ``path`` is free, a regular file or (with ``links``) a link."""
+def _check_place(path: Path) -> None:
+    """Raises OSError unless ``path`` is free, a regular file or a link."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
-    if not (links and stat.S_ISLNK(mode)):
+    if not stat.S_ISLNK(mode):
         _check_kind(path, mode)
 
 
@@ -130,5 +123,5 @@ def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
     """Raises OSError unless ``mode`` is that of a regular file, or with ``pipes`` of a pipe."""
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
         return
-    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFLNK: "a symbolic link"}
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
     raise OSError(errno.EINVAL, f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a regular file", str(path))

@@ -11,10 +11,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from crawler.ownfile import open_own
 from session.errors import SessionError, SessionInUse
 from session.paths import LOCK
+from session.process import Process
 
 TRIES = 20
+_MOST_BYTES = 400
 
 
 def lock_path(path: Path) -> Path:
@@ -32,38 +35,43 @@ def trainer_lock(path: Path) -> Iterator[None]:
     descriptor = _locked(path)
     try:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        os.pwrite(descriptor, Process.own().as_text().encode(), 0)
         try:
             yield
         finally:
             os.ftruncate(descriptor, 0)
-            if not path.exists():
+            if not path.exists() and _is_at(descriptor, lock_path(path)):
                 lock_path(path).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 
 
+def in_use(pid: int) -> SessionInUse:
+    """The error that names the trainer which holds the session; 0: an unknown one."""
+    return SessionInUse(
+        f"the session is in use by another trainer (pid {pid or 'unknown'}); "
+        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
+    )
+
+
 def _locked(path: Path) -> int:
     """A descriptor that holds the lock."""
     # A reader that asks "is anybody there?" holds a shared lock for microseconds: try for a moment.
+    pid = 0
     for _ in range(TRIES):
         try:
-            descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = open_own(lock_path(path), os.O_RDWR)
         except OSError as error:
             raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
-        owner = None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(descriptor, lock_path(path)):  # and not one that its owner has just unlinked
                 return descriptor
         except BlockingIOError:
-            owner = _read_pid(descriptor)
+            pid = _read_process(descriptor).pid
         os.close(descriptor)
         time.sleep(0.02)
-    raise SessionInUse(
-        f"the session is in use by another trainer (pid {owner or 'unknown'}); "
-        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
-    )
+    raise in_use(pid)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
@@ -75,16 +83,19 @@ def _is_at(descriptor: int, path: Path) -> bool:
     return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
 
-def owner_pid(path: Path) -> int | None:
-    """The pid of the trainer that holds the session, or None. Never blocks, changes nothing."""
+def owner(path: Path) -> Process | None:
+    """The trainer that holds the session, or None. Never blocks, changes nothing.
+
+    :data:`~session.process.UNKNOWN` where something holds it that does not say what it is.
+    """
     try:
-        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _read_pid(descriptor)
+        return _read_process(descriptor)
     except OSError:
         return None
     else:
@@ -93,6 +104,11 @@ def owner_pid(path: Path) -> int | None:
         os.close(descriptor)
 
 
-def _read_pid(descriptor: int) -> int | None:
-    text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
-    return int(text) if text.isdigit() else None
+def owner_pid(path: Path) -> int | None:
+    """The pid of the trainer that holds the session, None where none does or its pid is unknown."""
+    process = owner(path)
+    return process.pid or None if process is not None else None
+
+
+def _read_process(descriptor: int) -> Process:
+    return Process.from_text(os.pread(descriptor, _MOST_BYTES, 0).decode("ascii", "replace"))

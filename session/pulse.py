@@ -1,13 +1,13 @@
 """The small writes about the running trainer: heartbeat, rates, log, and what others ask of it."""
 
 import json
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from session.database import connect, writing
+from session.process import Process
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
@@ -22,16 +22,16 @@ class Pulse:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._process = Process.own()
         self._db = connect(path)
 
     def begin(self, first_article: int) -> int:
-        """A run starts; returns its number. Old wishes of the control row are void."""
+        """A run starts; returns its number."""
         now = time.time()
         with writing(self._db):
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
-            self._db.execute("UPDATE control SET paused = 0, save = 0, stop = 0")
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 
@@ -45,7 +45,13 @@ class Pulse:
         now = time.time()
         with writing(self._db):
             self._db.table("heartbeat").upsert(
-                {"id": 1, "at": now, "pid": os.getpid(), "state": state, "activity": json.dumps(activity)},
+                {
+                    "id": 1,
+                    "at": now,
+                    "pid": self._process.pid,
+                    "state": state,
+                    "activity": json.dumps({**activity, "process": self._process.as_text()}),
+                },
                 pk="id",
             )
             if flow is not None:

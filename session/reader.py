@@ -17,9 +17,11 @@ from session.database import as_session_error, check_file, check_version
 from session.errors import NoSession
 from session.lock import owner_pid
 from session.paths import session_folder
+from session.process import Process
 from session.reading import (
     NOT_RECORDED,
     ArticleRow,
+    Beat,
     Curve,
     Event,
     Flow,
@@ -120,6 +122,12 @@ class SessionReader:
         if self._words is None:
             self._words = tuple(str(self._rows("SELECT words FROM vocabulary")[0][0]).split("\n"))
         return self._words
+
+    def heartbeat(self) -> Beat | None:
+        """The last sign of life of a trainer; None where none has run yet."""
+        for at, pid, state, activity in self._rows("SELECT at, pid, state, activity FROM heartbeat"):
+            return Beat(at, state, Process.from_text(json.loads(activity).get("process", str(pid))))
+        return None
 
     def status(self) -> Status:
         """One look at the session as it is now."""

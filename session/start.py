@@ -12,6 +12,7 @@ from typing import Any
 from crawler.page import Activity, Source, SourceInfo
 from session import store as stores
 from session.contact import VOLUME
+from session.control import check_alone, forget_wishes
 from session.counts import CountsFeed, CountsFile
 from session.database import is_sqlite
 from session.errors import BadUsage, SessionError
@@ -78,6 +79,9 @@ def train(
     except OSError as error:
         raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
     with trainer_lock(path):
+        if stored is not None:
+            check_alone(path)
+            forget_wishes(path)
         try:
             return asyncio.run(_train(path, request, stored, report, say))
         except asyncio.CancelledError:

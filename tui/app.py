@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -394,5 +393,5 @@ def run(path: Path, trainer: Trainer | None = None) -> None:
     of it. Raises :class:`session.errors.SessionError` where there is no session to show.
     """
     SessionReader(path).close()  # say so now, in one line, if it is none
-    controls = Controls(control.pause, control.resume, control.save, partial(control.stop, wait=False))
+    controls = Controls(control.pause, control.resume, control.save, control.stop)
     open_app(Wikitopics(SessionReader, path, controls, trainer=trainer, preferences=preferences()))

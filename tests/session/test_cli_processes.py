@@ -143,7 +143,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
     assert outcome.code == 0, outcome.err
     _, error = process.communicate()
     assert process.returncode == 0
-    assert "SIGTERM" in error
+    assert "stopped by `wikitopics stop`" in error
     now = status()
     assert (now["running"], now["pid"]) == (False, None)
     assert 0 < now["articles"] < 7950

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from session.errors import SessionError, SessionInUse
-from session.lock import lock_path, owner_pid, trainer_lock
+from session.lock import lock_path, owner, owner_pid, trainer_lock
+from session.process import UNKNOWN, Process
 
 HOLD = (
     "import sys, time\nfrom pathlib import Path\nfrom session.lock import trainer_lock\n"
@@ -60,6 +61,37 @@ def test_the_same_session_by_another_name_is_the_same(tmp_path):
     with trainer_lock(path):
         assert owner_pid(link) == os.getpid()
         with pytest.raises(SessionInUse), trainer_lock(link):
+            pass
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "hard", "pipe"])
+def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(tmp_path, kind):
+    path, precious = tmp_path / "s.db", tmp_path / "precious"
+    precious.write_text("years of work")
+    lock = lock_path(path)
+    if kind == "pipe":
+        os.mkfifo(lock)
+    elif kind == "hard":
+        lock.hardlink_to(precious)
+    else:
+        lock.symlink_to(precious if kind == "link" else tmp_path / "new")
+    assert owner_pid(path) is None
+    with pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"), trainer_lock(path):
+        pass
+    assert precious.read_text() == "years of work"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "1" * 20, "\u0663", "", "12\n\x00\n", "4121 and more", "9" * 500]
+)
+def test_any_text_in_a_lock_file_is_survived(tmp_path, text):
+    path = tmp_path / "s.db"
+    with trainer_lock(path):
+        lock_path(path).write_text(text)
+        assert owner(path) == (UNKNOWN if text[:2] != "12" else Process(12, "\x00", ""))
+        assert not owner(path).lives()
+        with pytest.raises(SessionInUse), trainer_lock(path):
             pass
 
 

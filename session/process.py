@@ -1,0 +1,77 @@
+"""Which process is meant: a number alone may be another program's by now, or one in another container."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOST_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process that cannot be taken for another, as text that others can check."""
+
+    pid: int
+    """0: nothing is known of it."""
+    place: str
+    """Where the number counts: on Linux this boot of this machine, and in it this pid namespace."""
+    start: str
+    """When it began, in the words of the system."""
+
+    @classmethod
+    def own(cls) -> "Process":
+        """The process that asks."""
+        return cls(os.getpid(), _place(), _start("self" if sys.platform == "linux" else str(os.getpid())))
+
+    @classmethod
+    def from_text(cls, text: str) -> "Process":
+        """The inverse of :meth:`as_text`; of any other text nothing is known."""
+        pid, place, start, *_ = [*text.split("\n"), "", "", ""]
+        plausible = pid.isascii() and pid.isdigit() and len(pid) <= _MOST_DIGITS
+        return cls(int(pid), place, start) if plausible else UNKNOWN
+
+    def as_text(self) -> str:
+        """A line for each field."""
+        return f"{self.pid}\n{self.place}\n{self.start}\n"
+
+    def lives(self) -> bool | None:
+        """Whether it still runs; None where that cannot be known from here."""
+        if not self.start or not self.place or self.place != _place():
+            return None
+        return _start(str(self.pid)) == self.start
+
+
+UNKNOWN = Process(0, "", "")
+
+
+def _place() -> str:
+    """ "" where the system does not say."""
+    if sys.platform != "linux":
+        return f"{sys.platform} {os.uname().nodename}"
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def _start(pid: str) -> str:
+    """ "" for a process that has ended, or where the system does not say."""
+    try:
+        if sys.platform == "linux":
+            state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            start = fields[18]  # in clock ticks since the boot
+        else:
+            import subprocess  # only here
+
+            told = subprocess.run(
+                ["ps", "-o", "state=,lstart=", "-p", pid],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+            state, _, start = told.stdout.strip().partition(" ")
+    except (OSError, ValueError, IndexError):
+        return ""
+    return "" if state[:1] in ("Z", "X") else start.strip()

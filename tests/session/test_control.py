@@ -1,0 +1,145 @@
+"""Stopping a trainer from another process: it is asked, and nothing else is ever signalled."""
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from session import control
+from session.errors import NotRunning, SessionError, SessionInUse
+from session.lock import lock_path
+from session.process import Process
+from session.pulse import Pulse
+
+
+@contextlib.contextmanager
+def held_by_another(path, text):
+    """Another program has locked the lock file, and ``text`` stands in it."""
+    lock_path(path).write_text(text)
+    with lock_path(path).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def bystander():
+    """A process that has nothing to do with us; it must not be harmed."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    alive = process.poll() is None
+    process.kill()
+    process.wait()
+    assert alive
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(control, "OBEY_SECONDS", 0.1)
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 0.1)
+
+
+def test_where_no_trainer_runs_nobody_is_told(path):
+    with pytest.raises(NotRunning):
+        control.stop(path)
+
+
+@pytest.mark.parametrize("text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"])
+def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
+    with (
+        held_by_another(path, text.format(pid=bystander.pid)),
+        pytest.raises(SessionError, match="end it where it runs"),
+    ):
+        control.stop(path)
+
+
+def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, short):
+    own = Process.own()
+    later = Process(bystander.pid, own.place, own.start)  # began at another time
+    with held_by_another(path, later.as_text()), pytest.raises(SessionError, match=str(bystander.pid)):
+        control.stop(path)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, short, monkeypatch, answers):
+    """A trainer that is still starting does not look at what it is asked for."""
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 30.0)
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom session.lock import trainer_lock\n"
+        "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
+    )
+    if not answers:
+        path = path.with_name("not-yet.db")
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    threading.Thread(target=process.wait).start()
+    control.stop(path)
+    assert process.wait() == -signal.SIGTERM
+    process.stdout.close()
+
+
+def test_an_old_wish_is_not_for_the_next_trainer(spawn, corpus, trained, cli):
+    control._write(trained, "UPDATE control SET stop = 1, paused = 1")
+    outcome = cli("train", "--articles", 9999)
+    assert outcome.code == 0
+    assert "finished" in outcome.err
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
+    """Its heartbeat goes on in the session."""
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    began = f"/proc/{other.pid}/stat"
+    trainer = Process(other.pid, Process.own().place, _start_of(other.pid))
+    monkeypatch.setattr(Process, "own", classmethod(lambda cls: trainer))
+    with contextlib.closing(Pulse(trained)) as pulse:
+        pulse.beat("running", {}, None)
+    monkeypatch.undo()
+    if not lives:
+        other.kill()  # and not waited for: so it is with a shell's background jobs
+    try:
+        while not lives and os.path.exists(began) and trainer.lives():
+            time.sleep(0.01)
+        outcome = cli("train", "--articles", 9999, "--session", trained)
+        if lives:
+            one_line(outcome, 4, f"pid {other.pid}")
+        else:
+            assert outcome.code == 0, outcome.err
+    finally:
+        other.communicate(b"\n")
+
+
+def _start_of(pid):
+    from session import process
+
+    return process._start(str(pid))
+
+
+@pytest.mark.parametrize("beats", [True, False])
+def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path, beats, monkeypatch):
+    monkeypatch.setattr(control, "BEATS_SECONDS", 5.0 if beats else 0.2)
+    elsewhere, over = Process(1, "another container", "1"), threading.Event()
+    monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
+    pulse = Pulse(path)
+    pulse.beat("running", {}, None)
+
+    def go_on():
+        while not over.wait(0.05):
+            pulse.beat("running", {}, None)
+
+    beating = threading.Thread(target=go_on)
+    if beats:
+        beating.start()
+    try:
+        with pytest.raises(SessionInUse) if beats else contextlib.nullcontext():
+            control.check_alone(path)
+    finally:
+        over.set()
+        if beats:
+            beating.join()
+        pulse.close()

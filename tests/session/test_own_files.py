@@ -1,0 +1,71 @@
+"""Files of our own under names that anybody can foresee: no link is followed, nothing else is emptied."""
+
+import os
+
+import pytest
+
+from crawler.clock import Clock
+from crawler.errors import CrawlerError
+from crawler.limits import manners_for
+from crawler.pace import SharedPace
+from session import config
+from session.errors import SessionError
+from session.launch import start_trainer
+from session.paths import config_file, log_file
+
+
+@pytest.fixture
+def precious(tmp_path):
+    """A file of the user's that must stay as it is."""
+    file = tmp_path / "precious"
+    file.write_text("years of work\n")
+    yield file
+    assert file.read_text() == "years of work\n"
+    assert file.stat().st_mode & 0o777 != 0o600
+
+
+def test_the_log_of_the_screens_trainer(tmp_path, precious):
+    path = tmp_path / "s.db"
+    log_file(path).symlink_to(precious)
+    with pytest.raises(SessionError, match="symbolic link"):
+        start_trainer(path, ["--version"])
+
+
+def test_a_log_is_emptied_for_a_new_trainer_only_where_nobody_writes_to_it(tmp_path):
+    path = tmp_path / "s.db"
+    log_file(path).write_text("of an earlier run\n")
+    first = start_trainer(path, ["demo", "--headless", "--session", str(path)])
+    try:
+        second = start_trainer(path, ["--version"])
+        assert second.wait() == 0
+        assert "wikitopics" in log_file(path).read_text()
+        assert "of an earlier run" not in log_file(path).read_text()
+        start_trainer(path, ["--nonsense"]).wait()
+        assert "wikitopics" in log_file(path).read_text()
+        assert "--nonsense" in log_file(path).read_text()
+    finally:
+        first.terminate()
+        first.wait()
+
+
+def test_the_log_of_train(cli, corpus, precious, tmp_path, one_line):
+    log = tmp_path / "night.log"
+    log.symlink_to(precious)
+    one_line(cli("train", *corpus.options(), "--log", log), 1, "symbolic link")
+
+
+async def test_the_shared_budget(tmp_path, precious):
+    (tmp_path / "wikimedia.lock").symlink_to(precious)
+    pace = SharedPace(manners_for("en.wikipedia.org", None), Clock(), tmp_path)
+    with pytest.raises(CrawlerError, match="symbolic link"):
+        async with pace.turn(lambda *_: None):
+            pass
+
+
+def test_the_config_file(precious, home):
+    home.mkdir()
+    for number in range(os.getpid() - 2, os.getpid() + 3):
+        (home / f".config.toml.{number}.new").symlink_to(precious)
+    config.save_contact("me@host.org")
+    assert config.contact() == "me@host.org"
+    assert config_file().stat().st_mode & 0o777 == 0o600
