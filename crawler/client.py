@@ -27,7 +27,6 @@ START_SECONDS = 30.0
 """No valid reply for so long at the start of a run: the wiki cannot be reached."""
 PATIENCE_SECONDS = 24 * 3600.0
 """Once the wiki has answered, so long without a valid reply ends the run."""
-_ERRORS_KEPT = 20
 _MOST_HOPS = 5
 _LONGEST_LINE = 16 << 20
 """Of a stream: above the 4 MiB that Wikimedia's messages may have, as one that is refused never gets past."""
@@ -202,9 +201,7 @@ class Client:
 
     def note(self, text: str) -> None:
         """Put one line into the activity's list of errors."""
-        errors = self.activity.errors
-        errors.append(text)
-        del errors[:-_ERRORS_KEPT]
+        self.activity.note(self.clock.wall(), text)
 
     # -- one request -------------------------------------------------------------
 

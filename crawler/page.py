@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
+MOST_ERRORS = 20
 Skip = Literal[
     "disambiguation",
     "redirect",
@@ -52,6 +53,16 @@ class PageBatch:
         return sum(self.skips.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """An error that the source got over, or tries to."""
+
+    at: float
+    """Seconds since the epoch."""
+    text: str
+    """One line."""
+
+
 @dataclass(slots=True)
 class Activity:
     """What a source is doing at this moment; the source writes it, the trainer copies it out."""
@@ -74,8 +85,12 @@ class Activity:
     latency_seconds: float | None = None
     batch_pages: int | None = None
     """Pages asked for in one request at the moment."""
-    errors: list[str] = field(default_factory=list)
-    """The last few errors in one line each, newest last, bounded."""
+    errors: list[Mishap] = field(default_factory=list)
+    """The last few, newest last."""
+
+    def note(self, at: float, text: str) -> None:
+        """Put one line into the list of errors."""
+        self.errors = [*self.errors, Mishap(at, text)][-MOST_ERRORS:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,6 @@ class SessionReader:
             raise NoSession(f"there is no session at {path}{_others(path)}")
         check_file(path)
         self._db = self._connect()
-        self._data_version = -1
         self._words: tuple[str, ...] | None = None
 
     def _connect(self) -> Database:
@@ -98,11 +97,9 @@ class SessionReader:
         with self._errors():
             return self._db.conn.execute(sql, parameters).fetchall()
 
-    def changed(self) -> bool:
-        """Whether anything was committed since the last call; the first call says yes."""
-        version = int(self._rows("PRAGMA data_version")[0][0])
-        before, self._data_version = self._data_version, version
-        return version != before
+    def version(self) -> int:
+        """A number that is another one as soon as anything has been committed."""
+        return int(self._rows("PRAGMA data_version")[0][0])
 
     def settings(self) -> dict[str, Any]:
         """What the session was created with."""
@@ -162,6 +159,7 @@ class SessionReader:
             elapsed_seconds=elapsed,
             articles_per_hour=per_hour(progress["articles"], elapsed),
             bytes_read=progress["bytes_read"],
+            committed_at=progress["committed_at"],
             checkpoint_age_seconds=None if committed is None else max(0.0, now - committed),
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat["at"]),
             waiting_for=activity.get("waiting_for") if live else None,
@@ -177,7 +175,7 @@ class SessionReader:
             batch_pages=activity.get("batch_pages"),
             retries=activity.get("retries", 0),
             throttled=activity.get("throttled", 0),
-            errors=tuple(activity.get("errors", ())),
+            errors=_errors(activity),
             models=tuple(
                 ModelStatus(
                     name,
@@ -387,6 +385,12 @@ def _largest_topics(models: list[str], packed: bytes | None) -> tuple[tuple[str,
         (name, topic, share / 10_000)
         for name, topic, share in zip(models, values[::2], values[1::2], strict=False)
     )
+
+
+def _errors(activity: dict[str, Any]) -> tuple[Event, ...]:
+    """The source's last errors; heartbeats of older trainers have them without their times."""
+    timed = (error for error in activity.get("errors", ()) if isinstance(error, list))
+    return tuple(Event(at, "warning", text) for at, text in timed)
 
 
 def _skips(progress: dict[str, Any]) -> dict[str, int]:

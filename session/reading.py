@@ -77,6 +77,15 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """A line of the session's log."""
+
+    at: float
+    level: Literal["info", "warning", "error"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """One look at a session. Field meanings as in `status --json`; the rest is for the screen."""
 
@@ -99,6 +108,8 @@ class Status:
     elapsed_seconds: float
     articles_per_hour: float
     bytes_read: int
+    committed_at: float
+    """When what was learnt was last saved, seconds since the epoch: another moment, another state of it."""
     checkpoint_age_seconds: float | None
     heartbeat_age_seconds: float | None
     waiting_for: str | None
@@ -114,7 +125,8 @@ class Status:
     batch_pages: int | None
     retries: int
     throttled: int
-    errors: tuple[str, ...]
+    errors: tuple[Event, ...]
+    """The source's last few, newest last."""
     models: tuple[ModelStatus, ...]
 
 
@@ -171,15 +183,6 @@ class ArticleRow:
     role: Role
     topics: tuple[tuple[str, int, float], ...] = field(default=())
     """(model, topic, proportion) with each model's largest topic."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A line of the session's log."""
-
-    at: float
-    level: Literal["info", "warning", "error"]
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,7 +315,7 @@ class Run:
         news = self._news.since(
             self._trainer.progress,
             self._trainer.measured,
-            self._feed.activity.errors,
+            [error.text for error in self._feed.activity.errors],
             warnings,
             self._blocked,
         )
@@ -369,7 +369,7 @@ class Run:
             "batch_pages": activity.batch_pages,
             "retries": activity.retries,
             "throttled": activity.throttled,
-            "errors": activity.errors[-5:],
+            "errors": [[error.at, error.text] for error in activity.errors[-5:]],
         }
         queue = self._feed.queued + self._trainer.progress.pending
         flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None

@@ -226,7 +226,7 @@ async def _patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
     try:
         while not (await asyncio.wait({opening}, timeout=2.0))[0]:
             errors = source.activity.errors
-            waiting = errors[-1] if errors else source.activity.waiting_for
+            waiting = errors[-1].text if errors else source.activity.waiting_for
             if waiting and waiting != told:
                 told = waiting
                 say(waiting + _for_how_long(source.activity))

@@ -36,11 +36,13 @@ class Feed:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-reader")
         self._reader: SessionReader | None = None
         self._look: Look | None = None
-        self._metrics: tuple[str, ...] = ()
-        self._learnt: object = None
-        """How far the session was when all of it was read."""
+        # What the look was read from: each part is read anew when its own key is another one.
+        self._version: int | None = None
+        self._learnt: tuple[float, tuple[str, ...]] | None = None
+        """The commit that curves, topics and articles are of, and the metrics that were wanted."""
+        self._looked_at = self._learnt_at = float("-inf")
+        """By the monotonic clock."""
         self._closed = False
-        self._read_at = 0.0
 
     async def look(self, metrics: Iterable[str]) -> Look:
         """The session as it is now; raises a :class:`session.errors.SessionError`."""
@@ -70,30 +72,34 @@ class Feed:
             self._reader = None
 
     def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:
-        changed, now, look = reader.changed(), time.time(), self._look
-        rested = abs(now - look.at) < STATUS_EVERY if look is not None else False
-        if look is not None and rested and not changed and metrics == self._metrics:
+        version, now, look = reader.version(), time.monotonic(), self._look
+        asked_anew = self._learnt is None or metrics != self._learnt[1]
+        rested = now - self._looked_at < STATUS_EVERY
+        if look is not None and rested and version == self._version and not asked_anew:
             return look
         status = reader.status()
-        words = _last_words(reader, status)
         if look is None:
-            look = Look(status=status, at=now, settings=reader.settings(), models=tuple(reader.models()))
-            changed = True
-        look = replace(look, status=status, at=now, last_words=words)
-        if changed:  # a heartbeat, say, with new rates
+            look = Look(status=status, at=0.0, settings=reader.settings(), models=tuple(reader.models()))
+        look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
+        if version != self._version:  # a heartbeat, say, with new rates
+            runs = tuple(reader.runs())
             look = replace(
-                look, flow=tuple(reader.flow()), events=tuple(reader.events()), runs=tuple(reader.runs())
+                look,
+                flow=tuple(reader.flow()),
+                events=tuple(reader.events()),
+                runs=look.runs if runs == look.runs else runs,  # the chart is drawn anew for other ones only
             )
-        learnt = (status.articles, status.crawled, metrics, [model.updates for model in status.models])
-        if learnt != self._learnt and (now - self._read_at >= FULL_EVERY or metrics != self._metrics):
+        learnt = (status.committed_at, metrics)
+        if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
             look = replace(
                 look,
                 curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
                 topics={m: tuple(reader.topics(m)) for m in look.models},
                 recent=tuple(reader.recent_articles()),
             )
-            self._learnt, self._metrics, self._read_at = learnt, metrics, now
-        self._look = look
+            self._learnt, self._learnt_at = learnt, now
+        # Only now, when nothing has failed: what could not be read is asked for again.
+        self._look, self._version, self._looked_at = look, version, now
         return look
 
 

@@ -72,8 +72,8 @@ class DumpSource:
         return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
     def _tell(self, message: str) -> None:
-        if message not in self.activity.errors:
-            self.activity.errors = [*self.activity.errors, message][-5:]
+        if all(message != error.text for error in self.activity.errors):
+            self.activity.note(time.time(), message)
 
     def _look(self) -> None:
         next(self._files.read(), None)

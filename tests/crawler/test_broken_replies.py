@@ -82,7 +82,7 @@ async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: 
     assert await read_ids(s, position) == [1, 2, 3, 4, 5, 6, 7]
     assert s.activity.retries >= 2
     assert s.activity.errors
-    assert all("\n" not in line and len(line) <= 300 for line in s.activity.errors)
+    assert all("\n" not in error.text and len(error.text) <= 300 for error in s.activity.errors)
     assert s.activity.waiting_for is None
 
 

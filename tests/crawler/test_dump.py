@@ -220,9 +220,9 @@ async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share)
     found = ids(batches)
     assert found == list(range(1, len(found) + 1))
     assert len(found) <= 400
-    [message] = source.activity.errors
-    assert name in message
-    assert "left out" in message
+    [error] = source.activity.errors
+    assert name in error.text
+    assert "left out" in error.text
 
 
 async def test_a_damaged_dump_gives_what_comes_before(tmp_path):
@@ -231,12 +231,12 @@ async def test_a_damaged_dump_gives_what_comes_before(tmp_path):
     source = DumpSource([write(tmp_path / "d.bz2", bytes(damaged))], held_out=0)
     _, batches = await collect(source)
     assert 100 < len(ids(batches)) < 300
-    assert "damaged" in source.activity.errors[0]
+    assert "damaged" in source.activity.errors[0].text
     broken = dump(range(1, 90)).replace(b"<title>Title 60</title>", b"<title>Title 60</tit>")
     source = DumpSource([write(tmp_path / "d.xml", broken)], held_out=0)
     _, batches = await collect(source)
     assert ids(batches) == list(range(1, 60))
-    assert "broken XML" in source.activity.errors[0]
+    assert "broken XML" in source.activity.errors[0].text
 
 
 BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>"

@@ -85,7 +85,7 @@ async def test_none_of_the_ways_into_a_message(wiki: Any, source: Any, acts: Any
     ]
     with pytest.raises(CrawlerError) as caught:
         await read(s)
-    said = " ".join([str(caught.value), *s.activity.errors])
+    said = " ".join([str(caught.value), *(error.text for error in s.activity.errors)])
     assert s.activity.retries == 5
     assert not any(piece in said.lower() for piece in PIECES)
 
@@ -111,4 +111,4 @@ async def test_redirects_to_what_is_no_address(wiki: Any, source: Any, read_ids:
     await s.open()
     wiki.script = [redirect]
     assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
-    assert "redirects to" in s.activity.errors[0]
+    assert "redirects to" in s.activity.errors[0].text

@@ -107,7 +107,7 @@ async def test_dns_that_comes_and_goes(
     await s.wiki.client.close()  # forgets the address
     assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
     assert s.activity.retries == 6
-    assert "DNS" in s.activity.errors[0]
+    assert "DNS" in s.activity.errors[0].text
 
 
 async def test_no_tls_where_https_is_asked_for(wiki: Any, source: Any) -> None:

@@ -97,6 +97,8 @@ HOSTILE = (
     "[@click=app.exit]click[/]",
 )
 N_TOPICS = 50
+REFUSED_AT = time.mktime((2026, 5, 4, 16, 2, 30, 0, 0, -1))
+"""When the wiki last refused something."""
 
 
 @dataclass
@@ -292,7 +294,10 @@ def beat(pulse: Pulse, recipe: Recipe, state: str, tick: int = 0) -> None:
             "batch_pages": 50,
             "retries": 3,
             "throttled": 2,
-            "errors": ["429: told to wait 30 s", "reply cut after 8,192 bytes"],
+            "errors": [
+                [REFUSED_AT, "429: told to wait 30 s"],
+                [REFUSED_AT + 61, "reply cut after 8,192 bytes"],
+            ],
             "bound_by": "network",
             "waiting_for": None,
             **recipe.activity,

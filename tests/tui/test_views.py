@@ -137,6 +137,15 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
         assert "reply cut" in await seeing.until(pilot, "latency")
 
 
+async def test_errors_have_the_time_at_which_they_happened(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press("4")
+        seen = await seeing.until(pilot, "reply cut after 8,192 bytes")
+        assert "16:02:30 warning 429: told to wait 30 s" in seen
+        assert "16:03:31 warning reply cut after 8,192 bytes" in seen
+
+
 async def test_the_demo_says_what_it_is(open_app: Opener, tmp_path: Path) -> None:
     recipe = canned.Recipe(state="stopped", source="demo", source_name="demo")
     app = open_app(canned.build(tmp_path / "demo.db", recipe))
@@ -317,6 +326,31 @@ async def test_the_screen_answers_while_the_file_is_slow(
         assert "? Help" in seeing.text(app)
         assert time.monotonic() - began < 1.5, "keys do not wait for the file"
     assert np.isfinite(began)
+
+
+async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
+    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from session.errors import SessionError
+    from session.reader import SessionReader
+
+    asked = 0
+    real = SessionReader.find_articles
+
+    def locked_once(self: SessionReader, text: str, limit: int = 50) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise SessionError("the session is locked")
+        return real(self, text, limit)
+
+    monkeypatch.setattr(SessionReader, "find_articles", locked_once)
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("3")
+        await seeing.until(pilot, "Bauhaus")
+        app.screen.view.find("Unix")
+        await seeing.until(pilot, "1 article with “Unix” in the title")
 
 
 async def test_a_file_that_cannot_be_read_any_more_is_named(

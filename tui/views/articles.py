@@ -5,6 +5,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
+from session.errors import SessionError
 from session.reading import ArticleRow
 from tui.look import Choice, Look
 from tui.messages import OpenTopic
@@ -57,25 +58,33 @@ class Articles(View):
 
     async def _fill(self, look: Look, model: str | None, newest: int | None) -> None:
         sought = self._sought
-        topic = sought[1:] if sought.startswith("#") and sought[1:].isdecimal() else None
-        none: list[ArticleRow] = []
-        if topic is not None and model is not None:
-            rows = await self.ask(lambda reader: reader.articles_about(model, int(topic), MANY), none)
-            title = f"Articles most about topic {topic}"
-        elif sought:
-            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), none)
-            rows.sort(key=lambda row: nearness(sought, row.title))
-            title = f"{plural(len(rows), 'article')} with “{visible(sought)}” in the title"
-        else:
-            rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest), none)
-            title = "Articles read, newest first"
-            later = look.recent[0].seq - newest if newest is not None and look.recent else 0
-            if later:
-                title += f"; Home shows {count(later)} newer"
+        try:
+            rows, title = await self._found(sought, model, newest)
+        except SessionError:
+            self._shown = ()  # what was drawn stays; the next look asks again
+            return
+        later = look.recent[0].seq - newest if newest is not None and look.recent else 0
+        if later and not sought:
+            title += f"; Home shows {count(later)} newer"
         listed = self.query_one(ArticleList)
         listed.empty = " nothing found" if sought else " the first articles are on their way"
         listed.show_articles(rows, look, model, sought)
         name(listed, title)
+
+    async def _found(
+        self, sought: str, model: str | None, newest: int | None
+    ) -> tuple[list[ArticleRow], str]:
+        """The articles to list, and what they have in common."""
+        if model is not None and sought.startswith("#") and sought[1:].isdecimal():
+            topic = int(sought[1:])
+            rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
+            return rows, f"Articles most about topic {topic}"
+        if sought:
+            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND))
+            rows.sort(key=lambda row: nearness(sought, row.title))
+            return rows, f"{plural(len(rows), 'article')} with “{visible(sought)}” in the title"
+        rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest))
+        return rows, "Articles read, newest first"
 
     @on(ArticleList.Chosen, "#articles")
     def _chosen(self, event: ArticleList.Chosen) -> None:

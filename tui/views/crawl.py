@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from session.reading import Event, skips_told
+from session.reading import skips_told
 from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart, Drawing
 from tui.chart.plot import Series
@@ -88,7 +88,7 @@ class Crawl(View):
         name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), chart.pointed())
         errors = self.query_one(EventList)
         errors.empty = " none"
-        errors.show_events(tuple(Event(look.at, "warning", text) for text in look.status.errors))
+        errors.show_events(look.status.errors)
 
     def action_log_y(self) -> None:
         self.query_one(Chart).toggle_log_y()

@@ -119,7 +119,7 @@ class Dashboard(View):
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
         # A new look often has the old curves: then the picture stays as it is.
-        shown = (look.curves, choice.model, choice.metric, choice.ascii_only, self.x_kind)
+        shown = (look.curves, look.runs, choice.model, choice.metric, choice.ascii_only, self.x_kind)
         same = self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True))
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
         if loaded and not (same and chart.drawing.series):

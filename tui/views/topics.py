@@ -6,12 +6,12 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from session.reading import ArticleRow
+from session.errors import SessionError
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
 from tui.views.view import View, name
 from tui.widgets.articlelist import ArticleList
-from tui.widgets.evolution import Evolution, History
+from tui.widgets.evolution import Evolution
 from tui.widgets.topiccard import TopicCard
 from tui.widgets.topiclist import TopicList
 from tui.words import plural, share
@@ -137,10 +137,12 @@ class Topics(View):
         self.run_worker(self._fill(row.topic, model, look), group="detail", exclusive=True)
 
     async def _fill(self, topic: int, model: str, look: Look) -> None:
-        nothing: History = []
-        history = await self.ask(lambda reader: reader.topic_history(model, topic, KEPT_WORDS), nothing)
-        none: list[ArticleRow] = []
-        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES), none)
+        try:
+            history = await self.ask(lambda reader: reader.topic_history(model, topic, KEPT_WORDS))
+            articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
+        except SessionError:
+            self._told = ()  # what was drawn stays; the next look asks again
+            return
         evolution = self.query_one(Evolution)
         evolution.show(history)
         name(evolution, f"Topic {topic} after so many articles", "[ ] step through it")

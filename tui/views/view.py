@@ -8,7 +8,6 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
 
-from session.errors import SessionError
 from session.reader import SessionReader
 from tui.inks import IN_ASCII
 from tui.look import Choice, Look
@@ -35,13 +34,10 @@ class View(Container):
     def on_mount(self) -> None:
         self.post_message(Ready())
 
-    async def ask(self, question: Callable[[SessionReader], T], otherwise: T) -> T:
-        """Put a question to the session's reader; ``otherwise`` where the file cannot be read now (the
-        status line says so)."""
-        try:
-            answer = await cast(_Asks, self.app).ask(question)
-        except SessionError:
-            answer = otherwise
+    async def ask(self, question: Callable[[SessionReader], T]) -> T:
+        """Put a question to the session's reader. Raises SessionError where the file cannot be read now; the
+        status line says so."""
+        answer = await cast(_Asks, self.app).ask(question)
         if not self.is_running:
             raise asyncio.CancelledError  # the view is gone meanwhile: nothing is left to fill
         return answer

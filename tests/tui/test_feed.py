@@ -1,0 +1,82 @@
+"""What the screen keeps of a session between two looks is never older than what was committed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import canned
+import numpy as np
+import pytest
+
+from session.errors import SessionError
+from session.pulse import Pulse
+from session.reader import SessionReader
+from session.store import Changes, Store
+from tui.feed import Feed
+from tui.look import Look
+
+METRICS = ("perplexity",)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
+
+
+@pytest.fixture
+async def feed(path: Path) -> AsyncIterator[Feed]:
+    feed = Feed(lambda: SessionReader(path))
+    yield feed
+    feed.close()
+
+
+async def until(feed: Feed, true: Callable[[Look], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not true(await feed.look(METRICS)):
+            await asyncio.sleep(0.05)
+
+
+def commit(path: Path, changes: Changes) -> None:
+    """What a trainer does at the end of a run: no article more than before."""
+    store = Store(path)
+    store.commit(store.progress(), changes, 0)
+    store.close()
+
+
+async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: Feed) -> None:
+    before = await feed.look(METRICS)
+    value = float(before.curves["lda", "perplexity"].values[-1])
+    commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "perplexity", value - 100)]))
+    await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == value - 100)
+
+
+async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Feed) -> None:
+    await feed.look(METRICS)
+    snapshot = canned.snapshot(0, 12_480, 12_480, np.random.default_rng(0))
+    snapshot.shares = snapshot.shares[::-1].copy()
+    commit(path, Changes(snapshots=[snapshot]))
+    await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
+
+
+async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Feed) -> None:
+    newest = (await feed.look(METRICS)).recent[0]
+    commit(path, Changes(renewed=[([newest.seq], [(np.array([49]), np.array([0.99]))])]))
+    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
+
+
+async def test_what_could_not_be_read_once_is_read_the_next_time(
+    path: Path, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await feed.look(METRICS)
+    pulse = Pulse(path)
+    pulse.event("warning", "something has happened")
+    pulse.close()
+
+    def locked(self: SessionReader) -> list[object]:
+        raise SessionError("the session is locked")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(SessionReader, "events", locked)
+        with pytest.raises(SessionError):
+            await feed.look(METRICS)
+    await until(feed, lambda look: look.events[-1].message == "something has happened")
