@@ -7,13 +7,24 @@ from pathlib import Path
 from crawler.dump_files import DumpFiles
 from crawler.page import Page, PageBatch, Source, SourceInfo
 from session.counting import prose
+from session.files import open_input
 from vocab.documents import read_documents
+from vocab.errors import BadDocuments
 
 
 def file_documents(paths: Sequence[str], say: Callable[[str], None]) -> Iterator[str]:
     """The documents of dumps (``.xml`` in the name), plain files and JSON lines, one after another."""
     for path in paths:
-        yield from _dump_documents(path, say) if ".xml" in Path(path).name else read_documents(path)
+        yield from _dump_documents(path, say) if ".xml" in Path(path).name else _file_documents(path)
+
+
+def _file_documents(path: str) -> Iterator[str]:
+    try:
+        file = open_input(path, pipes=True)
+    except OSError as error:
+        raise BadDocuments(f"{path}: {error.strerror}") from None
+    with file:
+        yield from read_documents(file, path)
 
 
 def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:

@@ -85,10 +85,11 @@ def build_vocabulary(
         size, ((score, word) for score, word in scores if MIN_LETTERS <= len(word) <= MAX_LETTERS)
     )
     if len(kept) < 2:
-        read = "1 document holds" if count == 1 else f"{count:,} documents hold"
+        read = "1 document gives" if count == 1 else f"{count:,} documents give"
         raise BadDocuments(
-            f"{read} {'only one' if kept else 'no'} word that is neither too rare nor too frequent; "
-            "a vocabulary needs at least two, and is good from some 10,000 documents"
+            f"{read} {'only one' if kept else 'no'} usable word, and at least two are needed: "
+            "words that occur in several documents but not in most. Give more text, best some 10,000 "
+            "documents (in plain text, blank lines separate them)"
         )
     return Built(
         vocabulary=Vocabulary.from_words(sorted(word for _, word in kept)),

@@ -1,6 +1,8 @@
 """A fixed list of words, and counting them in text."""
 
 import hashlib
+import os
+import unicodedata
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -41,6 +43,8 @@ class Vocabulary:
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
         """A vocabulary from a UTF-8 text file, one word a line. Raises BadVocabulary, naming the line."""
+        if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
+            raise BadVocabulary(f"{path}: cannot be read: a folder, a pipe or a device, not a regular file")
         try:
             with open(path, "rb") as file:
                 data = file.read(_MAX_FILE_BYTES + 1)
@@ -99,17 +103,23 @@ def _checked(lines: Sequence[str], origin: str) -> tuple[str, ...]:
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
         if not is_word(line):
-            hint = (
-                "write it in lower case"
-                if is_word(line.lower())
-                else "one word of letters a line is expected"
-            )
-            raise BadVocabulary(f"{place}: {_short(line)} can never match a word of a text; {hint}")
+            raise BadVocabulary(f"{place}: {_short(line)} can never match a word of a text; {_cure(line)}")
         first_seen[line] = number
     if len(first_seen) < 2:
         count = "no word" if not first_seen else "only one word"
         raise BadVocabulary(f"{origin}: {count}; a topic model needs at least two")
     return tuple(first_seen)
+
+
+def _cure(line: str) -> str:
+    """What to do about a line that is no word."""
+    if is_word(line.lower()):
+        return "write it in lower case"
+    if is_word(unicodedata.normalize("NFC", line)):
+        return "save the file in Unicode's composed form (NFC)"
+    if any(unicodedata.category(char).startswith("M") for char in line):
+        return "words with combining marks (as in Hindi) are not yet counted: leave them out"
+    return "one word of letters a line is expected"
 
 
 def _short(line: str) -> str:

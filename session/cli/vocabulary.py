@@ -86,7 +86,11 @@ def build(
     rpm: int | None,
     session: str | None,
 ) -> None:
-    """Make a vocabulary from SOURCE: dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text."""
+    """Make a vocabulary from SOURCE.
+
+    Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text, in which blank lines separate the
+    documents.
+    """
     from session.config import contact as kept_contact
     from session.errors import BadUsage
     from session.files import check_target, replacing
