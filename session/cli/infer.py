@@ -7,7 +7,12 @@ import click
 from session.cli.look import choose_model
 from session.cli.options import json_option, session_option
 from session.cli.output import put_json, put_line, say
-from session.paths import session_path
+from session.paths import command, session_path
+
+_MOST = 32 * 2**20
+"""Bytes of one text."""
+_UNREADABLE = 0.3
+"""A text has fewer characters than this that are no UTF-8; in Latin-1 one letter in ten may be accented."""
 
 
 @click.command(
@@ -22,6 +27,7 @@ Examples:
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
     """Topic proportions of any text: files, or standard input."""
+    from session.errors import SessionError
     from session.infer import proportions
     from session.reader import SessionReader
 
@@ -29,6 +35,10 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
         name = choose_model(reader.models(), model)
         texts = [(file, _read(file)) for file in files or ("-",)]
         found = proportions(reader, name, [text for _, text in texts])
+        if not any(count for count, _ in found):
+            held = f"{_called(texts[0][0])} holds" if len(texts) == 1 else "these texts hold"
+            shown = command("vocab show", reader.path)
+            raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
         words = {row.topic: [word for word, _ in row.words] for row in reader.topics(name, 8)}
     if as_json:
         put_json(
@@ -39,7 +49,9 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
         )
         return
     for (file, _), (count, theta) in zip(texts, found, strict=True):
-        put_line(f"{_called(file)}: {count:,} words of the vocabulary")
+        put_line(f"{_called(file)}: {count:,} {'word' if count == 1 else 'words'} of the vocabulary")
+        if not count:
+            continue
         for topic in (-theta).argsort(kind="stable")[:8].tolist():
             if theta[topic] >= 0.01:
                 put_line(f"  {theta[topic]:6.1%}  {topic:4}  {' '.join(words.get(topic, []))}")
@@ -51,13 +63,15 @@ def _called(file: str) -> str:
 
 def _read(file: str) -> str:
     from session.errors import SessionError
+    from session.files import read_bounded, read_input
 
-    if file == "-":
-        if sys.stdin.isatty():
-            say("type or paste a text; Ctrl+D ends it")
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if file == "-" and sys.stdin.isatty():
+        say("type or paste a text; Ctrl+D ends it")
     try:
-        with open(file, "rb") as source:
-            return source.read().decode("utf-8", "replace")
+        data = read_bounded(sys.stdin.buffer, _MOST) if file == "-" else read_input(file, _MOST, pipes=True)
     except OSError as error:
-        raise SessionError(f"{file}: {error.strerror}") from None
+        raise SessionError(f"{_called(file)}: {error.strerror}") from None
+    text = data.decode("utf-8", "replace")
+    if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) * _UNREADABLE:
+        raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
+    return text

@@ -1,6 +1,11 @@
 """The commands that look at a session: status, topics, articles, infer, sessions."""
 
+import io
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 STATUS = {
     "session": str,
@@ -102,10 +107,10 @@ def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
 
 
 def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
-    text, empty = tmp_path / "text", tmp_path / "empty"
+    text, other = tmp_path / "text", tmp_path / "other"
     text.write_text(" ".join(corpus.words[:12]) + " unknown")
-    empty.write_bytes(b"\xff\xfe\0")
-    value = json.loads(cli("infer", text, empty, "--json").out)
+    other.write_bytes(b"unknown \xff\xfe")
+    value = json.loads(cli("infer", text, other, "--json").out)
     assert [one["words"] for one in value] == [12, 0]
     for one in value:
         assert abs(sum(one["proportions"]) - 1) < 1e-4
@@ -133,3 +138,58 @@ def test_no_escape_codes_where_there_is_no_terminal(cli, trained):
     ):
         outcome = cli(*command)
         assert "\x1b" not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"xyzzy\n", "holds no word of the session's vocabulary"),
+        (b"", "holds no word of the session's vocabulary"),
+        (b"\x7fELF\x02\x01\0\0aaa aab", "a binary file, or not UTF-8 text"),
+        ("aaa aab".encode("utf-16"), "a binary file, or not UTF-8 text"),
+        ("слова на кириллице".encode("cp1251"), "a binary file, or not UTF-8 text"),
+    ],
+)
+def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, content, says, one_line):
+    (tmp_path / "text").write_bytes(content)
+    for options in ([], ["--json"]):
+        one_line(cli("infer", tmp_path / "text", *options), 1, says)
+        with (tmp_path / "text").open() as stdin:
+            monkeypatch.setattr("sys.stdin", stdin)
+            one_line(cli("infer", *options), 1, "standard input", says)
+
+
+def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
+    (tmp_path / "known").write_bytes("aaa aab aac é".encode("latin-1"))
+    (tmp_path / "unknown").write_text("xyzzy")
+    outcome = cli("infer", tmp_path / "known", tmp_path / "unknown")
+    assert outcome.code == 0
+    *_, before, last = outcome.out.splitlines()
+    assert last.endswith("unknown: 0 words of the vocabulary")
+    assert before.startswith("  ")
+
+
+def test_a_pipe_is_a_text_and_a_device_is_none(cli, trained, tmp_path, one_line):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_text, "aaa aab aac")
+        outcome = cli("infer", pipe)
+    assert outcome.code == 0
+    assert "3 words" in outcome.out
+    one_line(cli("infer", "/dev/zero"), 1, "a device, not a regular file")
+
+
+def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
+    class Endless(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            buffer[:] = b"a" * len(buffer)
+            return len(buffer)
+
+    monkeypatch.setattr("session.cli.infer._MOST", 1_000_000)
+    with io.TextIOWrapper(io.BufferedReader(Endless())) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")
