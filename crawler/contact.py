@@ -22,8 +22,8 @@ def check_contact(text: str) -> str:
     message never repeats the contact.
     """
     contact = sendable(text)
-    if _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"example.com reaches nobody: {_HOW}")
+    if placeholder := _PLACEHOLDER.search(contact):
+        raise ContactMissing(f"{placeholder[0].lstrip('@/.').lower()} reaches nobody: {_HOW}")
     if not any(form.fullmatch(contact) for form in (_EMAIL, _URL, _USER)):
         raise ContactMissing(f"the contact looks like no e-mail address, URL or User:Name: {_HOW}")
     return contact

@@ -80,7 +80,7 @@ def check_alone(path: Path) -> None:
             time.sleep(0.1)
             alive = reader.heartbeat() != beat or None
     if alive:
-        raise in_use(beat.process.pid)
+        raise in_use(path, beat.process.pid)
 
 
 def _running(path: Path) -> Process:

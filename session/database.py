@@ -104,11 +104,13 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise NotASession(f"{path} is a folder, no session")
     try:
-        mode = path.stat().st_mode
+        found = path.stat()
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise NotASession(f"{path} is a pipe or a device, no session")
+    if not found.st_size:  # as those of /proc are, which SQLite cannot even open
+        raise NotASession(f"{path} is empty, no wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
 

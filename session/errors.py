@@ -1,5 +1,15 @@
 """What a user can run into; each message is one clear line, each class has the exit code of its kind."""
 
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What to say to whoever wrote ``word`` where only ``known`` words make sense."""
+    names = list(known)
+    close = difflib.get_close_matches(word.lower(), names, n=1)
+    return f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(names)}"
+
 
 class SessionError(Exception):
     """Base of this room's errors."""

@@ -102,6 +102,7 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 def open_to_append(path: Path) -> BinaryIO:
     """Open a regular file, or make one, to write at its end. Raises OSError; no link is followed."""
+    _check_place(path)
     return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crawler.ownfile import open_own
 from session.errors import SessionError, SessionInUse
-from session.paths import LOCK
+from session.paths import LOCK, command
 from session.process import Process
 
 TRIES = 20
@@ -46,11 +46,11 @@ def trainer_lock(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def in_use(pid: int) -> SessionInUse:
-    """The error that names the trainer which holds the session; 0: an unknown one."""
+def in_use(path: Path, pid: int) -> SessionInUse:
+    """The error that names the trainer which holds the session at ``path``; 0: an unknown one."""
     return SessionInUse(
         f"the session is in use by another trainer (pid {pid or 'unknown'}); "
-        "watch it with `wikitopics watch`, end it with `wikitopics stop`"
+        f"watch it with `{command('watch', path)}`, end it with `{command('stop', path)}`"
     )
 
 
@@ -71,7 +71,7 @@ def _locked(path: Path) -> int:
             pid = _read_process(descriptor).pid
         os.close(descriptor)
         time.sleep(0.02)
-    raise in_use(pid)
+    raise in_use(path, pid)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

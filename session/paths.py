@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import platformdirs
@@ -58,6 +59,17 @@ def session_path(name: str) -> Path:
 def session_name(path: Path) -> str:
     """What to call the session at ``path``: its name where it lies in the folder, else the path."""
     return path.stem if path.parent == session_folder() and path.suffix == ".db" else str(path)
+
+
+def command(words: str, path: Path) -> str:
+    """What to type at a shell for the session at ``path``, e.g. `wikitopics stop --session night`.
+
+    ``words`` come after `wikitopics`; "" opens the screen.
+    """
+    name, usual = session_name(path), "demo" if words.startswith("demo") else "default"
+    # `vocab show` without a session means the vocabulary that comes with the program.
+    named = "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
+    return f"wikitopics {words}".rstrip() + named
 
 
 def log_file(path: Path) -> Path:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from session.errors import BadUsage
+from session.errors import BadUsage, did_you_mean
 
 KINDS = ("lda", "scvb0", "hdp")
 _DEFAULT_TOPICS = {"lda": 100, "scvb0": 100, "hdp": 300}
 _KEYS = ("name", "topics", "alpha", "eta", "omega", "batch_size", "kappa", "tau0")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_PRIORS = (1e-9, 1e9)
+"""Smallest and largest prior: beyond them single precision overflows, or a topic's share becomes 0 / 0."""
 
 Prior = float | Literal["learn"] | None
 
@@ -63,12 +65,14 @@ def parse_specs(texts: Sequence[str], defaults: Mapping[str, object]) -> tuple[M
 def _parse(text: str, defaults: Mapping[str, object]) -> ModelSpec:
     kind, _, rest = text.partition(":")
     if kind not in KINDS:
-        raise BadUsage(f"--model {text!r}: {kind!r} is no kind of model; there are {', '.join(KINDS)}")
+        raise BadUsage(f"--model {text!r}: {kind!r} is no kind of model. {did_you_mean(kind, KINDS)}")
     values: dict[str, object] = {}
     for item in filter(None, (part.strip() for part in rest.split(","))):
         key, equals, value = item.partition("=")
-        if not equals or key not in _KEYS:
+        if not equals:
             raise BadUsage(f"--model {text!r}: {item!r} is not KEY=VALUE with KEY one of {', '.join(_KEYS)}")
+        if key not in _KEYS:
+            raise BadUsage(f"--model {text!r}: {key!r} is no setting of a model. {did_you_mean(key, _KEYS)}")
         if key in values:
             raise BadUsage(f"--model {text!r}: {key} is given twice")
         values[key] = value
@@ -88,7 +92,7 @@ def _parse(text: str, defaults: Mapping[str, object]) -> ModelSpec:
             topics=_whole("topics", merged.get("topics", _DEFAULT_TOPICS[kind]), 1, 10_000),
             alpha=_prior("alpha", merged.get("alpha"), learnable=kind != "hdp"),
             eta=_prior("eta", merged.get("eta"), learnable=kind != "hdp"),
-            omega=_optional("omega", merged.get("omega"), 0.0, math.inf),
+            omega=_optional("omega", merged.get("omega"), *_PRIORS, closed=True),
             batch_size=_whole("batch-size", merged["batch_size"], 1, 1_000_000)
             if "batch_size" in merged
             else None,
@@ -140,4 +144,4 @@ def _prior(name: str, value: object, *, learnable: bool) -> Prior:
         if not learnable:
             raise BadUsage(f"{name} of an hdp is a number")
         return "learn"
-    return _optional(name, value, 0.0, math.inf)
+    return _optional(name, value, *_PRIORS, closed=True)

@@ -4,7 +4,7 @@ import click
 
 from session.cli.options import json_option, session_option
 from session.cli.output import duration, number, put_json, put_line, say, until
-from session.paths import session_path
+from session.paths import command, session_path
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -14,11 +14,11 @@ _STATES = {
     "new": "nothing has been trained yet",
     "starting": "starting",
     "running": "training",
-    "paused": "paused; `wikitopics resume{session}` goes on",
+    "paused": "paused; `{resume}` goes on",
     "stopping": "stopping",
-    "stopped": "stopped; `wikitopics {command}{session}` goes on",
+    "stopped": "stopped; `{train}` goes on",
     "finished": "finished",
-    "dead": "the trainer has died; `wikitopics {command}{session}` goes on where it was",
+    "dead": "the trainer has died; `{train}` goes on where it was",
     "stalled": "the trainer holds the session but gives no sign of life",
 }
 
@@ -49,8 +49,8 @@ def status(session: str, as_json: bool) -> None:
         put_json({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")})
         return
     state = _STATES[now.state].format(
-        command="demo" if now.source == "demo" else "train",
-        session="" if session == ("demo" if now.source == "demo" else "default") else f" --session {session}",
+        resume=command("resume", reader.path),
+        train=command("demo" if now.source == "demo" else "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
     put_line(f"{now.session}: {state}")
     put_line(f"source     {now.source_name} ({now.source})")

@@ -1,6 +1,5 @@
 """The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
 
-import difflib
 import importlib
 from typing import Any
 
@@ -8,6 +7,7 @@ import click
 
 from session.cli.options import session_option, train_options
 from session.cli.output import ReaderGone
+from session.errors import did_you_mean
 from session.version import __version__
 
 _COMMANDS = {
@@ -62,9 +62,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            there = f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(_COMMANDS)}"
-            raise click.UsageError(f"No such command '{args[0]}'. {there}", ctx) from error
+            meant = did_you_mean(args[0], _COMMANDS)
+            raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
 
 
 @click.group(

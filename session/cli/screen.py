@@ -10,7 +10,7 @@ import click
 
 from session.cli.options import session_option
 from session.cli.output import error_line, say
-from session.paths import log_file, session_path
+from session.paths import command, log_file, session_path
 
 START_SECONDS = 90.0
 
@@ -37,7 +37,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     from session.lock import owner_pid
 
     path = session_path(session)
-    need_terminal()
+    need_terminal(command("train", path))
     if owner_pid(path) is not None:
         return show(path)
     request = as_request(ctx, options)
@@ -79,7 +79,7 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     from session.lock import owner_pid
 
     path = session_path(session)
-    need_terminal()
+    need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
         return show(path)
     arguments = ["demo", "--headless", "--session", session]
@@ -90,12 +90,12 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     return start_and_show(path, arguments)
 
 
-def need_terminal() -> None:
-    """Raises :class:`session.errors.BadUsage` where no screen can be drawn."""
+def need_terminal(instead: str) -> None:
+    """Raises :class:`session.errors.BadUsage` where no screen can be drawn; ``instead`` works there."""
     from session.errors import BadUsage
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise BadUsage("the screen needs a terminal: `wikitopics train` works without one")
+        raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
 
 
 def start_and_show(path: Path, arguments: list[str]) -> int:
@@ -120,7 +120,7 @@ def start_and_show(path: Path, arguments: list[str]) -> int:
 
 def show(path: Path, trainer: Any = None) -> int:
     """Open the screen, with the process of the ``trainer`` just started; returns when it is closed."""
-    need_terminal()
+    need_terminal(command("status", path))
     from tui.app import run
 
     run(path, trainer)

@@ -56,9 +56,40 @@ def test_a_newer_format(cli, command, trained, one_line):
 
 def test_a_second_trainer(cli, corpus, trained, one_line):
     with trainer_lock(trained):
-        one_line(cli("train", *corpus.options()), 4, f"pid {os.getpid()}")
+        one_line(cli("train", *corpus.options()), 4, f"pid {os.getpid()}", "`wikitopics stop`")
         status = json.loads(cli("status", "--json").out)
         assert (status["running"], status["pid"]) == (True, os.getpid())
+
+
+def test_the_hint_of_a_session_in_use_names_it(cli, corpus, trained, home, one_line):
+    trained.rename(home / "two.db")
+    with trainer_lock(home / "two.db"):
+        outcome = cli("train", *corpus.options(), "--session", "two")
+    one_line(outcome, 4, "`wikitopics watch --session two`", "`wikitopics stop --session two`")
+
+
+@pytest.mark.parametrize(
+    "command", [["status"], ["topics"], ["train"], ["watch"], ["export", "topics"], ["backup", "copy.db"]]
+)
+def test_a_session_that_is_no_regular_file(cli, command, tmp_path, monkeypatch, one_line):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(tmp_path / "pipe.db")
+    for path in ("./pipe.db", "/dev/zero"):
+        one_line(cli(*command, "--session", path), 5, "no session")
+    if os.path.exists("/proc/self/mem"):
+        one_line(cli(*command, "--session", "/proc/self/mem"), 5, "no wikitopics session")
+
+
+def test_counts_vocabulary_and_log_that_are_pipes(cli, corpus, tmp_path, one_line):
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)  # nobody writes to it or reads it: to open it would wait for ever
+    options = ["--source", "counts", "--counts", corpus.counts, "--vocab", corpus.vocabulary]
+    for at, says in ((3, "a pipe, not a regular file"), (5, "not a regular file")):
+        one_line(cli("train", *options[:at], pipe, *options[at + 1 :]), 2, says)
+    one_line(cli("train", *options, "--log", pipe), 1, "a pipe, not a regular file")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    one_line(cli("train", *options, "--log", tmp_path / "link"), 1, "a symbolic link")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_damage_in_the_middle_is_one_line(cli, trained, one_line):

@@ -39,6 +39,22 @@ COMMANDS = [
         (["train", "--rpm", "-1"], "--rpm"),
         (["train", "--model", "lda:colour=red"], "colour"),
         (["train", "--model", "gpt"], "no kind of model"),
+        (["train", "--model", "LDA:topics=5"], "'LDA' is no kind of model. Did you mean 'lda'?"),
+        (["train", "--model", "lda:topic=5"], "'topic' is no setting of a model. Did you mean 'topics'?"),
+        (["train", "--alpha", "1e308"], "alpha must be from 1e-09 to 1e+09"),
+        (["train", "--eta", "1e-300"], "eta must be from 1e-09"),
+        (["train", "--model", "hdp:omega=1e39"], "omega must be from 1e-09 to 1e+09"),
+        (["train", "--contact", "me@Example.org"], "example.org reaches nobody"),
+        (["demo"], "`wikitopics demo --headless`"),
+        (["demo", "--session", "a"], "`wikitopics demo --headless --session a`"),
+        (["--session", "two"], "`wikitopics train --session two`"),
+        (["status", "--session", "./x.db-wal"], "a part of a session"),
+        (["vocab", "build", "/none", "-o", "/none/x"], "no folder"),
+        (["vocab", "build", "/none", "-o", "x"], "No such file"),
+        (["vocab", "build", "/dev/zero", "-o", "x"], "a device, not a regular file"),
+        (["vocab", "show", "/dev/zero"], "not a regular file"),
+        (["train", "--counts", "/dev/zero"], "a device, not a regular file"),
+        (["train", "--dump", "/dev/zero"], "no such file"),
         (["train", "--model", "lda", "--model", "lda"], "two models are named"),
         (["train", "--model", "lda:batch_size=64", "--model", "hdp:batch_size=48"], "does not divide"),
         (["train", "--source", "telepathy"], "--source"),
@@ -108,7 +124,7 @@ def test_the_help_names_every_command(cli):
 
 
 def test_the_screen_needs_a_terminal(cli, trained, one_line):
-    one_line(cli("watch"), 2, "terminal")
+    one_line(cli("watch"), 2, "terminal", "`wikitopics status`")
     one_line(cli(), 2, "terminal")
     one_line(cli("demo"), 2, "terminal")
 

@@ -69,7 +69,13 @@ def test_a_contact_inside_a_table_is_not_the_contact(home):
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [(b"contact = ", "no TOML"), (b"\xff\xfe", "no TOML"), (b"contact = 3", "text in quotes")],
+    [
+        (b"contact = ", "no TOML"),
+        (b"\xff\xfe", "no TOML"),
+        (b"contact = 3", "text in quotes"),
+        pytest.param(b"a = " + b"[" * 10_000 + b"]" * 10_000, "nested too deep", id="nested"),
+        pytest.param(b"a = " + b"9" * 5_000, "no TOML", id="digits"),
+    ],
 )
 def test_a_broken_config_is_one_line(home, cli, text, says):
     home.mkdir()
@@ -78,3 +84,23 @@ def test_a_broken_config_is_one_line(home, cli, text, says):
     assert outcome.code == 2
     assert says in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_config_that_is_no_file_or_without_end_is_one_line(home, cli, one_line):
+    home.mkdir()
+    os.mkfifo(config_file())
+    one_line(cli("train"), 1, "config.toml: a pipe, not a regular file")
+    config_file().unlink()
+    config_file().write_bytes(b"#" * 10_000_000)
+    one_line(cli("train"), 1, "config.toml: more than")
+
+
+def test_a_contact_is_kept_through_no_link_and_over_no_draft(home, tmp_path):
+    home.mkdir()
+    mine = tmp_path / "mine"
+    mine.write_text("")
+    config_file().symlink_to(mine)
+    (home / f".config.toml.{os.getpid()}.new").symlink_to(mine)
+    config.save_contact("me@host.org")
+    assert mine.read_text() == ""
+    assert config.contact() == "me@host.org"

@@ -280,6 +280,6 @@ async def test_help_palette_and_contact_say_something_at_any_size(
         await seeing.until(pilot, "All keys")
     contact = contact_app([])
     async with contact.run_test(size=size) as pilot:
-        await seeing.until(pilot, "you@example.org")
+        await seeing.until(pilot, "you@host.org")
         await pilot.press("x", "enter")
         await seeing.until(pilot, "no address")

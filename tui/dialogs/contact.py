@@ -54,7 +54,7 @@ class AskContact(ModalScreen[Answer]):
             box.border_title = "wikitopics: before the first article"
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
-            yield Input(placeholder="you@example.org or https://example.org/you", id="address", compact=True)
+            yield Input(placeholder="you@host.org or https://host.org/you", id="address", compact=True)
             yield Static(id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
             yield Static(Content(f"What will be downloaded: {self._book.volume}."), classes="hint")

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from session.paths import session_name
+from session.paths import command
 from session.reading import Status
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
@@ -19,9 +19,7 @@ BOUND = {
 
 def begins_again(status: Status) -> str:
     """The command that starts a trainer on this session."""
-    command = "wikitopics demo" if status.source == "demo" else "wikitopics"
-    name, usual = session_name(Path(status.session)), "demo" if status.source == "demo" else "default"
-    return command if name == usual else f"{command} --session {visible(name)}"
+    return visible(command("demo" if status.source == "demo" else "", Path(status.session)))
 
 
 def waiting(status: Status, now: float) -> Part:
