@@ -115,6 +115,19 @@ def check_file(path: Path) -> None:
         raise SessionError(f"{path}: Permission denied")
 
 
+def fold_log(path: Path) -> None:
+    """Write what stands beside the session in its log into the session itself, where that can be done.
+
+    A reader that leaves last, after a trainer that was killed, calls it: a session is to be one file.
+    """
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=1.0)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.close()
+
+
 def remove_database(path: Path) -> None:
     """Delete an SQLite file that nobody has open, and what SQLite may have left beside it."""
     for ending in ("", *BESIDE):

@@ -29,7 +29,9 @@ class KeptCounts:
                 f"the session {path} kept no counts: it needs `train --keep-counts` from its start"
             )
         self._fingerprint = str(settings["fingerprint"])
-        self._connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0)
+        self._connection = sqlite3.connect(
+            path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
+        )
         try:
             rows = self._connection.execute("SELECT id, articles FROM kept_counts ORDER BY id").fetchall()
         except sqlite3.Error as error:

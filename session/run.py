@@ -35,6 +35,8 @@ FLOW_EVERY = 4
 """Every so many beats the rates are kept for the screen's graphs."""
 PATIENCE = 2.0
 """Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
+QUIET_SECONDS = 60.0
+"""After so long without a counted page it is told what the run waits for, whatever else is known."""
 TRIM_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
@@ -109,6 +111,8 @@ class Run:
         self._saving = Saving()
         self._train_seconds: deque[tuple[int, float]] = deque(maxlen=20)
         self._binding: deque[str] = deque(maxlen=20)
+        self._counted = (0, 0)
+        self._counted_at = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
         self._pulse_thread = ThreadPoolExecutor(1, thread_name_prefix="pulse")
 
@@ -317,7 +321,7 @@ class Run:
             self._trainer.measured,
             [error.text for error in self._feed.activity.errors],
             warnings,
-            self._blocked,
+            self._blocked or (f"waiting for {quiet}" if (quiet := self._quiet()) else None),
         )
         await self._tell_all(pulse, news)
 
@@ -332,10 +336,23 @@ class Run:
             await self._in_pulse(lambda: pulse.event(level, message))
 
     def _sample(self) -> None:
+        counted = (self._trainer.progress.crawled, self._trainer.progress.articles)
+        if counted != self._counted or self._paused:
+            self._counted, self._counted_at = counted, time.monotonic()
         if self._computing is not None:
             self._binding.append("training")
         elif self._feed.waits_for is not None:
             self._binding.append(self._feed.waits_for)
+
+    def _quiet(self) -> str | None:
+        """What is waited for though nobody says so: stopped processes, a connection that is merely open."""
+        if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
+            return None
+        if self._computing is not None:
+            return "a step of training (over a minute by now)"
+        if self._feed.waits_for == "parsing":
+            return "the processes that parse articles (none counted for over a minute)"
+        return "the source (no article for over a minute)"
 
     def _state(self) -> str:
         if self._stop.is_set():
@@ -388,7 +405,7 @@ class Run:
             perplexities=dict(self._trainer.measured.perplexities),
             crawl_rate=self._feed.arrivals(),
             train_rate=sum(n for n, _ in self._train_seconds) / seconds if seconds else 0.0,
-            waiting_for=self._blocked or activity.waiting_for,
+            waiting_for=self._blocked or activity.waiting_for or self._quiet(),
             waiting_until=None if self._blocked else activity.waiting_until,
         )
 

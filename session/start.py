@@ -65,27 +65,10 @@ def train(
     ``say`` takes the few lines that tell what is going on before the first report. Raises the errors of
     the rooms, each with an ``exit_code``; nothing is created where the source cannot be opened.
     """
-    stored = _stored_settings(path)
-    if stored is not None:
-        options = source_options(request, stored) if _names_source(request) else None
-        fingerprint = load_vocabulary(request.vocab).fingerprint if request.vocab else None
-        check_resumable(request, stored, source_options=options, fingerprint=fingerprint)
-    else:
-        specs = request.specs()  # a wrong option is told before the network is asked
-        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
-        request.source_kind()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
-    with trainer_lock(path):
-        if stored is not None:
-            check_alone(path)
-            forget_wishes(path)
-        try:
-            return asyncio.run(_train(path, request, stored, report, say))
-        except asyncio.CancelledError:
-            return "stopped before it began"
+        return asyncio.run(_train(path, request, report, say))
+    except asyncio.CancelledError:
+        return "stopped before it began"
 
 
 def load_vocabulary(name: str) -> Vocabulary:
@@ -98,7 +81,7 @@ def load_vocabulary(name: str) -> Vocabulary:
 def new_vocabulary(request: TrainRequest) -> Vocabulary:
     """The vocabulary of a new session: the one asked for, or that of the session whose counts it reads."""
     if request.vocab is None and request.counts and is_sqlite(user_path(request.counts)):
-        return Vocabulary.from_words(_stored_words(user_path(request.counts)))
+        return _stored_vocabulary(user_path(request.counts))
     return load_vocabulary(request.vocabulary_name())
 
 
@@ -114,22 +97,53 @@ def _stored_settings(path: Path) -> Settings | None:
         return Settings.from_json(reader.settings())
 
 
+def _check(path: Path, request: TrainRequest) -> Settings | None:
+    """What the session was made with, if there is one; raises where the request does not go with it."""
+    stored = _stored_settings(path)
+    if stored is not None:
+        options = source_options(request, stored) if _names_source(request) else None
+        fingerprint = load_vocabulary(request.vocab).fingerprint if request.vocab else None
+        check_resumable(request, stored, source_options=options, fingerprint=fingerprint)
+    else:
+        specs = request.specs()  # a wrong option is told before the network is asked
+        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
+        request.source_kind()
+    return stored
+
+
 async def _train(
+    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Callable[[str], None]
+) -> str:
+    asyncio.get_running_loop().set_default_executor(Unawaited())
+    starting = asyncio.current_task()
+    assert starting is not None
+    # What takes long from here on is done in threads, so that signals are heard.
+    watch_signals(lambda _: starting.cancel())
+    stored = await asyncio.to_thread(_check, path, request)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+    with trainer_lock(path):
+        if stored is not None:
+            await asyncio.to_thread(check_alone, path)
+            forget_wishes(path)
+        return await _train_alone(path, request, stored, report, say)
+
+
+async def _train_alone(
     path: Path,
     request: TrainRequest,
     stored: Settings | None,
     report: Callable[[Report], None],
     say: Callable[[str], None],
 ) -> str:
-    asyncio.get_running_loop().set_default_executor(Unawaited())
-    starting = asyncio.current_task()
-    assert starting is not None
-    watch_signals(lambda _: starting.cancel())
+    """With the session locked."""
     if stored is None:
-        vocabulary = new_vocabulary(request)
+        vocabulary = await asyncio.to_thread(new_vocabulary, request)
         kind, options = request.source_kind(), source_options(request, None)
     else:
-        vocabulary = Vocabulary.from_words(_stored_words(path))
+        vocabulary = await asyncio.to_thread(_stored_vocabulary, path)
         kind, options = stored.source, stored.source_options
     specs = stored.models if stored else request.specs()
     opened = await open_source(
@@ -138,12 +152,12 @@ async def _train(
     try:
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
-            models = [
-                new_model(s, len(vocabulary), settings.documents, settings.seed) for s in settings.models
-            ]
-            stores.create(path, settings, vocabulary.words, [model_row(model, None) for model in models])
+            models = await asyncio.to_thread(_new_models, settings, vocabulary)
+            stores.create(path, settings, vocabulary.words, models)
         store = stores.Store(path)
-        trainer = Trainer(store, article_limit=request.articles, threads=request.threads)
+        trainer = await asyncio.to_thread(
+            Trainer, store, article_limit=request.articles, threads=request.threads
+        )
         say(_begins(store.settings, trainer))
         if stored is not None and request.documents is None and opened.info.articles is not None:
             size, made_for = corpus_size(request, opened.info, stored.held_out), stored.documents
@@ -184,7 +198,8 @@ async def open_source(
 ) -> Opened:
     """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
     if kind == "counts":
-        file = open_counts(user_path(request.counts or options["counts"]), vocabulary, options)
+        path = user_path(request.counts or options["counts"])
+        file = await asyncio.to_thread(open_counts, path, vocabulary, options)
         found = {"counts": str(file.path.absolute()), **file.identity}
         if found["checksum"] != options.get("checksum", found["checksum"]):
             file.close()
@@ -278,9 +293,16 @@ def settle(request: TrainRequest, kind: str, vocabulary: Vocabulary, opened: Ope
     )
 
 
-def _stored_words(path: Path) -> tuple[str, ...]:
+def _stored_vocabulary(path: Path) -> Vocabulary:
     with SessionReader(path) as reader:
-        return reader.vocabulary()
+        return Vocabulary.from_words(reader.vocabulary())
+
+
+def _new_models(settings: Settings, vocabulary: Vocabulary) -> list[stores.ModelRow]:
+    return [
+        model_row(new_model(spec, len(vocabulary), settings.documents, settings.seed), None)
+        for spec in settings.models
+    ]
 
 
 def _begins(settings: Settings, trainer: Trainer) -> str:

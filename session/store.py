@@ -310,7 +310,8 @@ class Store:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
-        """Safe to call twice."""
+        """Leave all in the one file, whoever else has it open; safe to call twice."""
+        self.trim_log()
         self._db.close()
 
 

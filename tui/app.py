@@ -76,7 +76,7 @@ class Wikitopics(App[str]):
         self._frozen_at: float | None = None
         self._trouble = ""
         self._wake = asyncio.Event()
-        self._feed = self._new_feed(path)
+        self.feed = self._new_feed(path)
         for theme in house(self.console.color_system):
             self.register_theme(theme)
 
@@ -112,18 +112,18 @@ class Wikitopics(App[str]):
 
     async def ask(self, question: Callable[[SessionReader], T]) -> T:
         """Put a question to the session's reader; it answers in its own thread."""
-        return await self._feed.ask(question)
+        return await self.feed.ask(question)
 
     async def _follow(self) -> None:
         while True:
-            feed = self._feed
+            feed = self.feed
             try:
                 look = await feed.look((self.choice.metric,))
             except SessionError as error:
-                if feed is self._feed:
+                if feed is self.feed:
                     self._trouble = str(error)
             else:
-                if feed is not self._feed:
+                if feed is not self.feed:
                     continue
                 if not self.is_running:
                     return
@@ -196,10 +196,10 @@ class Wikitopics(App[str]):
     def follow(self, path: Path, trainer: Trainer | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
-            self._feed.close()
+            self.feed.close()
             self.path, self._awaited = path, trainer
             self._started_trainer = trainer is not None
-            self._feed, self.latest = self._new_feed(path), None
+            self.feed, self.latest = self._new_feed(path), None
             self.choice.model, self._frozen_at = None, None
         self.action_view(0)
         self._wake.set()
@@ -366,7 +366,7 @@ class Wikitopics(App[str]):
             await asyncio.to_thread(self._controls.stop, self.path)
             deadline = time.monotonic() + STOP_PATIENCE
             while time.monotonic() < deadline:
-                look = await self._feed.look((self.choice.metric,))
+                look = await self.feed.look((self.choice.metric,))
                 if not look.status.running:
                     self.exit("stopped")
                     return
@@ -377,7 +377,7 @@ class Wikitopics(App[str]):
         self.notify("the trainer has not stopped yet; it may be finishing a step", severity="warning")
 
     def _on_exit_app(self) -> Any:
-        self._feed.close()
+        self.feed.close()
         return super()._on_exit_app()
 
 
@@ -394,4 +394,8 @@ def run(path: Path, trainer: Trainer | None = None) -> None:
     """
     SessionReader(path).close()  # say so now, in one line, if it is none
     controls = Controls(control.pause, control.resume, control.save, control.stop)
-    open_app(Wikitopics(SessionReader, path, controls, trainer=trainer, preferences=preferences()))
+    app = Wikitopics(SessionReader, path, controls, trainer=trainer, preferences=preferences())
+    try:
+        open_app(app)
+    finally:
+        app.feed.close(wait=True)

@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from session.database import fold_log
 from session.errors import SessionError
 from session.files import last_line
+from session.lock import owner
 from session.paths import log_file
 from session.reading import Status
 from tui.look import Look
@@ -55,11 +57,12 @@ class Feed:
             raise SessionError("this session is not looked at any more")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
 
-    def close(self) -> None:
-        """Let go of the file; the thread ends as soon as it is done."""
-        self._closed = True
-        self._thread.submit(self._close)
-        self._thread.shutdown(wait=False)
+    def close(self, *, wait: bool = False) -> None:
+        """Let go of the file; the thread ends as soon as it is done. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._close)
+        self._thread.shutdown(wait=wait)
 
     def _answer(self, question: "Callable[[SessionReader], T]") -> T:
         if self._reader is None:
@@ -69,6 +72,8 @@ class Feed:
     def _close(self) -> None:
         if self._reader is not None:
             self._reader.close()
+            if owner(self._reader.path) is None:
+                fold_log(self._reader.path)
             self._reader = None
 
     def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:

@@ -115,6 +115,27 @@ main(sys.argv[1:])
     assert "stopped" in done.stderr
 
 
+@pytest.mark.parametrize("slow", ["start.open_counts", "start.load_vocabulary", "start.Trainer"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
+    script = f"""
+import os, time
+import session.start
+from session.cli import main
+
+def reading(*_, **__):
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(600)
+
+session.{slow} = reading
+main(sys.argv[1:])
+"""
+    done = python(script, "train", *corpus.options(), "--topics", "2", timeout=60)
+    assert done.returncode == 0
+    assert done.stderr.endswith("stopped before it began; everything is saved\n")
+    assert "Traceback" not in done.stderr
+
+
 def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
     many = corpus_of(8000)
     arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]

@@ -1,14 +1,18 @@
 """Others open the file while one trains: neither of them notices."""
 
+import asyncio
 import contextlib
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
 from session.database import connect
 from session.reader import SessionReader
 from session.store import Changes, Store
+from tui.feed import Feed
 
 TRAINER = """
 import sys
@@ -69,3 +73,38 @@ def test_a_reader_keeps_its_view_while_others_of_its_process_come_and_go(path):
             progress.articles = articles
             store.commit(progress, Changes(), 1)
             assert lasting.status().articles == articles
+
+
+def test_a_session_is_one_file_though_somebody_looked_in_at_the_end(spawn, corpus, home, tmp_path, cli):
+    few = ["--topics", 3, "--held-out", 40]
+    assert cli("train", *corpus.options(), *few, "--articles", 64).code == 0
+    path, alone = home / "default.db", tmp_path / "alone.db"
+    with SessionReader(path) as reader:
+        assert reader.status().articles == 64
+        trainer = spawn("train")
+        _, error = trainer.communicate(timeout=100)
+        assert trainer.returncode == 0, error
+        shutil.copy(path, alone)
+        with SessionReader(alone) as copy:
+            assert copy.status().articles == reader.status().articles == 657
+
+
+async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus_of, home, tmp_path):
+    path, alone = home / "default.db", tmp_path / "alone.db"
+    options = [*corpus_of(8000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
+    trainer = spawn("train", *options)
+    while not path.exists():
+        assert trainer.poll() is None
+        time.sleep(0.05)
+    feed = Feed(lambda: SessionReader(path))
+    while not (await feed.look(())).status.articles:
+        assert trainer.poll() is None
+        await asyncio.sleep(0.1)
+    trainer.kill()
+    trainer.communicate()
+    look = await feed.look(())
+    feed.close(wait=True)
+    assert not path.with_name(path.name + "-wal").exists()
+    shutil.copy(path, alone)
+    with SessionReader(alone) as copy:
+        assert copy.status().articles >= look.status.articles

@@ -139,3 +139,22 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     assert memory.starts[1] == now.crawled // 11 * 10
     assert status(trainer_of.path).articles == 570
     assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("session.run.QUIET_SECONDS", 0.3)
+    held, count = threading.Event(), feed_module.count_in_worker
+    monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
+
+    async def wait(run):
+        await until(
+            lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
+        )
+        held.set()
+        await until(lambda: status(trainer_of.path).waiting_for is None)
+
+    assert await trainer_of(memory, meanwhile=wait) == "finished"
+    with SessionReader(trainer_of.path) as reader:
+        told = [event.message for event in reader.events() if event.level == "error"]
+    assert len(told) == 1
+    assert "waiting for the processes that parse articles" in told[0]
