@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from crawler.prose import in_kept_sections, tidy
+from crawler.prose import ITEM, in_kept_sections, tidy
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
 _DROPPED_TAGS = """
-table style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
+caption style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
 textarea select button form pre template canvas map embed
 """
 _DROPPED_CLASSES = """
@@ -21,7 +21,7 @@ shortdescription noprint catlinks toc metadata ambox tmbox mbox-small navigation
 side-box portalbox portal-bar portal quotebox mw-cite-backlink citation Inline-Template mwe-math-element error
 printfooter mw-jump-link IPA geo geo-inline geo-inline-hidden locmap listen mw-kartographer-container haudio
 navbar mw-highlight sortkey authority-control mw-indicators mw-headline-number mw-hidden printonly
-mw-empty-elt succession-box nowraplinks collapsible mw-collapsible-toggle mw-redirectedfrom tex
+mw-empty-elt succession-box mw-collapsible-toggle mw-redirectedfrom tex
 timeline-wrapper mw-ext-score searchaux mw-authority-control taxonbar-header asbox stub
 """
 _DROPPED_IDS = """
@@ -29,11 +29,16 @@ toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation
 """
 _BLOCK_TAGS = (
     "p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6"
+    " table tr td th"
 )
+_LIST_TAGS = "ul ol dl"
+_LAYOUT_CLASSES = "multicol col-begin"
 _TAGS = frozenset(_DROPPED_TAGS.split())
 _CLASSES = frozenset(_DROPPED_CLASSES.split())
 _IDS = frozenset(_DROPPED_IDS.split())
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
+_LISTS = frozenset(_LIST_TAGS.split())
+_LAYOUTS = frozenset(_LAYOUT_CLASSES.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}?charset=["']?([a-zA-Z0-9_-]{2,20})""", re.IGNORECASE)
@@ -50,7 +55,9 @@ _END_OF_CONTENT = re.compile(
     r"<!--\s*+NewPP limit report|<div\s[^<>]*?\b(?:class=[\"']printfooter|id=[\"']catlinks)"
 )
 
-_HEADING_MARK = "\x02"
+_MARK = "\x02"
+"""Begins a line of a list or, with its level as the next character, a heading."""
+_ITEM_MARK = f"{_MARK}0"
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _BUILT_DEPTH = 100
 """Deeper elements give only their text: BeautifulSoup's time grows with the square of the depth."""
@@ -66,10 +73,10 @@ class _TooDeep(Exception):
 def extract_html(page: bytes | str) -> str:
     """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, in lines.
 
-    Left out are navigation, tables, infoboxes, references, edit links, figures with their captions, formulas,
-    code, style sheets, and the sections See also, References, Notes, Further reading, External links,
-    Bibliography and their like. Bytes are read as the page's own meta element says, else as UTF-8. A page
-    that no MediaWiki made is taken as a whole.
+    Left out are navigation, tables of data, infoboxes, references, edit links, figures with their captions,
+    formulas, code, style sheets, and of the sections See also, References, Notes, Further reading, External
+    links, Bibliography and their like whatever does not read like prose. Bytes are read as the page's own
+    meta element says, else as UTF-8. A page that no MediaWiki made is taken as a whole.
 
     Any input gives a string, in time linear in its length.
     """
@@ -107,8 +114,8 @@ def _content(page: str) -> str:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     for line in text.split("\n"):
-        if line.startswith(_HEADING_MARK):
-            yield int(line[1]), line[2:].strip()
+        if line.startswith(_MARK):
+            yield int(line[1]) or ITEM, line[2:].strip()
         elif stripped := line.strip():
             yield 0, stripped
 
@@ -124,6 +131,13 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
         _depth = 0
         _skipped_depth = 0
+        _open_lists = 0
+        _is_muted = False
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._turns: list[int] = []
+            """Depths at which text is muted (a table's cells) and heard again (a list in one), in turns."""
 
         def feed(self, markup: Any) -> None:
             # In pieces, because what a method of ours raises stops the parser only at a piece's end.
@@ -144,23 +158,43 @@ def _pruning_builder() -> "type[TreeBuilder]":
                 if self._depth > _MAX_DEPTH:
                     raise _TooDeep
                 if tag in _BLOCKS:
-                    super().data(f"\n{_HEADING_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "\n")
+                    self._begin_block(tag, attrib)
                 if self._depth <= _BUILT_DEPTH:
                     super().start(tag, {})
+
+        def _begin_block(self, tag: str, attributes: dict[str, str]) -> None:
+            if tag in _LISTS:
+                self._open_lists += 1
+            if tag in _LISTS if self._is_muted else tag == "table" and not _is_layout(attributes):
+                self._turns.append(self._depth)
+                self._is_muted = not self._is_muted
+            self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
+
+        def _new_line(self, mark: str = "") -> None:
+            if not self._is_muted:
+                super().data("\n" + (mark or (_ITEM_MARK if self._open_lists else "")))
 
         def end(self, tag: Any) -> None:
             if self._skipped_depth:
                 self._skipped_depth -= 1
-            else:
-                if self._depth <= _BUILT_DEPTH:
-                    super().end(tag)
-                self._depth -= 1
-                if tag in _BLOCKS:
-                    super().data("\n")
+                return
+            if self._depth <= _BUILT_DEPTH:
+                super().end(tag)
+            if tag in _BLOCKS:
+                self._end_block(tag)
+            self._depth -= 1
+
+        def _end_block(self, tag: str) -> None:
+            if tag in _LISTS:
+                self._open_lists -= 1
+            if self._turns and self._turns[-1] == self._depth:
+                self._turns.pop()
+                self._is_muted = not self._is_muted
+            self._new_line()
 
         def data(self, data: Any) -> None:
-            if not self._skipped_depth:
-                super().data(data.replace("\n", " ").replace(_HEADING_MARK, " "))
+            if not self._skipped_depth and not self._is_muted:
+                super().data(data.replace("\n", " ").replace(_MARK, " "))
 
         def comment(self, text: Any) -> None:
             pass
@@ -175,7 +209,9 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
 
 def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
-    if tag in _TAGS:
+    if tag in _TAGS or (
+        tag == "table" and attributes.get("class") is not None and not _is_layout(attributes)
+    ):
         return True
     if not attributes:
         return False
@@ -183,6 +219,13 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
         return True
     return (
         attributes.get("id") in _IDS
-        or attributes.get("role") in ("navigation", "note", "presentation")
+        or attributes.get("role") in ("navigation", "note")
         or ((style := attributes.get("style")) is not None and _HIDDEN.search(style) is not None)
+    )
+
+
+def _is_layout(attributes: dict[str, str]) -> bool:
+    """Whether a table with these attributes only puts text into columns."""
+    return attributes.get("role") == "presentation" or not _LAYOUTS.isdisjoint(
+        attributes.get("class", "").split()
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from crawler.prose import in_kept_sections, tidy
+from crawler.prose import ITEM, in_kept_sections, tidy
 from crawler.wikitext_scan import remove_tags, resolve
 
 _FILE_NAMES = """
@@ -33,10 +33,10 @@ def extract_wikitext(
 ) -> str:
     """The prose of an article: paragraphs, headings and list items as plain text, in lines.
 
-    Left out are references, tables, templates (but for a few that stand for words), files with their
-    captions, categories, formulas, code, and the sections See also, References, Notes, Further reading,
-    External links, Bibliography and their like. ``file_names`` and ``category_names``: what this wiki calls
-    those namespaces, beside the names that are always known.
+    Left out are references, tables of data, templates (but for a few that stand for words), files with their
+    captions, categories, formulas, code, and of the sections See also, References, Notes, Further reading,
+    External links, Bibliography and their like whatever does not read like prose. ``file_names`` and
+    ``category_names``: what this wiki calls those namespaces, beside the names that are always known.
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
@@ -69,7 +69,7 @@ def extract_wikitext(
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line with its level as a heading (0: none), without the marks of lists, bold and italics."""
+    """Each line with its level as a heading, 0 or ITEM, without the marks of lists, bold and italics."""
     for raw in text.split("\n"):
         line = raw.strip()
         if not line:
@@ -80,6 +80,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             level = min(len(heading[1]), len(heading[3]))
             line = heading[2].strip("= \t")
         elif first in _LIST_MARKS:
+            level = ITEM
             line = line.lstrip(_LIST_MARKS)
         elif first == "|" or line.startswith("----"):
             line = line.lstrip("-") if first == "-" else ""

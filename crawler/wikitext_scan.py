@@ -79,7 +79,7 @@ _Frame = tuple[int, int, list[int]]
 
 
 def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
-    """Without templates, tables and brackets: links and known templates become their words.
+    """Without templates, tables of data and brackets: links and known templates become their words.
 
     ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. What is opened and never closed
     stays as text; what is closed and was never opened goes.
@@ -148,11 +148,36 @@ def _close(
     elif kind == _LINK:
         target, *texts = _parts(out, bounds)
         rendered = render_link(target, texts)
+    elif kind == _TABLE:
+        first = "".join(out[begin : bounds[1]])
+        rendered = _text_in_columns(first, lambda: _parts(out, bounds)[1:])
     else:
         rendered = ""
     del out[begin:]
     if rendered:
         out.append(rendered)
+
+
+_LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol|col-begin)\b", re.IGNORECASE)
+
+
+def _text_in_columns(first: str, others: Callable[[], list[str]]) -> str:
+    """What a table holds that has no data, only text in columns; nothing of any other.
+
+    ``first``: what stands before its first bar, its attributes to begin with; ``others`` gives what stands
+    between its bars. Of a table that does not say what it is for, lists count as text.
+    """
+    attributes, _, rest = first.partition("\n")
+    is_layout = _LAYOUT.search(attributes) is not None
+    if not is_layout and "class" in attributes:
+        return ""
+    lines = rest.split("\n")
+    for part in others():
+        # Text that a bar ends without a new line is a cell's attributes; "|-" begins a row, "|+" the caption.
+        cell, *more = part.split("\n")
+        lines += [cell, *more] if more and cell[:1] not in ("-", "+") else more
+    marks = ("*", "#", ":", ";")
+    return "\n".join(line for line in lines if line.startswith(marks) or (is_layout and line[:1] != "!"))
 
 
 def _parts(out: list[str], bounds: list[int]) -> list[str]:

@@ -74,6 +74,25 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
             "<div class='mw-heading mw-heading2'><h2 id='A'>After</h2></div><p>kept</p>",
             "After\nkept",
         ),
+        (
+            "<div><table class='col-begin' role='presentation'><caption>cap</caption><tbody><tr><td>"
+            "<p>one</p><ul><li>two</li></ul></td><td>three<table class='wikitable'><tr><td>cell</td></tr>"
+            "</table></td></tr></tbody></table></div><p>four</p>",
+            "one\ntwo\nthree\nfour",
+        ),
+        (
+            "<table class='multicol'><tr><td><ul><li>one<ul><li>two</li></ul></li></ul></td></tr></table>",
+            "one\ntwo",
+        ),
+        (
+            "<table><tr><th>head</th></tr><tr><td><h3>See also</h3>cell<ul><li>one<table><tr><td>x<ol><li>two"
+            "</li></ol>y</td></tr></table>three</li></ul>cell</td></tr></table><p>four</p>",
+            "one\ntwo\nthree\nfour",
+        ),
+        ("<table class='wikitable'><tr><td><ul><li>note</li></ul></td></tr></table><p>text</p>", "text"),
+        ("<table class='ambox' role='presentation'><tr><td>box</td></tr></table><p>text</p>", "text"),
+        ("<div class='nowraplinks'><ul><li>one</li></ul></div>", "one"),
+        (f"<p>one &#{'9' * 5000}; &amp;#{'9' * 5000}; two</p>", "one \ufffd two"),
         ("<h2>Gallery</h2><ul class='gallery'><li>x</li></ul><h2>See also</h2><ul><li>Y</li></ul>", ""),
     ],
 )
@@ -81,6 +100,27 @@ def test_a_page_becomes_prose(markup, prose):
     for page in (PAGE % markup, (PAGE % markup).encode(), markup):
         lines = [" ".join(line.split()) for line in extract_html(page).split("\n")]
         assert "\n".join(line for line in lines if line) == prose
+
+
+SENTENCES = (
+    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu (1250). "
+    "It has been written in three alphabets, as the country's rulers wished."
+)
+
+
+@pytest.mark.parametrize("heading", ["Literature", "Sources", "Литература", "Bibliography"])
+def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
+    prose = f"<p>{SENTENCES}</p>"
+    books = f"<ul><li>{SENTENCES}<br>{SENTENCES}<p>{SENTENCES}</p></li></ul><dl><dd>{SENTENCES}</dd></dl>"
+    title = f"<h2>{heading}</h2>"
+    assert extract_html(PAGE % f"<p>lead</p>{title}{books}<h2>C</h2>D").split("\n") == ["lead", "C", "D"]
+    mixed = f"<p>lead</p>{title}{prose}{books}<h3>Poets</h3>{prose}<h2>C</h2>D"
+    kept = ["lead", heading, SENTENCES, "Poets", SENTENCES, "C", "D"]
+    assert extract_html(PAGE % mixed).split("\n") == kept
+
+
+def test_sections_of_links_are_left_out_whatever_they_hold():
+    assert extract_html(PAGE % f"<p>lead</p><h2>See also</h2><p>{SENTENCES}</p>") == "lead"
 
 
 def test_nothing_around_the_article_comes_through():

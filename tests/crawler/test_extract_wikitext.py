@@ -65,6 +65,13 @@ needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="need
         ("x{{snd}}y{{'s}} {{citation needed|date=May}}z", "x – y's z"),
         ("#REDIRECT [[Elsewhere]]", ""),
         ("!Kung people", "!Kung people"),
+        (
+            '{|class="multicol" role="presentation"\n|+ cap\n|-\n|valign=top|\n* one\n|\ntwo\n| 3\n|}',
+            "one two 3",
+        ),
+        ("{|\n! head\n|-valign=top\n|\n* one\n# two\ncell\n| other\n|}", "one two"),
+        ('{|class="wikitable"\n|-\n|\n* note\n|}\nafter', "after"),
+        ('{|role=presentation\n|\n* one\n{|class="wikitable"\n|\n* note\n|}\n|}', "one"),
     ],
 )
 def test_markup_becomes_prose(wikitext, prose):
@@ -92,6 +99,57 @@ def test_sections_that_are_no_prose_are_left_out(heading):
 def test_a_skipped_subsection_ends_at_the_next_of_its_level():
     text = "== A ==\none\n=== Notes ===\ngone\n=== B ===\ntwo\n== See also ==\ngone\n= C =\nthree"
     assert extract_wikitext(text) == "A\none\nB\ntwo\nC\nthree"
+
+
+SENTENCES = (
+    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu (1250). "
+    "It has been written in three alphabets, as the country's rulers wished."
+)
+CITATIONS = [
+    "* Smith, John (1999). The long history of the novel and of those who read it. London: A Press.",
+    "Smith, J. (1999). The long history of the novel and of those who read it, as told by them.",
+    "The long history of the novel and of those who read it, as told by them. ISBN 0-123-45678-9.",
+    "The long history of the novel and of those who read it, as told by them, p. 12.",
+    "Weheliye, Alexander. Phonographies: Grooves in Sonic Modernity. Duke University Press, Durham, NC.",
+    "The British Library",
+]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Literature", "Sources", "Literatur", "Литература", "Literatuur", "Quellen", "Bibliography", "Notes"],
+)
+def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
+    lists = "\n".join(CITATIONS)
+    assert (
+        extract_wikitext(f"lead\n== {heading} ==\n{lists}\n=== Sub ===\n{lists}\n== C ==\nD") == "lead\nC\nD"
+    )
+    kept = f"lead\n{heading}\n{SENTENCES}\nPoets\n{SENTENCES}\nC\nD"
+    mixed = f"lead\n== {heading} ==\n{SENTENCES}\n{lists}\n=== Poets ===\n{SENTENCES}\n== C ==\nD"
+    assert extract_wikitext(mixed) == kept
+
+
+def test_a_short_sentence_is_prose_only_under_a_heading_that_may_be_a_subject():
+    text = (
+        "lead\n== Literature ==\nThe first novels were Persian.\n== References ==\nThe first notes are here."
+    )
+    assert extract_wikitext(text) == "lead\nLiterature\nThe first novels were Persian."
+
+
+@pytest.mark.parametrize("heading", ["See also", "External links", "Weblinks", "Voir aussi"])
+def test_sections_of_links_are_left_out_whatever_they_hold(heading):
+    assert extract_wikitext(f"lead\n== {heading} ==\n{SENTENCES}") == "lead"
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#" + "9" * 5000 + ";", "&#" + "9" * 1_000_000, "&#x" + "f" * 100_000]
+)
+def test_a_character_reference_may_have_any_number_of_digits(reference):
+    assert len(extract_wikitext(f"one {reference} two").split()) in (2, 3)
+
+
+def test_lone_surrogates_are_no_words():
+    assert extract_wikitext("one \ud800 two \udcff").encode().split() == [b"one", b"two"]
 
 
 def test_a_wikis_own_namespace_names():
