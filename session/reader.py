@@ -39,6 +39,8 @@ STALE_SECONDS = 15.0
 """A heartbeat older than this is no sign of life."""
 SNAPSHOT_WORDS = 20
 TREND_POINTS = 12
+_TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
+"""What an article is called: documents of a file of word counts have numbers only."""
 
 
 def _others(path: Path) -> str:
@@ -303,7 +305,7 @@ class SessionReader:
         """Articles with ``text`` in the title, newest first."""
         escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         return self._articles(
-            "WHERE title LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT ?", [f"%{escaped}%", limit]
+            f"WHERE {_TITLE} LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT ?", [f"%{escaped}%", limit]
         )
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
@@ -331,7 +333,8 @@ class SessionReader:
     ) -> list[ArticleRow]:
         names = self.models() if models is None else models
         rows = self._rows(
-            f"SELECT seq, page_id, title, revision_id, words, role, topics FROM articles {clause}", parameters
+            f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics FROM articles {clause}",
+            parameters,
         )
         return [
             ArticleRow(seq, page, title, revision, words, ROLES[role], _largest_topics(names, packed))

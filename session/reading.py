@@ -129,6 +129,12 @@ class Status:
     """The source's last few, newest last."""
     models: tuple[ModelStatus, ...]
 
+    @property
+    def asks(self) -> bool:
+        """Whether its source asks a server for articles. One that reads files has no latency and no rate
+        limit, and nobody tells it to wait."""
+        return self.requests > 0 or self.allowed_per_minute is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:

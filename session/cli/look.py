@@ -60,9 +60,9 @@ def status(session: str, as_json: bool) -> None:
     )
     if now.skips:
         put_line(f"skipped    {skips_told(now.skips)}")
+    read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
     put_line(
-        f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour, "
-        f"{now.bytes_read / 1e6:,.1f} MB read"
+        f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour{read}"
     )
     if now.checkpoint_age_seconds is not None:
         put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
@@ -165,7 +165,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     if not found:
         say(f"no article that is kept is most about topic {topic} of {name}")
     for row, share in found:
-        put_line(f"{share:6.1%}  {row.title or f'document {row.page_id}'}")
+        put_line(f"{share:6.1%}  {row.title}")
 
 
 def choose_model(names: list[str], asked: str | None) -> str:

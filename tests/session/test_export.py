@@ -52,6 +52,17 @@ def test_topics_and_metrics_make_sense(cli, trained):
     assert all(0 < row["proportion"] <= 1 for row in articles)
 
 
+def test_documents_without_a_title_have_their_number(cli, trained):
+    articles = json.loads(cli("export", "articles", "--format", "json").out)
+    assert [row["title"] for row in articles] == [f"document {row['page_id']}" for row in articles]
+    with SessionReader(trained) as reader:
+        found = reader.find_articles("DOCUMENT 69")
+        assert {row.title for row in found} >= {"document 69", "document 690"}
+        assert all("69" in row.title for row in found)
+    (first,) = json.loads(cli("articles", "--topic", 0, "--limit", 1, "--json").out)
+    assert first["title"] in cli("articles", "--topic", 0, "--limit", 1).out
+
+
 def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     with np.load(tmp_path / "m.npz", allow_pickle=False) as model:

@@ -126,7 +126,7 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
             "2 times",
             "reply cut after 8,192 bytes",
             "Articles a second",
-            "0.2% of the wiki",
+            "0.2% of en.wikipedia.org",
             "25: disambiguation 14, no known word 8,",
             "never trained on",
             "the network sets the pace",
@@ -153,6 +153,53 @@ async def test_the_demo_says_what_it_is(open_app: Opener, tmp_path: Path) -> Non
         await pilot.press("4")
         await seeing.until(pilot, "embedded sample (demo)")
         await seeing.until(pilot, "this machine to itself")
+
+
+UNASKED: dict[str, object] = {
+    "requests": 0,
+    "requests_last_minute": 0,
+    "allowed_per_minute": None,
+    "latency_seconds": None,
+    "batch_pages": None,
+    "retries": 0,
+    "throttled": 0,
+    "errors": [],
+}
+"""What a source says that asks nobody."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40)])
+async def test_a_session_over_files_says_nothing_of_servers(
+    open_app: Opener, tmp_path: Path, width: int, height: int
+) -> None:
+    recipe = canned.Recipe(source="counts", source_name="words.npz", activity=UNASKED)
+    path = canned.build(tmp_path / "s.db", recipe)
+    canned.grow(path, recipe, 1, ("",))
+    with canned.live(path, recipe):
+        app = open_app(path)
+        async with app.run_test(size=(width, height)) as pilot:
+            dashboard = await seeing.until(pilot, "reading the files sets the pace")
+            await pilot.press("3")
+            assert "document " in await seeing.until(pilot, "newest first")
+            await pilot.press("4")
+            crawl = await seeing.until(pilot, "words.npz read")
+    for seen in (dashboard, crawl):
+        for words in ("told to wait", "a minute", "429", "retries", "latency", "of the wiki", "network"):
+            assert words not in seen, words
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [(None, "every article has been read once"), (12_480, "12,480 articles, as asked for")],
+)
+async def test_a_finished_session_says_why(
+    open_app: Opener, tmp_path: Path, limit: int | None, words: str
+) -> None:
+    recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
+    app = open_app(canned.build(tmp_path / "s.db", recipe))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press("4")
+        await seeing.until(pilot, words)
 
 
 async def test_a_dead_trainer_s_last_words(open_app: Opener, tmp_path: Path) -> None:

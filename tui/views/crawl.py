@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from session.reading import skips_told
+from session.reading import Status, skips_told
 from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart, Drawing
 from tui.chart.plot import Series
@@ -140,13 +140,8 @@ def facts(look: Look) -> list[Fact]:
         ("crawl", per_second(s.crawl_rate), "strong"),
         ("train", f"{per_second(s.train_rate)} while it learns", ""),
         ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
-        ("requests", allowed(s), "strong"),
-        ("", f"{count(s.requests)} in this run", "muted"),
-        ("latency", f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured", ""),
-        ("pages a request", str(s.batch_pages or "not known"), ""),
-        ("retries", count(s.retries), "warn" if s.retries else ""),
-        ("told to wait", f"{count(s.throttled)} times (429, 503, maxlag)", "warn" if s.throttled else ""),
-        ("read", f"{size(s.bytes_read)} over the wire", ""),
+        *(_asking(s) if s.asks else []),
+        ("read", size(s.bytes_read) if s.bytes_read else "", ""),
         ("crawled", f"{count(s.crawled)} articles", ""),
         (
             "trained",
@@ -156,7 +151,7 @@ def facts(look: Look) -> list[Fact]:
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("waiting", f"{count(s.pending)} crawled, not yet trained", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
-        ("lap", f"{share(s.lap)} of the wiki read" if s.lap is not None else "not known", ""),
+        ("progress", f"{share(s.lap)} of {source_words(s)} read" if s.lap is not None else "", ""),
         (
             "last save",
             f"{age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else "none",
@@ -166,3 +161,15 @@ def facts(look: Look) -> list[Fact]:
     if look.last_words:
         rows.insert(1, ("", f"its last words: {visible(look.last_words)}", "warn"))
     return [row for row in rows if row[1]]
+
+
+def _asking(s: Status) -> list[Fact]:
+    """How the server takes it that it is asked."""
+    return [
+        ("requests", allowed(s), "strong"),
+        ("", f"{count(s.requests)} in this run", "muted"),
+        ("latency", f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured", ""),
+        ("pages a request", str(s.batch_pages or "not known"), ""),
+        ("retries", count(s.retries), "warn" if s.retries else ""),
+        ("told to wait", f"{count(s.throttled)} times (429, 503, maxlag)", "warn" if s.throttled else ""),
+    ]

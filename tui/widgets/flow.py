@@ -8,13 +8,17 @@ from session.reading import Status
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
 from tui.look import Look
-from tui.words import age, count, folded, short, size, visible
+from tui.words import age, count, folded, plural, short, size, visible
 
-BOUND = {
-    "network": "the network sets the pace",
-    "parsing": "parsing sets the pace",
-    "training": "training sets the pace",
-}
+
+def pace(status: Status) -> str:
+    """What holds up all the rest; "" where that is not known."""
+    first = "the network" if status.asks else "reading the files"
+    return {
+        "network": f"{first} sets the pace",
+        "parsing": "parsing sets the pace",
+        "training": "training sets the pace",
+    }.get(status.bound_by or "", "")
 
 
 def begins_again(status: Status) -> str:
@@ -22,12 +26,20 @@ def begins_again(status: Status) -> str:
     return visible(command("demo" if status.source == "demo" else "", Path(status.session)))
 
 
+def finished(status: Status) -> str:
+    """Why a finished session is at its end."""
+    limit = status.article_limit
+    if limit is not None and status.articles >= limit:
+        return f"finished: {plural(limit, 'article')}, as asked for"
+    return "finished: every article has been read once"
+
+
 def waiting(status: Status, now: float) -> Part:
     """What the trainer waits for and until when; or what sets the pace."""
     if not status.running:
         text = {
             "starting": "the trainer is starting",
-            "finished": "all articles read: finished",
+            "finished": finished(status),
             "stopped": f"stopped; `{begins_again(status)}` goes on",
             "dead": f"the trainer is gone; `{begins_again(status)}` goes on from the last save",
             "new": "nothing has run yet",
@@ -35,8 +47,8 @@ def waiting(status: Status, now: float) -> Part:
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P goes on", "warn"
-    pace = BOUND.get(status.bound_by or "", "")
-    if status.waiting_for and (status.waiting_until is not None or not pace or status.crawl_rate == 0):
+    paced = pace(status)
+    if status.waiting_for and (status.waiting_until is not None or not paced or status.crawl_rate == 0):
         text = f"waiting for {visible(status.waiting_for)}"
         if status.waiting_until is not None:
             left = status.waiting_until - now
@@ -46,7 +58,7 @@ def waiting(status: Status, now: float) -> Part:
         if status.waiting_for.startswith("the disk"):
             return text, "bad"  # nothing can be saved
         return text, "warn" if status.waiting_until is not None or status.crawl_rate == 0 else "muted"
-    return pace, "muted"
+    return paced, "muted"
 
 
 def allowed(status: Status) -> str:
@@ -57,6 +69,12 @@ def allowed(status: Status) -> str:
         if status.allowed_per_minute
         else (f"{count(status.requests_last_minute)} a minute, {cap}")
     )
+
+
+def read(status: Status) -> str:
+    """How much has come in: "13,845 articles, 113.6 MB"."""
+    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read else ""
+    return plural(status.crawled, "article") + bytes_read
 
 
 def per_second(rate: float) -> str:
@@ -100,6 +118,8 @@ class FlowPanel(Lines):
     def _held_up(look: Look) -> list[Part]:
         """Requests and what it waits for; the end may be cut, so what is wrong comes first."""
         s, wait = look.status, waiting(look.status, look.at)
+        if not s.asks:
+            return [(" ", ""), wait]
         rate: list[Part] = [("rate ", "muted"), (allowed(s), "")]
         if s.throttled:
             rate += [("  429s ", "muted"), (count(s.throttled), "warn")]
@@ -109,6 +129,19 @@ class FlowPanel(Lines):
     def _rate(self, name: str, rate: float, history: list[float], room: int) -> list[Part]:
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
         return [(f"{name} ", "muted"), (f"{per_second(rate):>8}", "strong"), (f" {bars}", "spark")]
+
+    @staticmethod
+    def _asking(s: Status) -> list[list[Part]]:
+        """How the server takes it that it is asked."""
+        return [
+            [(" rate  ", "muted"), (allowed(s), "")],
+            [
+                (" told to wait ", "muted"),
+                (f"{count(s.throttled)}x", "warn" if s.throttled else ""),
+                ("  retries ", "muted"),
+                (count(s.retries), ""),
+            ],
+        ]
 
     def _full(self, width: int, height: int) -> list[list[Part]]:
         look = self._look
@@ -121,19 +154,13 @@ class FlowPanel(Lines):
             self._rate(" crawl", s.crawl_rate, [f.crawl_rate for f in look.flow], room),
             self._rate(" train", s.train_rate, [f.train_rate for f in look.flow], room),
             self._rate(" queue", s.pending, [float(f.queue) for f in look.flow], room),
-            [(" rate  ", "muted"), (allowed(s), "")],
-            [
-                (" told to wait ", "muted"),
-                (f"{count(s.throttled)}x", "warn" if s.throttled else ""),
-                ("  retries ", "muted"),
-                (count(s.retries), ""),
-            ],
-            [(" read  ", "muted"), (f"{count(s.crawled)} articles, {size(s.bytes_read)}", "")],
+            *(self._asking(s) if s.asks else []),
+            [(" read  ", "muted"), (read(s), "")],
             [(" skipped ", "muted"), (count(s.skipped), "")],
         ]
         lines[2][1] = (f"{count(s.pending):>8}", "strong")
         if s.lap is not None:
-            lines[-1] += [("   lap ", "muted"), (f"{100 * s.lap:.2f}% of the wiki", "")]
+            lines[-1] += [("   so far ", "muted"), (f"{100 * s.lap:.2f}% of all", "")]
         told = [[(" " + piece, colour)] for piece in folded(text, width - 2)]
         keep = max(height - len(told), 0)
         return [*lines[:keep], *told]
