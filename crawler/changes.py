@@ -4,8 +4,8 @@ import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-_LONGEST_TITLE = 255
-"""Bytes, as in MediaWiki."""
+from crawler.page import LONGEST_TITLE
+
 _LONGEST_ID = 8192
 _LONGEST_EVENT = 1 << 20
 
@@ -60,6 +60,6 @@ def _title(data: bytes, domain: str) -> str | None:
     if not isinstance(title, str) or not title or any(c in title for c in "|\x1f#<>[]{}\n"):
         return None
     try:
-        return title if len(title.encode()) <= _LONGEST_TITLE else None
+        return title if len(title.encode()) <= LONGEST_TITLE else None
     except UnicodeEncodeError:
         return None

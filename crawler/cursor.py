@@ -1,52 +1,47 @@
 """The cursor of the random generator, ``rand|start|id|flag``: the place on a lap through all articles."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from crawler.errors import BadSource
-from crawler.page import Position
+_NUMBER = r"\d(?:\.\d{1,30})?(?:[eE]-\d{1,3})?"
+_TOKEN = re.compile(rf"({_NUMBER})\|({_NUMBER})\|(\d{{1,19}})\|([01])")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a lap stands, as the wiki has said it."""
+
+    token: str
+    begin: float
+    """Where in the wiki's order the lap has begun, 0 to 1."""
+    share: float
+    """How much of the lap lies behind, 0 to 1."""
+    page_id: int
+    """The next page."""
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What to send to go on from here."""
+        return {"grncontinue": self.token, "continue": "grncontinue||"}
+
+    def follows(self, before: "Cursor") -> bool:
+        """Whether this lies further on the same lap than ``before``."""
+        moved = self.share > before.share or (self.share == before.share and self.page_id != before.page_id)
+        return self.begin == before.begin and moved
+
+
+def read_cursor(parameters: Mapping[str, object]) -> Cursor | None:
+    """The cursor in ``parameters``; None where there is none, or none of this form."""
+    token = parameters.get("grncontinue")
+    found = _TOKEN.fullmatch(token) if isinstance(token, str) else None
+    if found is None or not isinstance(token, str):
+        return None
+    begin, here, wrapped = float(found[1]), float(found[2]), found[4] == "1"
+    share = here - begin + wrapped
+    return Cursor(token, begin, share, int(found[3])) if 0 <= share <= 1 else None
 
 
 def generator(limit: int) -> dict[str, str]:
     """The parameters that list ``limit`` articles in the wiki's random order, without redirects."""
     return {"generator": "random", "grnnamespace": "0", "grnlimit": str(limit)}
-
-
-def position_of(cursor: Mapping[str, str] | None) -> Position:
-    """The position that says: go on with ``cursor``; None: the lap is over."""
-    return {"finished": True} if cursor is None else {"cursor": dict(cursor)}
-
-
-def cursor_of(position: Position | None) -> dict[str, str] | None:
-    """The parameters to send first, None where the lap is over. Raises BadSource."""
-    if position is None:
-        return {}
-    if position.get("finished") is True:
-        return None
-    cursor = position.get("cursor")
-    if not isinstance(cursor, Mapping) or not all(
-        isinstance(k, str) and isinstance(v, str) for k, v in cursor.items()
-    ):
-        raise BadSource("the saved crawl position belongs to another kind of source")
-    return dict(cursor)
-
-
-def lap_share(cursor: Mapping[str, str] | None) -> float | None:
-    """How much of the lap lies behind ``cursor``, 0 to 1; None where it does not say."""
-    if cursor is None:
-        return 1.0
-    fields = cursor.get("grncontinue", "").split("|")
-    try:
-        begin, here, wrapped = float(fields[0]), float(fields[1]), fields[3] == "1"
-    except (ValueError, IndexError):
-        return None
-    share = here - begin + (1.0 if wrapped else 0.0)
-    return min(max(share, 0.0), 1.0) if share == share else None
-
-
-def moves_on(before: Mapping[str, str], behind: Mapping[str, str]) -> bool:
-    """Whether the cursor ``behind`` lies further on the lap than ``before``, as far as they say."""
-    here, there = before.get("grncontinue"), behind.get("grncontinue")
-    if there is None or there == here:
-        return False
-    share_here, share_there = lap_share(before), lap_share(behind)
-    return here is None or share_here is None or share_there is None or share_there >= share_here

@@ -4,6 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+LARGEST_TEXT = 2 << 20
+"""Bytes of UTF-8: MediaWiki's own bound on a page; a larger one is no article."""
+LONGEST_TITLE = 255
+"""Bytes, as in MediaWiki."""
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
@@ -15,10 +19,16 @@ Skip = Literal[
     "no text",
     "no wikitext",
     "too large",
+    "repeated",
     "damaged",
     "forbidden by robots.txt",
 ]
 """Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
+
+
+def utf8_size(text: str) -> int:
+    """Bytes of ``text`` in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)

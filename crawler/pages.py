@@ -1,17 +1,17 @@
 """Pages out of the Action API's replies: types checked, sizes bounded, pieces of one batch put together."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from crawler.page import Page, Skip
+from crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
 from crawler.wire import Trouble
 
 LARGEST_ID = (1 << 63) - 1
 _MOST_PAGES = 5000
-_LONGEST_TITLE = 1024
-_LONGEST_TEXT = 16 << 20
+_MOST_CHARACTERS = 8 << 20
+"""Of the texts of one batch: MediaWiki's replies hold as much, but a batch can take many of them."""
 _MOST_CONTINUES = 30
 _LONGEST_CONTINUE = 4096
 
@@ -32,23 +32,35 @@ class Gathering:
 
     def __init__(self) -> None:
         self._listed: dict[int, _Listed] = {}
+        self._damaged = 0
+        self._size = 0
 
     def add(self, reply: Mapping[str, Any]) -> bool:
-        """Merge one reply; whether it brought anything new."""
+        """Merge one reply; whether it brought anything new.
+
+        Raises :class:`~crawler.wire.Trouble` where all texts together are more than a batch may hold.
+        """
         news = False
-        for entry in _pages(reply):
+        damaged = 0
+        for entry in entries(reply):
             page_id, title = entry.get("pageid"), entry.get("title")
             if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+                damaged += 1
                 continue
             known = self._listed.get(page_id)
             if known is None:
-                known = self._listed[page_id] = _Listed(sound_text(title[:_LONGEST_TITLE]))
+                known = self._listed[page_id] = _Listed(sound_text(title[:LONGEST_TITLE]))
+                known.skip = "too large" if utf8_size(title) > LONGEST_TITLE else None
                 news = True
             if skip := _skip(entry):
                 news |= known.skip is None
                 known.skip = skip
             if known.text is None:
                 news |= _take_text(known, entry)
+                self._size += len(known.text or "")
+        self._damaged = max(self._damaged, damaged)  # each reply of a batch lists them again
+        if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
+            raise Trouble("the articles of one batch are too large together", too_large=True)
         return news
 
     def without_text(self) -> list[int]:
@@ -63,8 +75,18 @@ class Gathering:
         """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
         return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
 
+    def ids(self) -> list[int]:
+        """All that were listed, in the wiki's order, as far as they have an id."""
+        return list(self._listed)
+
+    def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
+        """These are no articles for us."""
+        for page_id in page_ids:
+            self._listed[page_id].skip = reason
+
     def __len__(self) -> int:
-        return len(self._listed)
+        """How many were listed, with and without an article."""
+        return len(self._listed) + self._damaged
 
     def pages(self) -> tuple[Page, ...]:
         """The articles, in the order in which the wiki listed them."""
@@ -76,19 +98,24 @@ class Gathering:
 
     def skips(self) -> Counter[Skip]:
         """How many of the listed pages are known to be no articles, by reason."""
-        return Counter(p.skip for p in self._listed.values() if p.skip is not None)
+        known = Counter(p.skip for p in self._listed.values() if p.skip is not None)
+        return known + Counter({"damaged": self._damaged})
 
     def skips_without_text(self) -> Counter[Skip]:
         """The same once no more texts will come: a page without one is no article either."""
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
-def _pages(reply: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    query = reply.get("query")
-    pages = query.get("pages") if isinstance(query, dict) else None
-    if not isinstance(pages, list):
-        return []
-    return (entry for entry in pages[:_MOST_PAGES] if isinstance(entry, dict))
+def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The pages of a reply as it lists them; what is no page at all is an empty one.
+
+    Raises :class:`~crawler.wire.Trouble` where they are no list.
+    """
+    query = reply.get("query", {})
+    pages = query.get("pages", []) if isinstance(query, dict) else query
+    if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
+        raise Trouble("the wiki's list of pages makes no sense")
+    return [entry if isinstance(entry, dict) else {} for entry in pages]
 
 
 def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
@@ -106,9 +133,12 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
     if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
         page.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
         return True
+    if utf8_size(content) > LARGEST_TEXT:
+        page.skip = "too large"
+        return True
     revision_id = revision.get("revid")
     page.revision_id = revision_id if is_id(revision_id) else 0
-    page.text = sound_text(content[:_LONGEST_TEXT])
+    page.text = sound_text(content)
     return True
 
 

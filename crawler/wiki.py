@@ -9,10 +9,10 @@ from yarl import URL
 from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
-from crawler.cursor import moves_on
+from crawler.lap import Lap
 from crawler.limits import Manners, manners_for
 from crawler.page import Activity
-from crawler.pages import Gathering, read_continue
+from crawler.pages import Gathering, entries, read_continue
 from crawler.replies import read_api
 from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
 from crawler.wire import Reply, Trouble, WireLimits
@@ -102,9 +102,16 @@ class Wiki:
             await self.client.endure(trouble, tries)
 
     async def ask(
-        self, query: Query | Callable[[], Query], on_trouble: Callable[[Trouble], None] | None = None
+        self,
+        query: Query | Callable[[], Query],
+        on_trouble: Callable[[Trouble], None] | None = None,
+        *,
+        lap: Lap | None = None,
     ) -> Answer:
-        """One valid reply to ``query``; a function is asked for it anew at every try."""
+        """One valid reply to ``query``; a function is asked for it anew at every try.
+
+        ``lap``: the one that ``query`` is to go on with.
+        """
         assert self.api is not None
         api = self.api
         sent: Query = {}
@@ -120,13 +127,16 @@ class Wiki:
             complete = "batchcomplete" in value
             if going_on is None and not complete:
                 raise Trouble("the wiki's reply is neither complete nor continued")
-            if complete and "generator" in sent and going_on is not None and not moves_on(sent, going_on):
-                raise Trouble("the wiki's cursor does not move on")
+            listed = len(entries(value))
+            if lap is not None:
+                lap.check(going_on, complete=complete, listed=listed, limit=int(sent["grnlimit"]))
             return value, going_on
 
         return await self.client.fetch(url, read, on_trouble)
 
-    async def ask_on(self, gathering: Gathering, query: Query, answer: Answer) -> tuple[Query, Answer | None]:
+    async def ask_on(
+        self, gathering: Gathering, query: Query, answer: Answer, lap: Lap | None = None
+    ) -> tuple[Query, Answer | None]:
         """Follow the continuations of ``answer`` to ``query`` until the batch is complete.
 
         Returns the last parameters of the continuation and the complete answer; None for it where the
@@ -139,10 +149,17 @@ class Wiki:
             if len(seen) > _MOST_REPLIES:
                 return going_on, None
             seen.append(going_on)
-            answer = await self.ask({**query, **going_on})
+            answer = await self.ask({**query, **going_on}, lap=lap)
             if not gathering.add(answer[0]) and answer[1] in seen:
                 return going_on, None
         return (seen[-1] if seen else {}), answer
+
+    def step(self, lap: Lap, going_on: Query | None, gathering: Gathering) -> None:
+        """Go on with the lap behind a batch, and leave out what the lap has brought before."""
+        new = lap.step(going_on, gathering.ids())
+        gathering.leave_out(set(gathering.ids()) - new, "repeated")
+        if lap.repeats:
+            self.client.note("the wiki brings the same articles again and again: the lap ends here")
 
     async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:
         """Texts of the listed pages by their ids, giving up ``stuck`` and whatever else never comes."""

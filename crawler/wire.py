@@ -28,7 +28,8 @@ class Trouble(Exception):
 
     ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
     ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
-    did not come in time. ``lasting``: waiting alone will hardly mend it; at the start of a run it is final.
+    did not come in time. ``too_large``: the reply is more than can be taken; asking for less may help.
+    ``lasting``: waiting alone will hardly mend it; at the start of a run it is final.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Trouble(Exception):
         retry_after: float | None = None,
         answered: bool = False,
         slow: bool = False,
+        too_large: bool = False,
         lasting: bool = False,
     ) -> None:
         super().__init__(text)
@@ -47,6 +49,7 @@ class Trouble(Exception):
         self.retry_after = retry_after
         self.answered = answered
         self.slow = slow
+        self.too_large = too_large
         self.lasting = lasting
 
 
@@ -66,8 +69,8 @@ class Reply:
 class WireLimits:
     """Bounds on one request."""
 
-    most_bytes: int = 32 << 20
-    """Of a body, decompressed: four times the 8 MiB at which MediaWiki cuts its replies."""
+    most_bytes: int = 16 << 20
+    """Of a body, decompressed: twice the 8 MiB at which MediaWiki cuts its replies, as JSON takes more."""
     connect_seconds: float = 15.0
     stall_seconds: float = 30.0
     """Without a single byte."""
@@ -156,13 +159,13 @@ async def _whole(
 async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
     declared = response.content_length
     if declared is not None and declared > most:
-        raise Trouble(f"{response.url.host} announces a reply of {declared} bytes: too large")
+        raise Trouble(f"{response.url.host} announces a reply of {declared} bytes: too large", too_large=True)
     parts: list[bytes] = []
     size = 0
     async for part in decompressed(response, count_bytes):
         size += len(part)
         if size > most:
-            raise Trouble(f"{response.url.host} sends a reply without end: cut at {most >> 20} MiB")
+            raise Trouble(f"{response.url.host} sends too much: cut at {most >> 20} MiB", too_large=True)
         parts.append(part)
     return b"".join(parts)
 

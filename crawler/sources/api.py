@@ -6,8 +6,9 @@ cursor goes on from there, wraps around and ends where it began. The cursor is t
 
 from collections.abc import AsyncGenerator
 
-from crawler.cursor import cursor_of, generator, lap_share, position_of
+from crawler.cursor import generator
 from crawler.errors import CrawlerError
+from crawler.lap import Lap
 from crawler.page import PageBatch, Position, SourceInfo
 from crawler.pages import Gathering
 from crawler.sizing import BatchSizer
@@ -37,41 +38,51 @@ class ApiSource:
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on."""
-        cursor, empty = cursor_of(position), 0
-        if cursor is not None:
-            await self.open()
-        while cursor is not None:
-            gathering = Gathering()
-            cursor = await self._gather(cursor, gathering)
+        lap, empty = Lap(position), 0
+        if not lap.is_over:
+            lap.articles = (await self.open()).articles
+        while not lap.is_over:
+            gathering, going_on = await self._gather(lap)
             empty = 0 if len(gathering) else empty + 1
             if empty > _MOST_EMPTY:
                 raise CrawlerError("the wiki goes on and on without listing a page")
-            yield PageBatch(
-                gathering.pages(), position_of(cursor), gathering.skips_without_text(), lap_share(cursor)
-            )
+            self.wiki.step(lap, going_on, gathering)
+            yield PageBatch(gathering.pages(), lap.position, gathering.skips_without_text(), lap.share)
 
-    async def _gather(self, start: dict[str, str], gathering: Gathering) -> dict[str, str] | None:
-        """Fill one batch from the cursor ``start``; the cursor behind it, None at the lap's end."""
-        listing = generator(self._sizer.pages)
-
-        def first_query() -> dict[str, str]:
-            nonlocal listing  # a wiki too slow for so many pages is asked for fewer at the next try
-            self.activity.batch_pages = self._sizer.pages
-            listing = generator(self._sizer.pages)
-            return {**listing, **TEXTS, **start}
-
-        def on_trouble(trouble: Trouble) -> None:
-            if trouble.slow:
+    async def _gather(self, lap: Lap) -> tuple[Gathering, dict[str, str] | None]:
+        """The next batch of the lap, and how to go on behind it; None at the lap's end."""
+        tries = 0
+        while True:
+            gathering = Gathering()
+            try:
+                return gathering, await self._fill(gathering, lap)
+            except Trouble as trouble:  # too much altogether: again, with fewer pages
+                if self._sizer.pages == 1:
+                    tries += 1
+                    await self.wiki.client.endure(trouble, tries)
                 self._sizer.timed_out()
 
-        answer = await self.wiki.ask(first_query, on_trouble)
+    async def _fill(self, gathering: Gathering, lap: Lap) -> dict[str, str] | None:
+        query: dict[str, str] = {}
+
+        def first_query() -> dict[str, str]:
+            nonlocal query  # a wiki too slow for so many pages is asked for fewer at the next try
+            self.activity.batch_pages = self._sizer.pages
+            query = {**lap.query(self._sizer.pages), **TEXTS}
+            return query
+
+        def on_trouble(trouble: Trouble) -> None:
+            if trouble.slow or trouble.too_large:
+                self._sizer.timed_out()
+
+        answer = await self.wiki.ask(first_query, on_trouble, lap=lap)
         gathering.add(answer[0])
         if self.activity.latency_seconds is not None:
             self._sizer.seen(max(1, len(gathering)), self.activity.latency_seconds)
-        going_on, complete = await self.wiki.ask_on(gathering, {**listing, **TEXTS}, answer)
+        going_on, complete = await self.wiki.ask_on(gathering, query, answer, lap)
         if complete is None:
             # One text never comes: fetch the others by id, then step over the batch.
             await self.wiki.fill_in(gathering, stuck_page(going_on))
             here = {key: value for key, value in going_on.items() if key.startswith("grn")}
-            complete = await self.wiki.ask({**listing, **here})
+            complete = await self.wiki.ask({**generator(int(query["grnlimit"])), **here}, lap=lap)
         return complete[1]

@@ -7,14 +7,14 @@ holds the cursor behind the list in hand and what is left of that list.
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.cursor import cursor_of, generator, lap_share, position_of
 from crawler.errors import BadSource, CrawlerError, WikiRefused
+from crawler.lap import Lap
 from crawler.page import Page, PageBatch, Position, Skip, SourceInfo
 from crawler.pages import Gathering, is_id
 from crawler.robots import Robots
@@ -70,38 +70,35 @@ class HtmlSource:
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap from ``position`` on, a few pages a batch."""
-        cursor, left, share = _parts_of(position)
-        if left or cursor is not None:
-            await self.open()
-        while left or cursor is not None:
+        lap, left, share = _parts_of(position)
+        if left or not lap.is_over:
+            lap.articles = (await self.open()).articles
+        while left or not lap.is_over:
             skips: Counter[Skip] = Counter()
             if not left:
-                assert cursor is not None
-                left, skips, cursor = await self._list(cursor)
-            begin, end, total = share, lap_share(cursor), len(left)
+                left, skips = await self._list(lap)
+            begin, end, total = share, lap.share, len(left)
             if not left:
                 share = end
-                yield PageBatch((), _position(cursor, left, share), skips, share)
+                yield PageBatch((), _position(lap, left, share), skips, share)
             async for pages, missed in self._fetch_all(left):
                 left = left[len(pages) + missed.total() :]
-                share = None if begin is None or end is None else end - (end - begin) * len(left) / total
-                yield PageBatch(pages, _position(cursor, left, share), skips + missed, share)
+                share = end - (end - begin) * len(left) / total
+                yield PageBatch(pages, _position(lap, left, share), skips + missed, share)
                 skips = Counter()
             share = end
 
-    async def _list(
-        self, cursor: Mapping[str, str]
-    ) -> tuple[list[_Title], Counter[Skip], dict[str, str] | None]:
-        """The next titles, how many of the listed are no articles and why, and the cursor behind them."""
-        query = {**generator(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
+    async def _list(self, lap: Lap) -> tuple[list[_Title], Counter[Skip]]:
+        """The next titles, and how many of the listed are no articles and why."""
+        query = {**lap.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
         gathering = Gathering()
-        answer = await self.wiki.ask({**query, **cursor})
+        answer = await self.wiki.ask(query, lap=lap)
         gathering.add(answer[0])
-        _, complete = await self.wiki.ask_on(gathering, query, answer)
+        _, complete = await self.wiki.ask_on(gathering, query, answer, lap)
         if complete is None:
             raise CrawlerError("the wiki's list of titles leads round in circles")
-        titles = [_Title(page_id, title) for page_id, title in gathering.titles()]
-        return titles, gathering.skips(), complete[1]
+        self.wiki.step(lap, complete[1], gathering)
+        return [_Title(page_id, title) for page_id, title in gathering.titles()], gathering.skips()
 
     async def _fetch_all(
         self, titles: Sequence[_Title]
@@ -190,17 +187,18 @@ def _page_reader(title: _Title) -> Callable[[Reply], Page | Skip]:
     return read
 
 
-def _position(cursor: Mapping[str, str] | None, left: Sequence[_Title], share: float | None) -> Position:
-    return {**position_of(cursor), "left": [[t.page_id, t.title] for t in left], "share": share}
+def _position(lap: Lap, left: Sequence[_Title], share: float) -> Position:
+    return {**lap.position, "left": [[t.page_id, t.title] for t in left], "share": share}
 
 
-def _parts_of(position: Position | None) -> tuple[dict[str, str] | None, list[_Title], float | None]:
-    """Cursor, titles left and share of the lap. Raises :class:`~crawler.errors.BadSource`."""
+def _parts_of(position: Position | None) -> tuple[Lap, list[_Title], float]:
+    """The lap, titles left and the share of the lap. Raises :class:`~crawler.errors.BadSource`."""
     if position is None:
-        return {}, [], 0.0
+        return Lap(None), [], 0.0
     left, share = position.get("left"), position.get("share")
     if not isinstance(left, list) or not all(
         isinstance(t, list) and len(t) == 2 and is_id(t[0]) and isinstance(t[1], str) for t in left
     ):
         raise BadSource("the saved crawl position belongs to another kind of source")
-    return cursor_of(position), [_Title(*t) for t in left], share if isinstance(share, float) else None
+    lap = Lap(position)
+    return lap, [_Title(*t) for t in left], share if isinstance(share, float) else lap.share

@@ -5,11 +5,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from aiohttp import web
 from yarl import URL
 
 from crawler.errors import CrawlerError
 from crawler.page import PageBatch
 from crawler.siteinfo import read_siteinfo
+from crawler.wire import WireLimits
 
 
 def ids(batches: list[PageBatch]) -> list[int]:
@@ -126,8 +128,7 @@ async def test_pages_that_are_no_articles(wiki: Any, source: Any, acts: Any, rea
     assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [
         (big, "Large ? id", "t?ext", big)
     ]
-    assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1}
-    assert batch.skipped == 5
+    assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1, "damaged": 7}
 
 
 async def test_an_empty_wiki(wiki: Any, source: Any, read: Any) -> None:
@@ -172,3 +173,99 @@ async def test_a_wiki_without_a_name(wiki: Any, source: Any) -> None:
 
 def test_the_name_of_a_wiki_at_an_ipv6_address(acts: Any) -> None:
     assert read_siteinfo(acts.siteinfo(1), URL("http://[::1]:8080/w/api.php")).name == "[::1]:8080"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"batchcomplete": True},
+        {"batchcomplete": True, "query": {"pages": []}},
+        {"batchcomplete": True, "query": {"pages": {"1": {"pageid": 1}}}},
+        {"batchcomplete": True, "query": {"pages": None}},
+        {"batchcomplete": True, "query": None},
+        {"batchcomplete": True, "continue": {"grncontinue": "token", "continue": "grncontinue||"}},
+        {"batchcomplete": True, "continue": {"continue": "grncontinue||"}},
+        {"continue": {"grncontinue": "token", "rvcontinue": "1|101", "continue": "||"}},
+    ],
+)
+@pytest.mark.parametrize("after", [0, 1])
+async def test_a_faulty_list_is_asked_for_again(
+    wiki: Any, source: Any, acts: Any, read: Any, fault: dict[str, Any], after: int
+) -> None:
+    """Nothing is lost, and no place that is none is ever a position."""
+    wiki.pages = [{**wiki.pages[0], "pageid": i, "title": f"Page {i}"} for i in range(1, 301)]
+    faulty = acts.json(fault)
+    s = source(batch_pages=50)
+    await s.open()
+
+    async def good(request: web.Request) -> web.Response:
+        return web.json_response(wiki.reply(dict(request.query)))
+
+    wiki.script = [good] * after + [faulty, faulty]
+    batches = await read(s)
+    assert ids(batches) == list(range(1, 301))
+    assert sum(b.skipped for b in batches) == 0
+    assert s.activity.retries == 2
+
+
+async def test_pages_that_are_too_large(wiki: Any, source: Any, read: Any) -> None:
+    """Beyond MediaWiki's own bounds nothing is an article: text of 2 MiB, titles of 255 bytes."""
+    for page, text in zip(
+        wiki.pages, ["x" * (2 << 20), "x" * (2 << 20) + "y", "€" * 700_000, "é" * (1 << 20)], strict=False
+    ):
+        page["text"] = text
+    wiki.pages[4]["title"] = "é" * 127 + "x"
+    wiki.pages[5]["title"] = "é" * 128
+    batches = await read(source())
+    assert ids(batches) == [1, 4, 5, 7]
+    assert sum((Counter(b.skips) for b in batches), Counter()) == {"too large": 3}
+
+
+async def test_batches_are_bounded_by_what_they_hold(wiki: Any, source: Any, read: Any) -> None:
+    """Many large pages come in more requests; what is too much for one reply is asked for in parts."""
+    for page in wiki.pages:
+        page["text"] = "x" * (2 << 20)
+    s = source(batch_pages=7)
+    batches = await read(s)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
+    assert max(sum(len(p.text) for p in b.pages) for b in batches) <= 8 << 20
+    s = source(batch_pages=7, limits=WireLimits(most_bytes=5 << 20))
+    batches = await read(s)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
+    assert max(len(b.pages) for b in batches) <= 2
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+async def test_a_wiki_that_brings_the_same_articles_again(
+    wiki: Any, source: Any, acts: Any, resumed: bool
+) -> None:
+    """Its cursor moves on, its pages are the same: the lap ends with a warning, each article comes once."""
+    wiki.reply = lambda query: {
+        "batchcomplete": True,
+        "query": {"pages": [wiki.entry(page) for page in wiki.pages]},
+        "continue": {"grncontinue": f"0.05|{_next(query)}|7|0", "continue": "grncontinue||"},
+    }
+
+    def _next(query: dict[str, str]) -> str:
+        here = float(query.get("grncontinue", "0.05|0.05").split("|")[1])
+        return f"{here + 1e-5:.6f}"
+
+    s = source(batch_pages=7)
+    s.wiki._site = read_siteinfo(acts.siteinfo(7), URL(wiki.url))
+    s.wiki.api = URL(wiki.url)
+    batches = []
+    position = None
+    for _ in range(100):
+        async for batch in s.batches(position):
+            batches.append(batch)
+            if resumed:
+                position = json.loads(json.dumps(batch.position))
+                break
+        if batches[-1].position == {"finished": True}:
+            break
+    await s.close()
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
+    assert batches[-1].position == {"finished": True}
+    assert len(batches) < 40
+    assert sum(batch.skips.get("repeated", 0) for batch in batches) == 7 * (len(batches) - 1)
+    assert any("again and again" in line for line in s.activity.errors)

@@ -10,8 +10,9 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from crawler.changes import changes
-from crawler.cursor import cursor_of, lap_share, moves_on
+from crawler.cursor import read_cursor
 from crawler.errors import CrawlerError
+from crawler.lap import Lap
 from crawler.pages import Gathering, read_continue
 from crawler.quoting import one_line
 from crawler.replies import judge_status, read_api
@@ -65,8 +66,9 @@ REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists
 @given(REPLY)
 def test_pages(reply: dict[str, Any]) -> None:
     gathering = Gathering()
-    gathering.add(reply)
-    gathering.add(reply)
+    with contextlib.suppress(Trouble):
+        gathering.add(reply)
+        gathering.add(reply)
     for page in gathering.pages():
         assert isinstance(page.text, str)
         page.text.encode()
@@ -114,18 +116,28 @@ def test_one_line(text: str) -> None:
     assert len(line) <= 300
 
 
-CURSORS = st.dictionaries(
-    st.sampled_from(["grncontinue", "continue"]), st.text("0123456789.|naief-", max_size=20)
+CURSORS = st.fixed_dictionaries(
+    {},
+    optional={
+        "grncontinue": st.text("0123456789.|naief-", max_size=20)
+        | st.sampled_from(["0.5|0.6|7|0", "0.5|0.4|9|1"]),
+        "continue": st.text(max_size=20),
+    },
 )
 
 
-@given(CURSORS, CURSORS, JSON)
-def test_cursors(one: dict[str, str], two: dict[str, str], position: Any) -> None:
-    share = lap_share(one)
-    assert share is None or 0 <= share <= 1
-    moves_on(one, two)
+@given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
+def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, stored: Any) -> None:
+    found = read_cursor(one)
+    assert found is None or 0 <= found.share <= 1
+    with contextlib.suppress(CrawlerError, Trouble):
+        lap = Lap({"cursor": one, "listed": stored, "seen": stored}, 100)
+        lap.check(two, complete=True, listed=listed, limit=50)
+        lap.step(two, range(1, listed))
+        assert 0 <= lap.share <= 1
+        assert Lap(json.loads(json.dumps(lap.position))).share == lap.share
     with contextlib.suppress(CrawlerError):
-        cursor_of(position if isinstance(position, dict) else {"cursor": position})
+        Lap(stored if isinstance(stored, dict) else {"cursor": stored})
 
 
 @given(st.text("aA*$%/?: \nuser-gtdilowU", max_size=200), st.text(max_size=30))

@@ -1,0 +1,95 @@
+"""One lap through all articles of a wiki in its random order: where it stands, and whether it is a lap."""
+
+from collections.abc import Iterable, Mapping
+
+from crawler.cursor import generator, read_cursor
+from crawler.errors import BadSource
+from crawler.page import Position
+from crawler.seen import Seen
+from crawler.wire import Trouble
+
+_MOST_LEFT = 100
+"""Articles that an end may leave out, beyond two listings: sizes of wikis are estimates."""
+_MOST_DELETED = 20
+
+
+class Lap:
+    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadSource` for a position of another kind.
+
+    ``articles``: how many the wiki says that it holds.
+    """
+
+    def __init__(self, position: Position | None, articles: int | None = None) -> None:
+        position = {"cursor": {}, "listed": 0} if position is None else position
+        self.articles = articles
+        self.is_over = position.get("finished") is True
+        stored = position.get("cursor", {} if self.is_over else None)
+        if not isinstance(stored, Mapping):
+            raise BadSource("the saved crawl position belongs to another kind of source")
+        self._cursor = read_cursor(stored)
+        if stored and self._cursor is None:
+            raise BadSource("the saved crawl position is no place on a lap: begin a new --session")
+        listed, seen = position.get("listed"), position.get("seen")
+        self._listed = listed if type(listed) is int else None
+        self._seen = Seen(seen if isinstance(seen, Mapping) else None)
+
+    @property
+    def share(self) -> float:
+        """How much of the lap lies behind, 0 to 1."""
+        return 1.0 if self.is_over else self._cursor.share if self._cursor else 0.0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the wiki brings again what it has brought before; the lap is then over."""
+        return self._seen.repeats
+
+    @property
+    def position(self) -> dict[str, object]:
+        """What to save to go on from here."""
+        if self.is_over:
+            return {"finished": True}
+        cursor = self._cursor.parameters if self._cursor else {}
+        return {"cursor": cursor, "listed": self._listed, "seen": self._seen.stored()}
+
+    def query(self, limit: int) -> dict[str, str]:
+        """The parameters that list the next ``limit`` articles."""
+        return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
+
+    def check(self, going_on: Mapping[str, str] | None, *, complete: bool, listed: int, limit: int) -> None:
+        """Whether the lap goes on behind a listing of ``listed`` articles as the wiki says; None: it is over.
+
+        ``complete``: the listing has all its texts. ``limit``: so many articles were asked for. Raises
+        :class:`~crawler.wire.Trouble` for what can be no place on this lap, or not its end.
+        """
+        if going_on is None:
+            self._check_end(listed, limit)
+            return
+        there = read_cursor(going_on)
+        if there is None and (complete or "grncontinue" in going_on):
+            raise Trouble("the wiki's cursor makes no sense")
+        if complete and there and self._cursor and not there.follows(self._cursor):
+            raise Trouble("the wiki's cursor does not move on")
+
+    def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
+        """Go on behind a listing that has been checked; returns which of its pages had not come before."""
+        page_ids = list(page_ids)
+        new = self._seen.add(page_ids)
+        self._listed = None if self._listed is None else self._listed + len(page_ids)
+        self._cursor = None if going_on is None else read_cursor(going_on)
+        self.is_over = self._cursor is None or self.repeats
+        return new
+
+    def _check_end(self, listed: int, limit: int) -> None:
+        left = (1 - self.share) * self._size() - listed
+        # A lap ends with a listing; without one, its last few articles can have been deleted meanwhile.
+        most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
+        if left > most:
+            raise Trouble(
+                f"the wiki's list ends at {self.share:.0%}, some {left:,.0f} articles before its end"
+            )
+
+    def _size(self) -> float:
+        """How many articles there are: as many to a share of the lap as there were so far."""
+        if self.share > 0 and self._listed is not None:
+            return self._listed / self.share
+        return float(self.articles or 0)

@@ -1,0 +1,97 @@
+"""Which pages have come before: a small memory for a source that is to bring each of them once."""
+
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+
+_RECENT = 1000
+_SAMPLE = 1024
+_MOST_AGAIN = 200
+"""So many known pages without a new one in between: the source repeats itself."""
+_FEWEST_HITS = 3
+_SCATTER = 0x9E3779B97F4A7C15
+"""2**64 over the golden ratio: multiples of it are spread evenly (Knuth, volume 3, section 6.4)."""
+_ALL_BITS = (1 << 64) - 1
+
+
+class Seen:
+    """Remembers the last 1,000 pages, and of all before them a sample that is chosen by a hash of the id.
+
+    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a lap begins
+    anew; a wiki that goes round a few batches is noticed by the last pages. 16 kB, whatever it has seen.
+    """
+
+    def __init__(self, stored: Mapping[str, object] | None = None) -> None:
+        """``stored``: what :meth:`stored` gave, or something unusable, which is as good as nothing."""
+        fields = stored or {}
+        self._recent = _ids(fields.get("recent"))[:_RECENT]
+        """A ring: once full, the oldest stands at ``_next``."""
+        self._next = _number(fields.get("next")) % _RECENT
+        self._sample = set(_ids(fields.get("sample"))[:_SAMPLE])
+        self._bits = min(_number(fields.get("bits")), 64)
+        """A page is in the sample where so many bits of its hash are zero, the highest first."""
+        self._hits = _number(fields.get("hits"))
+        """Known pages since the last one that was certainly new."""
+        self._again = _number(fields.get("again"))
+        """How many pages those stand for."""
+        self._known = set(self._recent)
+        self._sample_text: str | None = None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether what comes now has all come before."""
+        return self._hits >= _FEWEST_HITS and self._again >= _MOST_AGAIN
+
+    def add(self, page_ids: Iterable[int]) -> set[int]:
+        """Take note of these pages; returns those of them that had not come before, as far as is known."""
+        return {page_id for page_id in page_ids if self._is_new(page_id)}
+
+    def stored(self) -> dict[str, object]:
+        """All of it as JSON values, to be kept with the position."""
+        if self._sample_text is None:
+            self._sample_text = _text(array("q", self._sample))
+        numbers = {"next": self._next, "bits": self._bits, "hits": self._hits, "again": self._again}
+        return {"recent": _text(self._recent), "sample": self._sample_text, **numbers}
+
+    def _is_new(self, page_id: int) -> bool:
+        is_sampled = self._samples(page_id)
+        if page_id in self._sample or page_id in self._known:
+            self._hits += 1
+            # A page of the sample stands for all those that came along with it.
+            self._again += 1 << self._bits if is_sampled else 1
+            return False
+        if is_sampled:
+            self._hits = self._again = 0  # certainly new
+            self._sample.add(page_id)
+            self._sample_text = None
+            while len(self._sample) > _SAMPLE:
+                self._bits += 1
+                self._sample = set(filter(self._samples, self._sample))
+        if len(self._recent) < _RECENT:
+            self._recent.append(page_id)
+        else:
+            self._known.discard(self._recent[self._next])
+            self._recent[self._next] = page_id
+            self._next = (self._next + 1) % _RECENT
+        self._known.add(page_id)
+        return True
+
+    def _samples(self, page_id: int) -> bool:
+        return (page_id * _SCATTER & _ALL_BITS) >> (64 - self._bits) == 0
+
+
+def _number(value: object) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
+def _text(page_ids: "array[int]") -> str:
+    return b64encode(page_ids).decode("ascii")
+
+
+def _ids(text: object) -> "array[int]":
+    ids = array("q")
+    try:
+        ids.frombytes(b64decode(text) if isinstance(text, str) else b"")
+    except ValueError:
+        return array("q")
+    return ids

@@ -1,0 +1,133 @@
+"""The place on a lap, and what is no lap."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from crawler.cursor import read_cursor
+from crawler.errors import BadSource
+from crawler.lap import Lap
+from crawler.seen import Seen
+from crawler.wire import Trouble
+
+AT_A_QUARTER = {"grncontinue": "0.25|0.5|9|0", "continue": "grncontinue||"}
+
+
+def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:
+    here = begin + share
+    return {"grncontinue": f"{begin}|{here % 1:.6f}|{page_id}|{int(here >= 1)}", "continue": "grncontinue||"}
+
+
+@pytest.mark.parametrize(
+    ("token", "share"),
+    [
+        ("0.25|0.75|9|0", 0.5),
+        ("0.25|0.15|9|1", 0.9),
+        ("0.304711385360|0.365798361523|125|0", 0.061086976163),
+        ("0.25|5.1e-05|9|1", 0.750051),
+        ("nan|x|9|1", None),
+        ("nan|0.5|9|1", None),
+        ("0.25|0.15|9|0", None),
+        ("0.25|0.75|9|1", None),
+        ("0.25|0.75|9", None),
+        ("0.25|0.75|9|0|0", None),
+        ("tok", None),
+        ("", None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_share(token: object, share: float | None) -> None:
+    found = read_cursor({"grncontinue": token})
+    assert (None if found is None else found.share) == (pytest.approx(share) if share is not None else None)
+
+
+@pytest.mark.parametrize(
+    "going_on",
+    [
+        {"grncontinue": "token", "continue": "grncontinue||"},
+        {"continue": "grncontinue||"},
+        at(0.5),  # where it stands
+        at(0.4, 8),  # back
+        at(0.6, 10, begin=0.3),  # another lap
+    ],
+)
+def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
+    lap = Lap({"cursor": at(0.5)}, 1000)
+    with pytest.raises(Trouble):
+        lap.check(going_on, complete=True, listed=50, limit=50)
+    lap.check(at(0.5, 10), complete=True, listed=50, limit=50)  # as near to 0.5 as the page before
+
+
+@pytest.mark.parametrize(
+    ("share", "said", "counted", "listed", "believed"),
+    [
+        (0.0, 0, 0, 0, True),
+        (0.0, 1, 0, 0, False),
+        (0.0, 7, 0, 7, True),
+        (0.0, 7_000_000, 0, 7, False),
+        (0.25, 7_000_000, 1_750_000, 0, False),
+        (0.25, 7_000_000, 1_750_000, 50, False),
+        (0.25, 0, 1_750_000, 50, False),
+        (0.25, 7_000_000, None, 50, False),
+        (0.99999, 7_000_000, 6_999_950, 50, True),
+        (0.99999, 70_000_000, 6_999_950, 50, True),
+        (0.99999, 7_000_000, None, 50, True),
+        (0.75, 100, 75, 25, True),
+        (0.9, 100, 90, 0, True),
+    ],
+)
+def test_when_an_end_is_believed(
+    share: float, said: int, counted: int | None, listed: int, believed: bool
+) -> None:
+    lap = Lap({"cursor": at(share) if share else {}, "listed": counted}, said)
+    if believed:
+        lap.check(None, complete=True, listed=listed, limit=50)
+    else:
+        with pytest.raises(Trouble, match="list ends"):
+            lap.check(None, complete=True, listed=listed, limit=50)
+
+
+def test_a_position_of_another_kind_or_damaged() -> None:
+    for position in ({}, {"cursor": None}, {"cursor": {"grncontinue": "token"}}, {"page": 3}):
+        with pytest.raises(BadSource):
+            Lap(position)
+    damaged: list[Any] = [None, [], {"recent": "x", "sample": 3, "bits": -1}, {"recent": "AAAA"}]
+    for seen in damaged:
+        assert Lap({"cursor": at(0.5), "seen": seen}).step(at(0.6), [1, 2]) == {1, 2}
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize(("before", "period"), [(0, 50), (0, 900), (0, 5000), (30_000, 50), (30_000, 30_000)])
+def test_a_lap_that_goes_round(before: int, period: int, resumed: bool) -> None:
+    """After ``before`` articles the same ``period`` come again and again; some are trained twice, if any."""
+    order = [n * 7919 % 1_000_003 + 1 for n in range(before + period)]
+    lap, taken, position = Lap(None), 0, 0
+    for number in range(4000):
+        start = position if position + 50 <= len(order) else len(order) - period
+        position = start + 50
+        taken += len(lap.step(at((number + 1) / 10_000), order[start:position]))
+        if lap.is_over:
+            break
+        if resumed:
+            lap = Lap(json.loads(json.dumps(lap.position)))
+    assert lap.repeats
+    assert len(order) <= taken < 1.6 * len(order) + 400
+    if period < 1000:
+        assert taken == len(order)
+    assert lap.position == {"finished": True}
+
+
+def test_a_long_lap_is_no_repetition_and_its_memory_small() -> None:
+    seen = Seen()
+    ids = random.Random(1).sample(range(1, 80_000_000), 300_000)
+    assert seen.add(ids) == set(ids)
+    assert not seen.repeats
+    assert len(json.dumps(seen.stored())) < 25_000
+    # A few that come twice, as one cached reply brings them, are left out, and no more.
+    assert seen.add(ids[-50:]) == set()
+    assert not seen.repeats
+    assert len(seen.add(range(80_000_001, 80_010_001))) == 10_000
+    assert not seen.repeats
