@@ -32,7 +32,8 @@ class Gathering:
 
     def __init__(self) -> None:
         self._listed: dict[int, _Listed] = {}
-        self._damaged = 0
+        self._nameless: Counter[Skip] = Counter()
+        """Those without an id: missing ones, and what is no page."""
         self._size = 0
 
     def add(self, reply: Mapping[str, Any]) -> bool:
@@ -41,11 +42,11 @@ class Gathering:
         Raises :class:`~crawler.wire.Trouble` where all texts together are more than a batch may hold.
         """
         news = False
-        damaged = 0
+        nameless: Counter[Skip] = Counter()
         for entry in entries(reply):
             page_id, title = entry.get("pageid"), entry.get("title")
             if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
-                damaged += 1
+                nameless[_skip(entry) or "damaged"] += 1
                 continue
             known = self._listed.get(page_id)
             if known is None:
@@ -58,7 +59,7 @@ class Gathering:
             if known.text is None:
                 news |= _take_text(known, entry)
                 self._size += len(known.text or "")
-        self._damaged = max(self._damaged, damaged)  # each reply of a batch lists them again
+        self._nameless |= nameless  # the larger numbers: each reply of a batch lists them again
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
             raise Trouble("the articles of one batch are too large together", too_large=True)
         return news
@@ -86,7 +87,7 @@ class Gathering:
 
     def __len__(self) -> int:
         """How many were listed, with and without an article."""
-        return len(self._listed) + self._damaged
+        return len(self._listed) + self._nameless.total()
 
     def pages(self) -> tuple[Page, ...]:
         """The articles, in the order in which the wiki listed them."""
@@ -98,8 +99,7 @@ class Gathering:
 
     def skips(self) -> Counter[Skip]:
         """How many of the listed pages are known to be no articles, by reason."""
-        known = Counter(p.skip for p in self._listed.values() if p.skip is not None)
-        return known + Counter({"damaged": self._damaged})
+        return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
 
     def skips_without_text(self) -> Counter[Skip]:
         """The same once no more texts will come: a page without one is no article either."""

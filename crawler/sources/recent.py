@@ -66,15 +66,27 @@ class RecentSource:
         await self.open()
         queue: asyncio.Queue[Change] = asyncio.Queue(_QUEUED)
         listening = asyncio.create_task(self._listen(event_id, queue))
+        waiting: list[Change] = []
+        tries = 0
         try:
             while True:
-                titles, event_id = await self._gather(queue, listening)
-                gathering = await self.wiki.by_title(titles)
+                waiting = waiting or await self._gather(queue, listening)
+                batch, later = waiting[: self._sizer.pages], waiting[self._sizer.pages :]
+                titles = [change.title for change in batch if change.title is not None]
+                try:
+                    gathering = await self.wiki.by_title(titles)
+                except Trouble as trouble:  # too much altogether: again, with fewer of them
+                    tries += 1
+                    if len(batch) == 1:
+                        await self.wiki.client.endure(trouble, tries)
+                    self._sizer.timed_out()
+                    continue
+                waiting, tries = later, 0
                 self._sizer.seen(len(titles), self.activity.latency_seconds or 0.0)
                 self.activity.batch_pages = self._sizer.pages
                 skips = gathering.skips_without_text()
                 skips["deleted or hidden"] += len(titles) - len(gathering)
-                yield PageBatch(gathering.pages(), {"last_event_id": event_id}, +skips)
+                yield PageBatch(gathering.pages(), {"last_event_id": batch[-1].event_id}, +skips)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -103,33 +115,33 @@ class RecentSource:
             else:
                 await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 
-    async def _gather(
-        self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]
-    ) -> tuple[list[str], str]:
-        """Titles for one batch and the id of the last change among them. Raises what the listener does."""
-        titles: dict[str, None] = {}
-        event_id, began, sent = "", 0.0, 0
-        while len(titles) < self._sizer.pages and sent < _MOST_SENT:
-            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if titles else None
+    async def _gather(self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]) -> list[Change]:
+        """Changes of articles for one batch, at least one. Raises what the listener does."""
+        found: list[Change] = []
+        began, sent = 0.0, 0
+        while len(found) < self._sizer.pages and sent < _MOST_SENT:
+            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if found else None
             if left is not None and left <= 0:
                 break
             change = await self._next(queue, listening, left)
             if change is None:
                 break
-            # Other wikis' events move the place too: a quiet wiki would hear them all again.
-            event_id, title = change.event_id, change.title
-            if title is None:
+            title = change.title
+            if title is None or title in self._known:
+                if title is not None:
+                    self._known.move_to_end(title)
+                if found:
+                    # Other wikis' events move the place too: a quiet wiki would hear them all again.
+                    found[-1] = replace(found[-1], event_id=change.event_id)
                 continue
-            if title in self._known:
-                self._known.move_to_end(title)
-                continue
-            if not titles:
+            if not found:
                 began = self.wiki.client.clock.monotonic()
-            titles[title] = self._known[title] = None
+            found.append(change)
+            self._known[title] = None
             sent += len(quote(title)) + len("%7C")
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return list(titles), event_id
+        return found
 
     async def _next(
         self, queue: asyncio.Queue[Change], listening: asyncio.Task[None], seconds: float | None

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from crawler import pages
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
@@ -332,3 +333,17 @@ async def test_an_event_id_that_holds_the_contact_is_not_kept(
     batches, _ = await listen(url, clock, 2, contact="me@wiki-reader.org")
     assert ids(batches) == [0, 1]
     assert batches[-1].position == {"last_event_id": ""}
+
+
+async def test_large_articles_come_in_smaller_batches(
+    serve: Callable[..., Any], clock: Any, short_waits: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is too much for one batch comes in several, each with the place behind its last change."""
+    monkeypatch.setattr(pages, "_MOST_CHARACTERS", 20_000)
+    url = await serve(EmbeddedApi(ARTICLES), override=Stream(b"".join(map(event, range(40)))))
+    batches, _ = await listen(url, clock, 40)
+    assert ids(batches) == list(range(40))
+    assert len(batches) > 1
+    for batch in batches:
+        last = batch.pages[-1].page_id - 1
+        assert batch.position == {"last_event_id": f'[{{"offset":{last}}}]'}
