@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -51,22 +52,24 @@ class Documents:
 
     def split_empty(self) -> "tuple[Documents, Documents]":
         """(the articles that hold a word of the vocabulary, those that hold none)."""
-        lengths = np.diff(self.indptr)
-        if (lengths > 0).all():
-            return self, self[:0]
-        return self._rows(np.flatnonzero(lengths > 0)), self._rows(np.flatnonzero(lengths == 0))
+        return self.split(np.diff(self.indptr) > 0)
 
-    def _rows(self, rows: NDArray[np.intp]) -> "Documents":
-        """The articles at ``rows``; those left out must be empty, so that the words stay as they are."""
-        lengths = np.diff(self.indptr)[rows]
-        words = int(lengths.sum())
+    def split(self, chosen: NDArray[np.bool_]) -> "tuple[Documents, Documents]":
+        """(the articles where ``chosen``, (n,), is true, the others)."""
+        if chosen.all():
+            return self, self[:0]
+        return self._where(chosen), self._where(~chosen)
+
+    def _where(self, chosen: NDArray[np.bool_]) -> "Documents":
+        lengths = np.diff(self.indptr)
+        words = np.repeat(chosen, lengths)
         return Documents(
-            self.page_ids[rows],
-            self.revision_ids[rows],
-            tuple(self.titles[i] for i in rows),
-            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
-            self.word_ids[:words],
-            self.counts[:words],
+            self.page_ids[chosen],
+            self.revision_ids[chosen],
+            tuple(compress(self.titles, chosen)),
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[chosen]))),
+            self.word_ids[words],
+            self.counts[words],
         )
 
     @staticmethod

@@ -26,6 +26,8 @@ NO_KNOWN_WORD = "no known word"
 """Why an article is skipped that holds no word of the vocabulary."""
 UNREAD = "could not be read"
 """The same for one that its reader failed on or was killed by; the log names each."""
+HELD_OUT_ALREADY = "held out already"
+"""The same for one that is in the evaluation set: training on it would flatter every score."""
 NOT_RECORDED = "reason not recorded"
 """The same for what was skipped before sessions kept the reasons."""
 

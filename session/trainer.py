@@ -16,7 +16,7 @@ from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
 from session.measure import HeldOut, Measured, snapshot_words
 from session.models import load_model, model_row
-from session.reading import NO_KNOWN_WORD, UNREAD
+from session.reading import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.schedule import evaluation_due, minibatch_size, renewal_due, thinned
 from session.settings import Settings
 from session.store import Changes, Progress, Snapshot, Store
@@ -89,9 +89,11 @@ class Trainer:
         """Take the next stretch of the stream: first into the held-out set, then to be trained."""
         self._fed.append(block)
         documents, empty = block.documents.split_empty()
+        documents, again = documents.split(self._may_be_trained(documents.page_ids))
         progress = self.progress
         unread = len(block.warnings)
-        for reason, number in (*block.skips.items(), (UNREAD, unread), (NO_KNOWN_WORD, len(empty) - unread)):
+        reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
+        for reason, number in (*block.skips.items(), *reasons.items()):
             progress.skip(reason, number)
         progress.crawled += len(block.documents) + sum(block.skips.values())
         progress.position = block.position
@@ -112,6 +114,16 @@ class Trainer:
             self._changes.pending.append((self._next_pending, documents))
             self._next_pending += 1
             progress.pending += len(documents)
+
+    def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n,) false for articles that are held out: a source may bring one again, as `recent` does."""
+        new = ~np.isin(page_ids, self._held_out.page_ids)
+        if len(self._held_out) < self.settings.held_out:
+            # Some of these are held out now: each page once among them.
+            first = np.zeros(len(page_ids), np.bool_)
+            first[np.unique(page_ids, return_index=True)[1]] = True
+            new &= first
+        return new
 
     def end_of_source(self) -> None:
         """No article will follow: what is left trains as a last short minibatch."""

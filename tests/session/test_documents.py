@@ -48,6 +48,13 @@ def test_empty_articles_are_told_apart():
     assert empty.words.tolist() == [0, 0, 0]
 
 
+def test_chosen_articles_keep_their_words():
+    some, others = documents([2, 0, 3, 1]).split(np.array([False, True, True, False]))
+    assert (some.titles, others.titles) == (("t1", "t2"), ("t0", "t3"))
+    assert (some.indptr.tolist(), others.indptr.tolist()) == ([0, 0, 3], [0, 2, 3])
+    assert (some.counts.tolist(), others.counts.tolist()) == ([3, 4, 5], [1, 2, 6])
+
+
 def test_nothing_but_empty_articles():
     full, empty = documents([0, 0]).split_empty()
     assert len(full) == 0

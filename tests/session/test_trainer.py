@@ -247,6 +247,28 @@ def test_what_the_source_skips_is_counted(sessions, corpus):
     driver.close()
 
 
+def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus):
+    """Neither in the same stretch of the stream, nor later, nor after a resume."""
+    path = sessions("s", held_out=40)
+    driver = Driver(path, corpus)
+    first = driver.file.documents(0, 30)
+    driver.trainer.feed(Block(Documents.concatenate([first, first]), {}, {"document": 30}, None))
+    driver.trainer.feed(block(driver.file, 20, 60))
+    progress = driver.trainer.progress
+    assert (progress.held_out, progress.pending) == (40, 19)
+    assert progress.skips == {"no known word": 2, "held out already": 29 + 10}
+    driver.trainer.commit(0.0, 0)
+    driver.die()
+    driver.trainer.feed(block(driver.file, 0, 60))
+    driver.trainer.end_of_source()
+    driver.run()
+    assert driver.trainer.progress.skips["held out already"] == 29 + 10 + 40
+    found = account(path)
+    assert {page for page, *_ in found["held_out"]}.isdisjoint(page for page, *_ in found["trained"])
+    held_out = [page for page, *_ in found["held_out"]]
+    assert len(held_out) == len(set(held_out)) == 40
+
+
 def test_nothing_new_means_nothing_to_commit(sessions, corpus):
     driver = Driver(sessions("s"), corpus)
     assert not driver.trainer.dirty
