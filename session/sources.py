@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crawler.addresses import api_candidates, language_api
+from crawler.embedded.sample import SAMPLE_ARTICLES
 from crawler.embedded.source import DemoSource
 from crawler.limits import is_wikimedia
 from crawler.page import Source
@@ -18,7 +19,8 @@ from session.request import ENGLISH, TrainRequest
 from session.settings import Settings
 from session.version import __version__
 
-DEMO_SIZE = 1_000_000
+UNNAMED_SIZE = 1_000_000
+"""Articles of the embedded wiki for the sessions of the first version, which do not name their number."""
 _ONLINE: Mapping[str, Callable[[Wiki], Source]] = {
     "api": ApiSource,
     "html": HtmlSource,
@@ -35,8 +37,13 @@ def source_options(request: TrainRequest, stored: Settings | None) -> dict[str, 
         files = [name if name == "-" else str(user_path(name).absolute()) for name in request.dump]
         return {"dump": files}
     if kind == "demo":
-        return {"wiki_size": request.wiki_size}
+        return {"wiki_size": request.wiki_size or max(SAMPLE_ARTICLES, _needed(request))}
     return {"api_url": request.api_url or language_api(request.lang or ENGLISH)}
+
+
+def _needed(request: TrainRequest) -> int:
+    """Articles that the request wants to train on, and those held out before."""
+    return (request.articles or 0) + (request.held_out or 0)
 
 
 def needs_contact(kind: str, options: dict[str, Any]) -> bool:
@@ -61,7 +68,7 @@ def make_source(
         )
         return _ONLINE[kind](wiki)
     if kind == "demo":
-        return DemoSource(version=__version__, size=options["wiki_size"] or DEMO_SIZE)
+        return DemoSource(version=__version__, size=options["wiki_size"] or UNNAMED_SIZE)
     if kind == "dump":
         return DumpSource(options["dump"], held_out=request.held_out, resuming=resuming)
     raise BadUsage(f"--source {kind} is not known")

@@ -176,14 +176,25 @@ async def _train_alone(
         reason = await Run(
             path, store, trainer, feed, Limits(request.articles, request.hours, request.max_mb), report, say
         )()
-        if reason == "finished" and trainer.progress.articles == 0 and trainer.progress.held_out:
-            say(
-                f"all articles ({trainer.progress.held_out:,}) are held out, none is left to train on: "
-                "make a new --session with a smaller --held-out"
-            )
+        if reason == "finished":
+            say(_ended(trainer.progress, request.articles))
         return reason
     finally:
         await feed.close()
+
+
+def _ended(progress: stores.Progress, limit: int | None) -> str:
+    """Why a session is finished, in a line."""
+    if progress.articles == 0 and progress.held_out:
+        return (
+            f"all articles ({progress.held_out:,}) are held out, none is left to train on: "
+            "make a new --session with a smaller --held-out"
+        )
+    if limit is None:
+        return "every article has been read once"
+    if progress.articles < limit:
+        return f"every article has been read once: {progress.articles:,}, fewer than --articles {limit:,}"
+    return f"--articles {limit:,} is reached"
 
 
 async def open_source(

@@ -22,6 +22,9 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+SAMPLE_ARTICLES = 20_000
+"""D of the shipped sample."""
+
 
 @dataclass(frozen=True)
 class Sample:

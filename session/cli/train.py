@@ -82,13 +82,17 @@ Examples:
 )
 @click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
 @click.option(
-    "--articles", metavar="N", type=click.IntRange(1), help="Stop when the session has trained on N."
+    "--articles",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Stop when the session has trained on N. A new session makes its wiki large enough for N.",
 )
 @click.option(
     "--wiki-size",
     metavar="N",
     type=click.IntRange(1),
-    help="Articles of the embedded wiki (default: no end).",
+    help="Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
+    "resampled from their words.",
 )
 @click.option(
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
@@ -104,7 +108,8 @@ def demo(
     """The whole system with no network and no settings.
 
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
-    articles are written from the word counts of 20,000 real ones.
+    articles are written from the word counts of 20,000 real ones. The demo is finished when each has been
+    read once; --wiki-size goes on beyond that.
     """
     if not headless:
         from session.cli.screen import open_demo

@@ -190,7 +190,7 @@ async def test_a_session_over_files_says_nothing_of_servers(
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [(None, "every article has been read once"), (12_480, "12,480 articles, as asked for")],
+    [(None, "every article has been read once"), (12_480, "--articles 12,480 is reached")],
 )
 async def test_a_finished_session_says_why(
     open_app: Opener, tmp_path: Path, limit: int | None, words: str

@@ -30,7 +30,7 @@ def finished(status: Status) -> str:
     """Why a finished session is at its end."""
     limit = status.article_limit
     if limit is not None and status.articles >= limit:
-        return f"finished: {plural(limit, 'article')}, as asked for"
+        return f"finished: --articles {count(limit)} is reached"
     return "finished: every article has been read once"
 
 

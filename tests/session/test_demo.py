@@ -1,0 +1,63 @@
+"""The demo: it ends when each text has been read once, unless more is asked for."""
+
+import json
+
+import pytest
+
+from crawler.embedded.corpus import Articles, Corpus
+from crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
+from session.request import TrainRequest
+from session.sources import make_source, source_options
+
+
+@pytest.mark.parametrize(
+    ("articles", "wiki_size", "size"),
+    [
+        (None, None, 20_000),
+        (5_000, None, 20_000),
+        (20_000, None, 20_200),
+        (100_000, None, 100_200),
+        (None, 300, 300),
+        (100_000, 300, 300),
+        (None, 1_000_000, 1_000_000),
+    ],
+)
+def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, wiki_size, size):
+    request = TrainRequest(source="demo", held_out=200, articles=articles, wiki_size=wiki_size)
+    assert source_options(request, None) == {"wiki_size": size}
+
+
+def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with():
+    request = TrainRequest(source="demo")
+    assert vars(make_source("demo", {"wiki_size": None}, request))["_options"] == ["--size", "1000000"]
+
+
+def test_a_wiki_as_large_as_the_sample_has_no_copies():
+    sample = load_sample()
+    assert len(sample.titles) == SAMPLE_ARTICLES
+    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
+    articles = Articles(corpus, SAMPLE_ARTICLES)
+    assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
+
+
+def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
+    monkeypatch.setattr("session.sources.SAMPLE_ARTICLES", 300)
+    outcome = cli("demo", "--headless")
+    assert outcome.code == 0
+    assert "every article has been read once" in outcome.err
+    now = json.loads(cli("status", "--session", "demo", "--json").out)
+    assert (now["state"], now["articles"], now["crawled"]) == ("finished", 100, 300)
+    exported = cli("export", "articles", "--session", "demo", "--format", "json").out
+    titles = [row["title"] for row in json.loads(exported)]
+    assert len(set(titles)) == 100
+    assert not any("(copy" in title for title in titles)
+    again = cli("demo", "--headless", "--articles", 500)
+    assert again.code == 0
+    assert "100, fewer than --articles 500" in again.err
+
+
+def test_the_help_says_when_it_ends(cli):
+    words = " ".join(cli("demo", "--help").out.split())
+    assert "finished when each has been read once" in words
+    assert "default: its 20,000 texts, each once" in words
+    assert "no end" not in words
