@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from crawler.page import Activity, Position
 from session.documents import Block, Documents
 from session.errors import BadUsage
-from session.feed import Rate, Wait
+from session.feed import Wait
 from session.files import open_input
 from session.npz import Column, Npz, is_undamaged, open_npz
+from session.rates import Rate
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""

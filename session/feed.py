@@ -3,9 +3,8 @@
 import asyncio
 import contextlib
 import os
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from typing import Literal, Protocol
 
@@ -13,6 +12,7 @@ from crawler.page import Activity, Page, PageBatch, Position, Source, SourceInfo
 from session.counting import CALL_SECONDS, count_in_worker, start_worker
 from session.documents import Block, Documents
 from session.errors import SessionError
+from session.rates import Rate
 from session.workers import JobFailed, WorkerDied, Workers
 
 Wait = Literal["network", "parsing"]
@@ -164,25 +164,3 @@ class CrawlFeed:
 async def _result(counting: Future[Documents]) -> Documents:
     """What a pool has made; whoever stops waiting for it leaves it as it is."""
     return await asyncio.shield(asyncio.wrap_future(counting))
-
-
-class Rate:
-    """Events a second over the last ten seconds."""
-
-    SECONDS = 10.0
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._events: deque[tuple[float, int]] = deque()
-        self._begun = clock()
-
-    def add(self, number: int) -> None:
-        """``number`` events happen now."""
-        self._events.append((self._clock(), number))
-
-    def __call__(self) -> float:
-        now = self._clock()
-        while self._events and self._events[0][0] < now - self.SECONDS:
-            self._events.popleft()
-        span = min(self.SECONDS, max(1.0, now - self._begun))
-        return sum(number for _, number in self._events) / span

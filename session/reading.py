@@ -64,7 +64,7 @@ class Flow:
     crawl_rate: float
     """Articles a second that came in."""
     train_rate: float
-    """Articles a second while the models learn, that is what they could take."""
+    """Articles a second while the models learn, that is what they could take; 0 while they do not."""
     queue: int
     """Articles crawled and waiting to be trained."""
 
@@ -136,6 +136,11 @@ class Status:
         """Whether its source asks a server for articles. One that reads files has no latency and no rate
         limit, and nobody tells it to wait."""
         return self.requests > 0 or self.allowed_per_minute is not None
+
+    @property
+    def lively(self) -> bool:
+        """Whether a trainer gives signs of life, so that its rates are of now."""
+        return self.running and self.state != "stalled"
 
 
 @dataclass(frozen=True, slots=True)

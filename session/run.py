@@ -24,6 +24,7 @@ from session.errors import NotNow, SessionError
 from session.feed import Feed
 from session.news import Line, News
 from session.pulse import Pulse
+from session.rates import Speed
 from session.saving import COMMIT_SECONDS, Saving
 from session.store import Progress, Store
 from session.trainer import Trainer
@@ -109,7 +110,7 @@ class Run:
         self._elapsed_before = trainer.progress.elapsed_seconds
         self._bytes_before = trainer.progress.bytes_read
         self._saving = Saving()
-        self._train_seconds: deque[tuple[int, float]] = deque(maxlen=20)
+        self._learning = Speed()
         self._binding: deque[str] = deque(maxlen=20)
         self._counted = (0, 0)
         self._counted_at = time.monotonic()
@@ -237,7 +238,7 @@ class Run:
             return False
         seconds = time.monotonic() - began
         self._saving.stepped(seconds, measured=measured)
-        self._train_seconds.append((trainer.progress.articles - trained_before, seconds))
+        self._learning.add(trainer.progress.articles - trained_before, seconds)
         return True
 
     async def _compute(self, work: Callable[[], object]) -> bool:
@@ -397,14 +398,13 @@ class Run:
 
     def _as_report(self) -> Report:
         activity = self._feed.activity
-        seconds = sum(spent for _, spent in self._train_seconds)
         return Report(
             state=self._state(),
             progress=self._trainer.progress,
             elapsed_seconds=self._elapsed(),
             perplexities=dict(self._trainer.measured.perplexities),
             crawl_rate=self._feed.arrivals(),
-            train_rate=sum(n for n, _ in self._train_seconds) / seconds if seconds else 0.0,
+            train_rate=self._learning(busy=self._computing is not None),
             waiting_for=self._blocked or activity.waiting_for or self._quiet(),
             waiting_until=None if self._blocked else activity.waiting_until,
         )

@@ -4,6 +4,7 @@ import asyncio
 import os
 
 from session import control
+from session.rates import Speed
 from session.reader import SessionReader
 from session.run import Limits
 from session.saving import Saving
@@ -26,6 +27,30 @@ async def test_to_the_end_of_the_source(trainer_of, memory):
         log = [event.message for event in reader.events()]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
     assert any(line.startswith("after 570 articles: perplexity lda ") for line in log)
+
+
+async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("session.rates.SECONDS", 0.5)
+    memory.hang_at = 400
+    run = asyncio.create_task(trainer_of(memory))
+    await asyncio.wait_for(memory.hanging.wait(), 30)
+    await until(lambda: status(trainer_of.path).articles and status(trainer_of.path).train_rate == 0.0, 30)
+    now = status(trainer_of.path)
+    assert (now.state, now.crawl_rate) == ("running", 0.0)
+    run.cancel()
+    await asyncio.gather(run, return_exceptions=True)
+
+
+def test_speed_is_of_the_time_that_was_worked():
+    now = 0.0
+    speed = Speed(lambda: now)
+    assert speed(busy=True) == 0.0
+    speed.add(100, 2.0)
+    speed.add(300, 2.0)
+    assert speed(busy=False) == 100.0
+    now = 11.0
+    assert speed(busy=True) == 150.0, "the last step, while the next is under way"
+    assert speed(busy=False) == 0.0
 
 
 async def test_a_finished_session_trains_nothing_more(trainer_of, memory):

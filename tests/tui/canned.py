@@ -99,6 +99,8 @@ HOSTILE = (
 N_TOPICS = 50
 REFUSED_AT = time.mktime((2026, 5, 4, 16, 2, 30, 0, 0, -1))
 """When the wiki last refused something."""
+ENDED_AT = REFUSED_AT + 300
+"""When a trainer that runs no more measured its last rates: 16:07:30."""
 
 
 @dataclass
@@ -165,11 +167,11 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        now = time.time()
+        end = ENDED_AT if recipe.state in {"stopped", "finished", "dead"} else time.time()
         rows = (
             []
             if recipe.state in {"new", "starting"}
-            else [(now - 2 * i, *rates(i)) for i in range(120, 0, -1)]
+            else [(end - 2 * i, *rates(i)) for i in range(120, 0, -1)]
         )
         db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
     pulse = Pulse(path)

@@ -37,6 +37,8 @@ class Drawing:
     """For each series the number of its colour, so that a model keeps its colour when others hide."""
     whole_y: bool = False
     time_x: bool = False
+    faded: bool = False
+    """Grey: what is shown is not of now."""
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines in the middle of the picture while there is nothing to draw."""
 
@@ -296,8 +298,8 @@ class Chart(Drawn, can_focus=True):
             )
             segments += self._cells(chart, row, marks, cross)
             if row in ends:
-                text, colour = ends[row]
-                segments.append(Segment(" " + text, self.pen(f"series{colour}")))
+                text, ink = ends[row]
+                segments.append(Segment(" " + text, self.pen(ink)))
             lines.append(Strip(segments).adjust_cell_length(size.width, self.pen()))
         return [*lines, *self._bottom(chart, width, size.width)][: size.height]
 
@@ -309,7 +311,7 @@ class Chart(Drawn, can_focus=True):
 
     def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
         base = self.pen()
-        styles = [self.pen(f"series{self._colour(i)}") for i in range(len(self.drawing.series))]
+        styles = [self.pen(self._ink(i)) for i in range(len(self.drawing.series))]
         faint, strong = self.pen("faint"), self.pen("accent")
         bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
         out: list[Segment] = []
@@ -332,21 +334,23 @@ class Chart(Drawn, can_focus=True):
             text += char
         return [*out, Segment(text, style)]
 
-    def _colour(self, index: int) -> int:
+    def _ink(self, index: int) -> str:
+        if self.drawing.faded:
+            return "faint"
         inks = self.drawing.inks
-        return (inks[index] if index < len(inks) else index) % SERIES
+        return f"series{(inks[index] if index < len(inks) else index) % SERIES}"
 
-    def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, int]]:
-        """Row -> (label, colour): each label where its line ends, moved apart where they collide."""
+    def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, str]]:
+        """Row -> (label, ink): each label where its line ends, moved apart where they collide."""
         labels = self._end_labels()
         if self.size.width - self._left - 1 - chart.codes.shape[1] <= 1:
             return {}
         wanted = sorted((row, i) for i, row in enumerate(chart.ends) if row is not None)
-        placed: dict[int, tuple[str, int]] = {}
+        placed: dict[int, tuple[str, str]] = {}
         for order, (row, i) in enumerate(wanted):
             lowest = max(placed, default=-1) + 1
             highest = height - (len(wanted) - order)
-            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i], self._colour(i))
+            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i], self._ink(i))
         return placed
 
     def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:

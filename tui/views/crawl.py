@@ -16,7 +16,7 @@ from tui.look import Choice, Look
 from tui.views.view import View, name
 from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
-from tui.widgets.flow import allowed, per_second, waiting
+from tui.widgets.flow import GAP, allowed, per_second, rate, waiting
 from tui.widgets.statusline import condition, source_words
 from tui.words import age, count, share, size, visible
 
@@ -82,8 +82,9 @@ class Crawl(View):
         self.query_one(Facts).show(facts(look))
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
-        if self._flow is not look.flow or not look.flow:
-            self._flow = look.flow
+        shown = (look.flow, look.status.lively)
+        if self._flow != shown or not look.flow:
+            self._flow = shown
             chart.draw(rates(look))
         name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), chart.pointed())
         errors = self.query_one(EventList)
@@ -108,23 +109,37 @@ class Crawl(View):
 
 
 def rates(look: Look) -> Drawing:
-    """Crawl and train rates over the minutes before now."""
+    """Crawl rates of the last half hour of training: over the time before now while a trainer gives signs of
+    life, else over the time of day at which they were."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
-    now = kept[-1].at
-    x = np.array([flow.at - now for flow in kept])
+    newest = kept[-1].at
+    alive = look.status.lively and look.at - newest < GAP
+    zero = newest if alive else newest - _since_midnight(newest)
+    x = np.array([flow.at - zero for flow in kept])
     crawl = np.array([flow.crawl_rate for flow in kept])
     # A pause of the trainer is a gap, not a straight line.
-    crawl = np.where(np.r_[False, np.diff(x) > 30], np.nan, crawl)
+    crawl = np.where(np.r_[False, np.diff(x) > GAP], np.nan, crawl)
     return Drawing(
         series=(Series("crawl", x, crawl),),
-        x_name="ago",
-        label_x=ago,
+        x_name="ago" if alive else time.strftime("on %Y-%m-%d", time.localtime(newest)),
+        label_x=ago if alive else lambda value: _time_of_day(zero + value),
         time_x=True,
         value=per_second,
-        tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(now + value)),
+        tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
+        faded=not alive,
     )
+
+
+def _since_midnight(at: float) -> float:
+    """Seconds, so that what is round on the axis is round on the clock."""
+    local = time.localtime(at)
+    return local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + at % 1
+
+
+def _time_of_day(at: float) -> str:
+    return time.strftime("%H:%M" if round(at) % 60 == 0 else "%H:%M:%S", time.localtime(round(at)))
 
 
 def facts(look: Look) -> list[Fact]:
@@ -132,13 +147,14 @@ def facts(look: Look) -> list[Fact]:
     s = look.status
     _, words, ink = condition(s)
     held_up, held_ink = waiting(s, look.at)
+    train, train_ink = rate(s, s.train_rate, "idle")
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", DEMO if s.source == "demo" else "", "muted"),
         ("now", held_up or "working", held_ink),
-        ("crawl", per_second(s.crawl_rate), "strong"),
-        ("train", f"{per_second(s.train_rate)} while it learns", ""),
+        ("crawl", *rate(s, s.crawl_rate)),
+        ("train", f"{train} while it learns" if s.train_rate else train, train_ink),
         ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if s.asks else []),
         ("read", size(s.bytes_read) if s.bytes_read else "", ""),
@@ -166,9 +182,13 @@ def facts(look: Look) -> list[Fact]:
 def _asking(s: Status) -> list[Fact]:
     """How the server takes it that it is asked."""
     return [
-        ("requests", allowed(s), "strong"),
-        ("", f"{count(s.requests)} in this run", "muted"),
-        ("latency", f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured", ""),
+        ("requests", *allowed(s)),
+        ("", f"{count(s.requests)} in {'this' if s.running else 'the last'} run", "muted"),
+        (
+            "latency",
+            f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured",
+            "" if s.lively else "faint",
+        ),
         ("pages a request", str(s.batch_pages or "not known"), ""),
         ("retries", count(s.retries), "warn" if s.retries else ""),
         ("told to wait", f"{count(s.throttled)} times (429, 503, maxlag)", "warn" if s.throttled else ""),

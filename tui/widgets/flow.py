@@ -1,14 +1,18 @@
 """How the articles flow: how fast they come in, how fast they are learnt, what holds it up."""
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from session.paths import command
-from session.reading import Status
+from session.reading import Flow, Status
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
 from tui.look import Look
 from tui.words import age, count, folded, plural, short, size, visible
+
+GAP = 30.0
+"""Seconds without a measured rate: no trainer ran."""
 
 
 def pace(status: Status) -> str:
@@ -36,6 +40,11 @@ def finished(status: Status) -> str:
 
 def waiting(status: Status, now: float) -> Part:
     """What the trainer waits for and until when; or what sets the pace."""
+    if status.state == "stalled":
+        since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
+        return f"no sign of life since {since}: these are its last numbers", "bad"
+    if status.state == "stopping":
+        return "saving and stopping", "warn"
     if not status.running:
         text = {
             "starting": "the trainer is starting",
@@ -61,14 +70,14 @@ def waiting(status: Status, now: float) -> Part:
     return paced, "muted"
 
 
-def allowed(status: Status) -> str:
-    """Requests of the last minute against the budget."""
-    cap = str(status.allowed_per_minute) if status.allowed_per_minute else "no cap"
-    return (
-        f"{status.requests_last_minute}/{cap} a minute"
-        if status.allowed_per_minute
-        else (f"{count(status.requests_last_minute)} a minute, {cap}")
-    )
+def allowed(status: Status) -> Part:
+    """Requests of the last minute against the budget; without a trainer the budget alone."""
+    cap = status.allowed_per_minute
+    if not status.running:
+        return (f"up to {cap} a minute" if cap else "no cap"), "faint"
+    sent = count(status.requests_last_minute)
+    text = f"{sent}/{cap} a minute" if cap else f"{sent} a minute, no cap"
+    return text, "" if status.lively else "faint"
 
 
 def read(status: Status) -> str:
@@ -82,6 +91,21 @@ def per_second(rate: float) -> str:
     if 0 < rate < 1:
         return f"{rate * 60:.1f}/min"
     return f"{short(rate)}/s"
+
+
+def rate(status: Status, number: float, idle: str = "0/s") -> Part:
+    """A rate as the trainer's state allows: bold while it is of now, grey if it was its last, none without a
+    trainer. ``idle``: how a rate of nothing is written."""
+    if not status.running:
+        return "-", "faint"
+    return (per_second(number) if number else idle), "strong" if status.lively else "faint"
+
+
+def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
+    """The newest of the rates, back to where nobody trained for a while, oldest first."""
+    kept = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
+    gaps = [i for i in range(1, len(kept)) if kept[i].at - kept[i - 1].at > GAP]
+    return kept[gaps[-1] :] if gaps else kept
 
 
 class FlowPanel(Lines):
@@ -106,8 +130,8 @@ class FlowPanel(Lines):
         room = max(min((width - 48) // 2, 24), 0)
         return [
             [
-                *self._rate(" crawl", s.crawl_rate, [f.crawl_rate for f in look.flow], room),
-                *self._rate("  train", s.train_rate, [f.train_rate for f in look.flow], room),
+                *self._rate(" crawl", rate(s, s.crawl_rate), lambda flow: flow.crawl_rate, room),
+                *self._rate("  train", rate(s, s.train_rate, "idle"), lambda flow: flow.train_rate, room),
                 ("  queue ", "muted"),
                 (count(s.pending), "strong"),
             ],
@@ -120,21 +144,26 @@ class FlowPanel(Lines):
         s, wait = look.status, waiting(look.status, look.at)
         if not s.asks:
             return [(" ", ""), wait]
-        rate: list[Part] = [("rate ", "muted"), (allowed(s), "")]
+        requests: list[Part] = [("rate ", "muted"), allowed(s)]
         if s.throttled:
-            rate += [("  429s ", "muted"), (count(s.throttled), "warn")]
-        first, then = ([wait], rate) if wait[1] != "muted" else (rate, [wait])
+            requests += [("  429s ", "muted"), (count(s.throttled), "warn")]
+        first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
         return [(" ", ""), *first, ("  ", ""), *then]
 
-    def _rate(self, name: str, rate: float, history: list[float], room: int) -> list[Part]:
+    def _rate(self, name: str, now: Part, of: Callable[[Flow], float], room: int) -> list[Part]:
+        """A number and what it was in the last minutes."""
+        assert self._look is not None
+        history = [of(flow) for flow in last_stretch(self._look.flow)]
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
-        return [(f"{name} ", "muted"), (f"{per_second(rate):>8}", "strong"), (f" {bars}", "spark")]
+        text, ink = now
+        spark_ink = "spark" if self._look.status.lively else "faint"
+        return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", spark_ink)]
 
     @staticmethod
     def _asking(s: Status) -> list[list[Part]]:
         """How the server takes it that it is asked."""
         return [
-            [(" rate  ", "muted"), (allowed(s), "")],
+            [(" rate  ", "muted"), allowed(s)],
             [
                 (" told to wait ", "muted"),
                 (f"{count(s.throttled)}x", "warn" if s.throttled else ""),
@@ -151,14 +180,13 @@ class FlowPanel(Lines):
         room = max(width - 17, 0)
         text, colour = waiting(s, look.at)
         lines: list[list[Part]] = [
-            self._rate(" crawl", s.crawl_rate, [f.crawl_rate for f in look.flow], room),
-            self._rate(" train", s.train_rate, [f.train_rate for f in look.flow], room),
-            self._rate(" queue", s.pending, [float(f.queue) for f in look.flow], room),
+            self._rate(" crawl", rate(s, s.crawl_rate), lambda flow: flow.crawl_rate, room),
+            self._rate(" train", rate(s, s.train_rate, "idle"), lambda flow: flow.train_rate, room),
+            self._rate(" queue", (count(s.pending), "strong"), lambda flow: flow.queue, room),
             *(self._asking(s) if s.asks else []),
             [(" read  ", "muted"), (read(s), "")],
             [(" skipped ", "muted"), (count(s.skipped), "")],
         ]
-        lines[2][1] = (f"{count(s.pending):>8}", "strong")
         if s.lap is not None:
             lines[-1] += [("   so far ", "muted"), (f"{100 * s.lap:.2f}% of all", "")]
         told = [[(" " + piece, colour)] for piece in folded(text, width - 2)]

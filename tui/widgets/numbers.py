@@ -2,7 +2,7 @@
 
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
-from tui.widgets.flow import per_second, waiting
+from tui.widgets.flow import rate, waiting
 from tui.widgets.topiclist import by_share
 from tui.words import count, measured, share
 
@@ -32,9 +32,9 @@ class Numbers(Lines):
         lines.append(
             [
                 (" crawl ", "muted"),
-                (per_second(s.crawl_rate), ""),
+                rate(s, s.crawl_rate),
                 (" train ", "muted"),
-                (per_second(s.train_rate), ""),
+                rate(s, s.train_rate, "idle"),
             ]
         )
         lines.append([(" ", ""), waiting(s, look.at)])

@@ -1,0 +1,123 @@
+"""No number looks alive that is not: rates, sparklines and axes in every state of the trainer."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+
+from session.reader import SessionReader
+from session.reading import Flow
+from tui.look import Look
+from tui.views.crawl import facts, rates
+from tui.widgets.flow import allowed, last_stretch, rate, waiting
+
+Opener = Callable[..., Any]
+STATES = (
+    "new",
+    "starting",
+    "running",
+    "idle",
+    "paused",
+    "stopping",
+    "stopped",
+    "finished",
+    "dead",
+    "stalled",
+)
+
+
+@contextlib.contextmanager
+def session_in(path: Path, state: str) -> Iterator[Path]:
+    """A session whose trainer is in this state; "idle": it runs, and has not trained for a while."""
+    still = {"crawl_rate": 0.0, "train_rate": 0.0} if state in {"idle", "paused"} else {}
+    recorded = {"idle": "running", "stalled": "running"}.get(state, state)
+    recipe = canned.Recipe(state=recorded, activity=still)
+    canned.build(path, recipe)
+    if state in {"new", "stopped", "finished", "dead"}:
+        yield path
+        return
+    with canned.live(path, recipe):
+        if state == "stalled":
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("UPDATE heartbeat SET at = at - 60")
+                db.execute("UPDATE flow SET at = at - 60")
+        yield path
+
+
+@contextlib.contextmanager
+def look_in(path: Path, state: str) -> Iterator[Look]:
+    with session_in(path, state), SessionReader(path) as reader:
+        yield Look(status=reader.status(), at=time.time(), flow=tuple(reader.flow()))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -> None:
+    with look_in(tmp_path / "s.db", state) as look:
+        s = look.status
+        crawl, train = rate(s, s.crawl_rate), rate(s, s.train_rate, "idle")
+    if state in {"new", "stopped", "finished", "dead"}:
+        assert (crawl, train) == (("-", "faint"), ("-", "faint"))
+        assert allowed(s)[1] == "faint"
+        assert "41" not in allowed(s)[0]
+    elif state == "stalled":
+        assert crawl[1] == train[1] == allowed(s)[1] == "faint"
+    elif state in {"idle", "paused"}:
+        assert (crawl, train) == (("0/s", "strong"), ("idle", "strong"))
+    else:
+        assert crawl[1] == train[1] == "strong"
+        assert "/s" in train[0]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
+    with look_in(tmp_path / "s.db", state) as look:
+        text, ink = waiting(look.status, look.at)
+    assert ("sets the pace" in text) == (state in {"starting", "running", "idle"}), text
+    if state == "stalled":
+        assert text.startswith("no sign of life since ")
+        assert ink == "bad"
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state not in {"new"}])
+def test_the_axis_of_the_rates_ends_where_they_end(tmp_path: Path, state: str) -> None:
+    with look_in(tmp_path / "s.db", state) as look:
+        drawing = rates(look)
+    newest = float(drawing.series[0].x[-1])
+    if state in {"stopped", "finished", "dead"}:
+        assert drawing.label_x(newest) == "16:07:28"
+        assert drawing.x_name == "on 2026-05-04"
+        assert drawing.faded
+    else:
+        assert (drawing.label_x(newest) == "now") == (state != "stalled")
+        assert drawing.faded == (state == "stalled")
+
+
+def test_a_sparkline_is_of_one_run(tmp_path: Path) -> None:
+    flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
+    assert last_stretch(flow) == flow[3:]
+    assert last_stretch(flow[:3]) == flow[:3]
+    assert last_stretch([]) == []
+
+
+def test_facts_say_which_run_they_are_of(tmp_path: Path) -> None:
+    with look_in(tmp_path / "s.db", "finished") as look:
+        told = facts(look)
+    assert ("", "812 in the last run", "muted") in told
+    assert ("latency", "0.31 s", "faint") in told
+
+
+async def test_a_trainer_without_a_sign_of_life_on_the_screen(open_app: Opener, tmp_path: Path) -> None:
+    with session_in(tmp_path / "s.db", "stalled") as path:
+        app = open_app(path)
+        async with app.run_test(size=(140, 40)) as pilot:
+            assert "sets the pace" not in await seeing.until(pilot, "no sign of life since")
+            await pilot.press("4")
+            seen = await seeing.until(pilot, "Articles a second")
+            assert "sets the pace" not in seen
+            assert " now" not in seen.replace("now  ", "")
