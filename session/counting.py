@@ -50,6 +50,12 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo)
     )
 
 
+def skipped(page: Page, reason: str) -> str:
+    """The line that tells people of a page that could not be read."""
+    # As `repr` writes it, nothing in the title acts on a terminal.
+    return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
+
+
 def prose(page: Page, info: SourceInfo) -> str:
     """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
     if page.markup == "wikitext":

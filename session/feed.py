@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future
 from typing import Literal, Protocol
 
 from crawler.page import Activity, Page, PageBatch, Position, Source, SourceInfo
-from session.counting import CALL_SECONDS, count_in_worker, start_worker
+from session.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
 from session.documents import Block, Documents
 from session.errors import SessionError
 from session.rates import Rate
@@ -135,8 +135,7 @@ class CrawlFeed:
                 reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
             except JobFailed as error:
                 reason = str(error)[:200]
-            # Both write control characters and direction marks out.
-            warnings.append(f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}")
+            warnings.append(skipped(page, reason))
             parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
         return Documents.concatenate(parts)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crawler.dump_files import DumpFiles
 from crawler.page import Page, PageBatch, Source, SourceInfo
-from session.counting import prose
+from session.counting import prose, skipped
 from session.files import open_input
 from vocab.documents import read_documents
 from vocab.errors import BadDocuments
@@ -31,10 +31,20 @@ def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
     files = DumpFiles([path], say)
     for found in files.read():
         if isinstance(found.page, Page):
-            yield prose(found.page, SourceInfo(path, None, files.file_names, files.category_names))
+            yield _prose(found.page, SourceInfo(path, None, files.file_names, files.category_names), say)
 
 
-def crawled_documents(source: Source, articles: int, progress: Callable[[int], None]) -> Iterator[str]:
+def _prose(page: Page, info: SourceInfo, say: Callable[[str], None]) -> str:
+    try:
+        return prose(page, info)
+    except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
+        say(skipped(page, repr(error)[:200]))
+        return ""
+
+
+def crawled_documents(
+    source: Source, articles: int, progress: Callable[[int], None], say: Callable[[str], None]
+) -> Iterator[str]:
     """The prose of (at most) the next ``articles`` articles of a source."""
     with asyncio.Runner() as runner:
         try:
@@ -46,7 +56,7 @@ def crawled_documents(source: Source, articles: int, progress: Callable[[int], N
                 if pages is None:
                     return
                 for page in pages[: articles - done]:
-                    yield prose(page, info)
+                    yield _prose(page, info, say)
                 done += min(len(pages), articles - done)
                 progress(done)
         finally:

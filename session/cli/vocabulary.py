@@ -111,7 +111,7 @@ def build(
         request = TrainRequest(lang=lang, api_url=api_url, contact=contact or kept_contact(), rpm=rpm)
         source = make_source("api", source_options(request, None), request)
         progress = Progress("articles", articles)
-        documents = crawled_documents(source, articles, progress)
+        documents = crawled_documents(source, articles, progress, say)
     else:
         progress = Progress("documents")
         documents = _counted(file_documents(sources, say), progress)

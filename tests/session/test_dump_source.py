@@ -6,8 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from crawler.dump_files import page_hash
+from crawler.page import Page, SourceInfo
 from session.vocab_sources import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
@@ -64,3 +68,31 @@ def test_a_dump_gives_documents_for_a_vocabulary(tmp_path: Path) -> None:
         "church mountain it",
         "football village it",
     ]
+
+
+def test_a_page_that_cannot_be_read_is_told_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "wiki.xml.bz2"
+    path.write_bytes(dump(3))
+
+    def choosy(page: Page, info: SourceInfo) -> str:
+        if page.page_id == 2:
+            raise ValueError("&#" + "9" * 5000)
+        return page.title
+
+    monkeypatch.setattr("session.vocab_sources.prose", choosy)
+    told: list[str] = []
+    assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
+    (line,) = told
+    assert line.startswith("page 2 (")
+    assert "is skipped: ValueError(" in line
+    assert len(line) < 400
+
+
+def test_a_character_of_five_thousand_digits_ends_no_vocabulary(cli: Any, tmp_path: Path) -> None:
+    reference = f"&amp;#{'9' * 5000};".encode()
+    path = tmp_path / "wiki.xml"
+    path.write_bytes(bz2.decompress(dump(40)).replace(b" it", b" it " + reference))
+    outcome = cli("vocab", "build", path, "-o", tmp_path / "words.txt")
+    assert "usable word" in outcome.err.splitlines()[-1]  # each is in too many of these
