@@ -54,10 +54,12 @@ class DumpFiles:
         self._tell = tell
         self._stopped = stopped
         for path in self.paths:
-            if path != STANDARD_INPUT and not Path(path).is_file():
-                raise BadSource(
-                    f"{path}: {'a folder, not a file' if Path(path).is_dir() else 'no such file'}"
-                )
+            if path == STANDARD_INPUT or Path(path).is_file():
+                continue
+            if not Path(path).exists():
+                raise BadSource(f"{path}: no such file")
+            kind = "a folder" if Path(path).is_dir() else "a pipe or a device"
+            raise BadSource(f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)")
 
     @property
     def is_repeatable(self) -> bool:

@@ -54,7 +54,7 @@ COMMANDS = [
         (["vocab", "build", "/dev/zero", "-o", "x"], "a device, not a regular file"),
         (["vocab", "show", "/dev/zero"], "not a regular file"),
         (["train", "--counts", "/dev/zero"], "a device, not a regular file"),
-        (["train", "--dump", "/dev/zero"], "no such file"),
+        (["train", "--dump", "/dev/zero"], "read from standard input"),
         (["train", "--model", "lda", "--model", "lda"], "two models are named"),
         (["train", "--model", "lda:batch_size=64", "--model", "hdp:batch_size=48"], "does not divide"),
         (["train", "--source", "telepathy"], "--source"),
