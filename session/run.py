@@ -134,7 +134,8 @@ class Run:
             raise as_session_error(error, self._path) from None
         await self._log(pulse, "info", f"a trainer began (pid {os.getpid()})")
         self._feed.start(self._trainer.progress.position)
-        beat = asyncio.create_task(self._beat(pulse))
+        over = asyncio.Event()
+        beat = asyncio.create_task(self._beat(pulse, over))
         try:
             await self._consume()
             if not self._stop.is_set():
@@ -153,7 +154,7 @@ class Run:
                 self._reason = str(error)
                 raise
             finally:
-                beat.cancel()
+                over.set()  # not cancelled: what it is about to log would be lost
                 (died,) = await asyncio.gather(beat, return_exceptions=True)
                 self._tell_progress()
                 await self._part(pulse, run)
@@ -296,16 +297,17 @@ class Run:
     def _elapsed(self) -> float:
         return self._elapsed_before + time.monotonic() - self._begun
 
-    async def _beat(self, pulse: Pulse) -> None:
+    async def _beat(self, pulse: Pulse, over: asyncio.Event) -> None:
         number = 0
-        while True:
+        while not over.is_set():
             self._sample()
             wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
             self._obey(wishes)
             await self._note_news(pulse)
             self._tell_progress()
             number += 1
-            await asyncio.sleep(BEAT_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), BEAT_SECONDS)
 
     def _tell_progress(self) -> None:
         try:
