@@ -13,6 +13,8 @@ from crawler.errors import BadSource
 _READ = 256 * 1024
 _MOST = 1024 * 1024
 """Bytes that one block holds at most, however much a file unpacks to."""
+_MOST_MEMORY = 128 * 1024 * 1024
+"""Of a decompressor, which the file's head asks for; `xz -9` needs 65 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Ite
     if first.startswith(b"\x1f\x8b"):
         return _streams(read, first, offset, _Gzip)
     if first.startswith(b"\xfd7zXZ\x00"):
-        return _streams(read, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
+        return _streams(read, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MOST_MEMORY))
     if first.startswith(b"\x28\xb5\x2f\xfd"):
         return _zstandard(read, first, name)
     if first.startswith(b"7z\xbc\xaf"):

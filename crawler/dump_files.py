@@ -16,6 +16,8 @@ from crawler.errors import BadSource
 from crawler.page import Page, Skip
 
 STANDARD_INPUT = "-"
+_MOST_KEPT = 64 << 20
+"""Bytes of the compressed texts that a scan holds; those of 1000 usual articles take 3 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,12 @@ class DumpFiles:
             begin = place if number == place.file else Place(number)
             yield from self._read_file(number, begin)
 
+    def page(self, chosen: "Chosen") -> Page:
+        """The article that a scan has chosen, with its text."""
+        if chosen.text is not None:
+            return replace(chosen.page, text=zlib.decompress(chosen.text).decode())
+        return next(found.page for found in self.read(chosen.place) if isinstance(found.page, Page))
+
     def _read_file(self, number: int, begin: Place) -> Iterator[Found]:
         path = self.paths[number]
         name = "standard input" if path == STANDARD_INPUT else path
@@ -123,6 +131,8 @@ class DumpFiles:
                         yield Found(entry.page, Place(number, restart, behind_restart))
             reader.close()
         except CutOff as error:
+            if not reader.seen_pages:
+                raise BadSource(f"{name}: {error} before its first page; download it again") from None
             self._tell(f"{name}: {error}; what comes behind the last complete page is left out")
 
 
@@ -136,12 +146,28 @@ def page_hash(page_id: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """An article that a scan puts first."""
+
+    hash: int
+    page: Page
+    """Without its text."""
+    text: bytes | None
+    """Compressed; None where too many were too large to keep them all: it is read again."""
+    place: Place
+    """From where on it is the first article."""
+
+    def __lt__(self, other: "Chosen") -> bool:
+        return self.hash > other.hash  # a heap then gives the largest hash first
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
     """What a first reading of a dump finds."""
 
     articles: int
-    chosen: tuple[tuple[int, Page], ...]
-    """(hash, page), smallest hash first."""
+    chosen: tuple[Chosen, ...]
+    """Smallest hash first."""
 
 
 def scan(files: DumpFiles, n: int, progress: Callable[[], None] = lambda: None) -> Scan:
@@ -149,24 +175,23 @@ def scan(files: DumpFiles, n: int, progress: Callable[[], None] = lambda: None) 
 
     ``progress`` is called every 1000 articles.
     """
-    heap: list[tuple[int, int, Page, bytes]] = []
-    articles = 0
+    heap: list[Chosen] = []
+    articles = kept = 0
+    place = Place()
     for found in files.read():
+        before, place = place, found.place
         if not isinstance(page := found.page, Page):
             continue
         articles += 1
         if articles % 1000 == 0:
             progress()
         key = page_hash(page.page_id)
-        if len(heap) == n and (not n or key >= -heap[0][0]):
+        if len(heap) == n and (not n or key >= heap[0].hash):
             continue
-        item = (-key, articles, replace(page, text=""), zlib.compress(page.text.encode("utf-8"), 1))
-        if len(heap) < n:
-            heapq.heappush(heap, item)
-        else:
-            heapq.heapreplace(heap, item)
-    heap.sort(key=lambda item: -item[0])
-    return Scan(
-        articles,
-        tuple((-key, replace(page, text=zlib.decompress(text).decode())) for key, _, page, text in heap),
-    )
+        if len(heap) == n:
+            kept -= len(heapq.heappop(heap).text or b"")
+        text = zlib.compress(page.text.encode("utf-8"), 1)
+        is_kept = kept + len(text) <= _MOST_KEPT
+        kept += len(text) if is_kept else 0
+        heapq.heappush(heap, Chosen(key, replace(page, text=""), text if is_kept else None, before))
+    return Scan(articles, tuple(sorted(heap, reverse=True)))

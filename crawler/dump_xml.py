@@ -8,12 +8,23 @@ from xml.parsers import expat
 from crawler.disambiguation import is_disambiguation
 from crawler.dump_blocks import CutOff
 from crawler.errors import BadSource
-from crawler.page import Page, Skip
+from crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
 from crawler.pages import is_id
 
 _ROOT = b"<mediawiki>"
-_MAX_TEXT = 16 * 2**20
-"""Characters of one article; MediaWiki itself allows 2 MiB."""
+_ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+"""MediaWiki writes UTF-8. Python would look up any other name among its codecs."""
+_LONGEST_FIELD = 1024
+"""Characters of a title, an id, a name."""
+_DEEPEST = 64
+"""Elements within one another; a dump has 6."""
+_MOST_TAGS = 1000
+"""Names of elements and attributes, which the parser keeps; a dump has some 50."""
+_LONGEST_TAG = 200
+_MOST_NAMES = 200
+"""Of a namespace."""
+_MOST_SILENCE = 16 << 20
+"""Bytes without an element: a page's text has 2 MiB, and each of its characters may be a reference."""
 _TEXT_MODELS = frozenset({"", "wikitext"})
 
 
@@ -44,6 +55,8 @@ class DumpReader:
         self._seen_pages = continued
         self._ends_cleanly = True
         self._fed = 0
+        self._tags: set[str] = set()
+        self._silence = 0
         self._new_parser()
         if continued:
             self._parser.Parse(_ROOT, False)
@@ -51,12 +64,13 @@ class DumpReader:
 
     def _new_parser(self) -> None:
         self._base = self._fed
-        parser = expat.ParserCreate()
+        parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 65536
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
+        parser.XmlDeclHandler = self._declaration
         self._parser = parser
         self._depth = 0
         self._collected: list[str] | None = None
@@ -64,11 +78,15 @@ class DumpReader:
 
     def feed(self, data: bytes) -> Iterator[Entry]:
         """The pages that end within ``data``. Raises BadSource if this is no dump, CutOff if it breaks."""
+        self._silence += len(data)
         rest = memoryview(data)
         while True:
             try:
                 self._parser.Parse(rest, False)
                 break
+            except CutOff:
+                yield from self._take()
+                raise
             except expat.ExpatError as error:
                 yield from self._take()
                 read = self._parser.ErrorByteIndex + self._base - self._fed
@@ -82,6 +100,8 @@ class DumpReader:
         if stripped := data.rstrip():
             self._ends_cleanly = stripped.endswith(b">")
         yield from self._take()
+        if self._silence > _MOST_SILENCE:
+            raise self._broken("a tag, comment or text without end")
 
     def close(self) -> None:
         """Say that the input has ended. Raises CutOff if the dump has not, BadSource if there was none."""
@@ -89,6 +109,11 @@ class DumpReader:
             raise BadSource(f"{self._name}: not a MediaWiki dump: there is nothing in it")
         if self._depth:
             raise CutOff("cut off")
+
+    @property
+    def seen_pages(self) -> bool:
+        """Whether a page has begun."""
+        return self._seen_pages
 
     def _broken(self, reason: str) -> Exception:
         if self._seen_pages:
@@ -107,11 +132,18 @@ class DumpReader:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         depth = self._depth
+        self._silence = 0
+        if depth > _DEEPEST:
+            raise self._broken("too many elements within one another")
+        if not self._tags.issuperset((tag, *attributes)):
+            self._tags.update((tag, *attributes))
+            if len(self._tags) > _MOST_TAGS or max(map(len, self._tags)) > _LONGEST_TAG:
+                raise self._broken("too many kinds of elements")
         if depth == 1:
             if tag != "mediawiki":
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
             self._seen_root = True
-            self.language = attributes.get("xml:lang", self.language)
+            self.language = attributes.get("xml:lang", self.language)[:_LONGEST_TAG]
         elif depth == 2:
             if tag == "page":
                 self._seen_pages = True
@@ -137,35 +169,40 @@ class DumpReader:
             elif tag == "text":
                 self._has_text = "deleted" not in attributes
                 if self._has_text and not self._redirect and self._fields["ns"].strip() in ("", "0"):
-                    self._collect()
+                    self._collect(LARGEST_TEXT)
 
-    def _collect(self) -> None:
+    def _collect(self, most: int = _LONGEST_FIELD) -> None:
         self._collected = []
         self._length = 0
+        self._most = most
         self._parser.CharacterDataHandler = self._characters
 
     def _characters(self, data: str) -> None:
+        self._silence = 0
+        if self._collected is not None and self._length < self._most:
+            self._collected.append(data[: self._most - self._length])
         self._length += len(data)
-        if self._collected is not None and self._length <= _MAX_TEXT:
-            self._collected.append(data)
 
     def _end(self, tag: str) -> None:
         depth = self._depth
         self._depth -= 1
+        self._silence = 0
         if self._collected is not None and depth <= 4:
             text = "".join(self._collected)
             self._collected = None
             self._parser.CharacterDataHandler = None
             if tag == "namespace":
                 names = self.file_names if self._namespace == "6" else self.category_names
-                if self._namespace == "6":
+                if len(names) >= _MOST_NAMES:
+                    pass
+                elif self._namespace == "6":
                     self.file_names = (*names, text)
                 else:
                     self.category_names = (*names, text)
             elif self._seen_pages:
                 self._fields["revision" if tag == "id" and depth == 4 else tag] = text
                 if tag == "text":
-                    self._too_large = self._length > _MAX_TEXT
+                    self._too_large = self._length > self._most
         if depth == 2 and tag == "page":
             end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
             self._entries.append(self._entry(end))
@@ -183,14 +220,14 @@ class DumpReader:
         except ValueError:
             return "damaged"
         page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
+        if self._too_large or utf8_size(title) > LONGEST_TITLE or utf8_size(text) > LARGEST_TEXT:
+            return "too large"
         if not page_id or not title:
             return "damaged"
         if not self._has_text:
             return "deleted or hidden"
         if fields["model"].strip() not in _TEXT_MODELS:
             return "no wikitext"
-        if self._too_large:
-            return "too large"
         if not text.strip():
             return "no text"
         if is_disambiguation(text, self.language):
@@ -198,6 +235,12 @@ class DumpReader:
         if text.lstrip()[:9].lower() == "#redirect":
             return None
         return Page(page_id, title, revision_id, text, "wikitext")
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in _ENCODINGS:
+            raise BadSource(
+                f"{self._name}: not a MediaWiki dump: its encoding is {encoding[:40]!r}, not UTF-8"
+            )
 
     def _doctype(self, *_: Any) -> None:
         # No dump has one; what has one may declare entities that grow without bound.

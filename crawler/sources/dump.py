@@ -21,6 +21,7 @@ from crawler.page import Activity, Page, PageBatch, Position, Skip, SourceInfo
 T = TypeVar("T")
 
 BATCH_PAGES = 50
+BATCH_CHARACTERS = 4 << 20
 DEFAULT_HELD_OUT = 1000
 _SECONDS_A_BATCH = 1.0
 """A batch is not filled up for longer: standard input may come slowly."""
@@ -103,15 +104,17 @@ class DumpSource:
             self._scan = None
             position = {"size": size, "articles": first.articles, "first": len(first.chosen)} | position
             yield from self._first(first, position)
-            last = first.chosen[-1][0] if first.chosen else -1
+            last = first.chosen[-1].hash if first.chosen else -1
             position |= {"threshold": last, "read": len(first.chosen)}
         yield from self._lap(position)
 
     def _first(self, scan: Scan, position: dict[str, Any]) -> Iterator[PageBatch]:
-        for start in range(position.get("done", 0), len(scan.chosen), BATCH_PAGES):
-            pages = tuple(page for _, page in scan.chosen[start : start + BATCH_PAGES])
-            done = start + len(pages)
-            yield PageBatch(pages, position | {"done": done}, lap=done / max(scan.articles, 1))
+        pages: list[Page] = []
+        for done, chosen in enumerate(scan.chosen[position.get("done", 0) :], position.get("done", 0) + 1):
+            pages.append(self._files.page(chosen))
+            if _is_full(pages) or done == len(scan.chosen):
+                yield PageBatch(tuple(pages), position | {"done": done}, lap=done / max(scan.articles, 1))
+                pages = []
 
     def _lap(self, position: dict[str, Any]) -> Iterator[PageBatch]:
         threshold = position.get("threshold", -1)
@@ -134,11 +137,17 @@ class DumpSource:
             elif threshold < 0 or page_hash(found.page.page_id) > threshold:
                 pages.append(found.page)
                 read += 1
-            if len(pages) + skips.total() >= BATCH_PAGES or time.monotonic() - began > _SECONDS_A_BATCH:
+            is_full = _is_full(pages) or len(pages) + skips.total() >= BATCH_PAGES
+            if is_full or time.monotonic() - began > _SECONDS_A_BATCH:
                 yield batch(place)
                 pages, skips, began = [], Counter(), time.monotonic()
         if (pages or skips) and not self._closed:
             yield batch(place)
+
+
+def _is_full(pages: Sequence[Page]) -> bool:
+    """Whether these are enough for one batch."""
+    return len(pages) >= BATCH_PAGES or sum(len(page.text) for page in pages) >= BATCH_CHARACTERS
 
 
 def _with_spare(held_out: int) -> int:
