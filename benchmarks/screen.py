@@ -111,7 +111,7 @@ def draw(folder: Path) -> None:
     )
 
     async def run() -> tuple[float, float]:
-        app = Wikitopics(SessionReader, path, Controls(ignore, ignore, ignore, ignore))
+        app = Wikitopics(SessionReader, path, Controls(ignore, ignore, ignore))
         async with app.run_test(size=(200, 60)) as pilot:
             while app.latest is None or not app.main.query_one(Chart).drawing.series:
                 await pilot.pause(0.05)

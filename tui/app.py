@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,13 +15,15 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from session import control
+from session import control, launch
 from session.errors import SessionError
-from session.launch import start_trainer
+from session.paths import session_name, session_path
 from session.reader import SessionReader
-from tui.controls import Controls, Trainer
+from session.signals import Signals
+from tui.controls import Controls, Ending, Trainer, Trainers
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
+from tui.dialogs.starting import Starting, State
 from tui.feed import Feed
 from tui.inks import Drawn
 from tui.keys import EVERYWHERE
@@ -39,11 +42,9 @@ from tui.words import visible
 T = TypeVar("T")
 
 POLL_SECONDS = 0.5
-STOP_PATIENCE = 30.0
-"""How long "save and stop" waits for the trainer before it says that it goes on alone."""
 
 
-class Wikitopics(App[str]):
+class Wikitopics(App[Ending]):
     """The app: follows one session, hands each look to the view in sight."""
 
     TITLE = "wikitopics"
@@ -60,14 +61,18 @@ class Wikitopics(App[str]):
         path: Path,
         controls: Controls,
         *,
+        trainers: Trainers | None = None,
         trainer: Trainer | None = None,
+        signals: Signals | None = None,
         preferences: Preferences | None = None,
     ) -> None:
+        """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
         super().__init__()
         self._open_reader = open_reader
         self.path = path
         self._controls = controls
-        self._started_trainer = trainer is not None
+        self._trainers = trainers or launch.Trainers()
+        self._signals = signals or Signals()
         self._awaited = trainer
         """A trainer of ours that has not yet got to the session."""
         self._preferences = preferences or Preferences()
@@ -107,12 +112,31 @@ class Wikitopics(App[str]):
         self.set_class(self.choice.ascii_only, "-ascii")
         self.set_class(not speaks_utf8(), "-ascii-text")
         self.set_keymap(self._preferences.keys)
-        obey_signals(self)
+        obey_signals(self, self._signals, _ending)
+        if self._awaited is not None and not self.path.exists():
+            self._wait_for_session(self._awaited)
         self.run_worker(self._follow(), name="follow", exit_on_error=True)
 
     async def ask(self, question: Callable[[SessionReader], T]) -> T:
         """Put a question to the session's reader; it answers in its own thread."""
         return await self.feed.ask(question)
+
+    def _wait_for_session(self, trainer: Trainer) -> None:
+        """There is no session yet: show what its trainer says, until there is one or the user has enough."""
+
+        def state() -> State:
+            begun, code = self.path.exists(), trainer.poll()
+            if not begun and code not in (None, launch.UNREACHABLE):
+                self.exit("stop")  # what is wrong is told when the screen has closed
+            return begun, launch.last_words(self.path)
+
+        def answered(answer: str | None) -> None:
+            if answer == "begun":
+                self._wake.set()
+            else:
+                self.exit("demo" if answer == "demo" else "stop")
+
+        self.push_screen(Starting(state, sample=self.path != session_path("demo")), answered)
 
     async def _follow(self) -> None:
         while True:
@@ -191,14 +215,13 @@ class Wikitopics(App[str]):
             if new is not None:
                 self.follow(*new)
 
-        self.push_screen(NewSession(start_trainer), made)
+        self.push_screen(NewSession(self._trainers.start), made)
 
     def follow(self, path: Path, trainer: Trainer | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
             self.feed.close()
             self.path, self._awaited = path, trainer
-            self._started_trainer = trainer is not None
             self.feed, self.latest = self._new_feed(path), None
             self.choice.model, self._frozen_at = None, None
         self.action_view(0)
@@ -332,49 +355,28 @@ class Wikitopics(App[str]):
     # Leaving --------------------------------------------------------------------------------------
 
     async def action_leave(self) -> None:
-        if isinstance(self.screen, Ask):
-            self.exit()  # asked twice: leave, and let the trainer go on
-            return
-        running = self.latest is not None and self.latest.status.running
-        if not (self._started_trainer and (running or self._awaited)):
+        if not self._trainers.running():
             self.exit()
-            return
-        self.push_screen(
-            Ask(
-                "Close the screen",
-                "This screen started the trainer, which goes on by itself if you leave it running.",
-                [
-                    ("leave", "l", "Leave it running"),
-                    ("stop", "s", "Save and stop"),
-                    ("cancel", "c", "Cancel"),
-                ],
-            ),
-            self._left,
-        )
+        elif isinstance(self.screen, Ask):
+            self.exit("stop")  # asked twice without an answer
+        else:
+            names = ", ".join(session_name(path) for path in self._trainers.running())
+            self.push_screen(
+                Ask(
+                    "Close the screen",
+                    f"This screen started the trainer of {names}. Left running, it goes on by itself.",
+                    [
+                        ("leave", "l", "Leave it running"),
+                        ("stop", "s", "Save and stop"),
+                        ("cancel", "c", "Cancel"),
+                    ],
+                ),
+                self._left,
+            )
 
     def _left(self, answer: str | None) -> None:
-        if answer == "leave":
-            self.exit("leave")
-        elif answer == "stop":
-            self.notify("saving and stopping …", timeout=STOP_PATIENCE)
-            self.run_worker(self._stop(), name="stop", exclusive=True)
-
-    async def _stop(self) -> None:
-        try:
-            while self._awaited is not None:
-                await asyncio.sleep(0.1)
-            await asyncio.to_thread(self._controls.stop, self.path)
-            deadline = time.monotonic() + STOP_PATIENCE
-            while time.monotonic() < deadline:
-                look = await self.feed.look((self.choice.metric,))
-                if not look.status.running:
-                    self.exit("stopped")
-                    return
-                await asyncio.sleep(0.2)
-        except SessionError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        self.notify("the trainer has not stopped yet; it may be finishing a step", severity="warning")
+        if answer in ("leave", "stop"):
+            self.exit("leave" if answer == "leave" else "stop")
 
     def _on_exit_app(self) -> Any:
         self.feed.close()
@@ -386,16 +388,33 @@ def _applies(look: Look | None) -> tuple[object, ...]:
     return (None,) if look is None else (look.status.running, len(look.models) > 1)
 
 
-def run(path: Path, trainer: Trainer | None = None) -> None:
+def _ending(number: signal.Signals) -> Ending:
+    """A closed terminal leaves trainers running; whoever ends the screen itself ends what it has started."""
+    return "leave" if number == signal.SIGHUP else "stop"
+
+
+def run(
+    path: Path, signals: Signals, trainers: Trainers | None = None, trainer: Trainer | None = None
+) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 
-    ``trainer``: the one that this screen's command has started, so that leaving asks what is to become
-    of it. Raises :class:`session.errors.SessionError` where there is no session to show.
+    ``trainer``: that of this session, where one of ``trainers`` has just been started for it; the session
+    need not be there yet then. Returns what is to become of the trainers; None where none was running.
+    Raises :class:`session.errors.SessionError` where there is no session to show.
     """
-    SessionReader(path).close()  # say so now, in one line, if it is none
-    controls = Controls(control.pause, control.resume, control.save, control.stop)
-    app = Wikitopics(SessionReader, path, controls, trainer=trainer, preferences=preferences())
+    if trainer is None:
+        SessionReader(path).close()  # say so now, in one line, if it is none
+    controls = Controls(control.pause, control.resume, control.save)
+    app = Wikitopics(
+        SessionReader,
+        path,
+        controls,
+        trainers=trainers,
+        trainer=trainer,
+        signals=signals,
+        preferences=preferences(),
+    )
     try:
-        open_app(app)
+        return open_app(app, gone="leave")
     finally:
         app.feed.close(wait=True)

@@ -3,6 +3,7 @@
 from textual.app import App
 from textual.binding import Binding
 
+from session.signals import Signals
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app
 from tui.themes import house, inks, suitable
@@ -19,9 +20,9 @@ class Contact(App[Answer]):
         Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
     ]
 
-    def __init__(self, book: ContactBook) -> None:
+    def __init__(self, book: ContactBook, signals: Signals) -> None:
         super().__init__()
-        self._book = book
+        self._book, self._signals = book, signals
         for theme in house(self.console.color_system):
             self.register_theme(theme)
 
@@ -29,7 +30,7 @@ class Contact(App[Answer]):
         return inks(self.current_theme)
 
     def on_mount(self) -> None:
-        obey_signals(self)
+        obey_signals(self, self._signals, lambda _: "quit")
         self.theme = suitable()
         self.push_screen(AskContact(self._book), self.exit)
 
@@ -39,4 +40,5 @@ class Contact(App[Answer]):
 
 def ask(book: ContactBook) -> Answer:
     """Ask for the contact and return what the user decided."""
-    return open_app(Contact(book)) or "quit"
+    with Signals() as signals:
+        return open_app(Contact(book, signals)) or "quit"

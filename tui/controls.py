@@ -1,9 +1,9 @@
 """What the screen can ask of a trainer; the only way in which it ever changes anything."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 class Trainer(Protocol):
@@ -11,6 +11,24 @@ class Trainer(Protocol):
 
     def poll(self) -> int | None:
         """None as long as it lives, then its exit code."""
+
+    def terminate(self) -> None:
+        """Have it save and end."""
+
+
+class Trainers(Protocol):
+    """The trainers that this screen has started, those that have ended included."""
+
+    def start(self, path: Path, arguments: list[str]) -> Trainer:
+        """Start one. Raises :class:`session.errors.SessionError`."""
+
+    def running(self) -> Sequence[Path]:
+        """The sessions whose trainers live."""
+
+
+Ending = Literal["leave", "stop", "demo"]
+"""What is to become of the trainers that a screen has started when it is closed: to be left running, to be
+stopped, or to be stopped and the embedded sample opened instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +38,3 @@ class Controls:
     pause: Callable[[Path], None]
     resume: Callable[[Path], None]
     save: Callable[[Path], None]
-    stop: Callable[[Path], None]

@@ -5,9 +5,12 @@ import os
 import signal
 import sys
 import threading
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from textual.app import App
+
+from session.signals import Signals
 
 T = TypeVar("T")
 
@@ -19,35 +22,35 @@ HANG_UP_PATIENCE = 3.0
 """Seconds for an orderly end after SIGHUP."""
 
 
-def obey_signals(app: App[Any]) -> None:
-    """From inside the running app: the signals that end a program end it in good order."""
+def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
+    """From inside the running app: the signals that end a program end it in good order, with ``result``."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, app.exit)
 
-    def hung_up(number: int, frame: object) -> None:
-        # Most often the terminal is gone and what is written to it goes nowhere or blocks. So the
-        # handler is not the loop's, which may stand still in such a write, and patience is short.
-        last_resort = threading.Timer(HANG_UP_PATIENCE, os._exit, (0,))
-        last_resort.daemon = True
-        last_resort.start()
-        loop.call_soon_threadsafe(app.exit)
+    def end(number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            # Most often the terminal is gone, and what is written to it goes nowhere or blocks.
+            last_resort = threading.Timer(HANG_UP_PATIENCE, os._exit, (0,))
+            last_resort.daemon = True
+            last_resort.start()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(app.exit, result(number))
 
-    signal.signal(signal.SIGHUP, hung_up)
+    signals.tell(end)
 
 
-def open_app(app: App[T]) -> T | None:
+def open_app(app: App[T], *, gone: T | None = None) -> T | None:
     """Run ``app`` in this terminal and return what it returns; exits with code 1 after a fault of ours,
     when its traceback has been printed.
 
-    A terminal that is gone (SIGHUP, a cut connection) cannot be written to any more: that is no fault.
+    A terminal that is gone (SIGHUP, a cut connection) cannot be written to any more: that is no fault, and
+    ``gone`` is returned.
     """
     try:
         result = app.run()
     except OSError:
         if os.isatty(1):
             raise
-        return None
+        return gone
     if app.return_code:
         raise SystemExit(app.return_code)
     return result

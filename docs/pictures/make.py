@@ -40,7 +40,7 @@ def save(app: Wikitopics, path: Path) -> None:
 
 async def draw(session: Path, out: Path) -> None:
     """All pictures, from one frozen moment so that they agree."""
-    controls = Controls(control.pause, control.resume, control.save, control.stop)
+    controls = Controls(control.pause, control.resume, control.save)
     app = Wikitopics(SessionReader, session, controls)
     async with app.run_test(size=(130, 38)) as pilot:
         while app.latest is None or app.latest.status.articles < ENOUGH:

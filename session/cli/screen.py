@@ -1,18 +1,21 @@
 """`wikitopics`, `watch` and `demo` with the screen: start a trainer where none runs, then look at it."""
 
 import importlib
+import signal
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from session.cli.options import session_option
 from session.cli.output import error_line, say
 from session.paths import command, log_file, session_path
+from session.signals import Signals
 
-START_SECONDS = 90.0
+if TYPE_CHECKING:
+    from session.launch import Trainers
 
 
 @click.command(
@@ -48,7 +51,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
             return 0
         if answer == "demo":
             return open_demo("demo", None, None)
-    return start_and_show(path, ["train", *sys.argv[1:]])
+    return show(path, ["train", *sys.argv[1:]])
 
 
 def contact_missing(path: Path, request: Any) -> bool:
@@ -87,7 +90,7 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
         arguments += ["--articles", str(articles)]
     if wiki_size is not None:
         arguments += ["--wiki-size", str(wiki_size)]
-    return start_and_show(path, arguments)
+    return show(path, arguments)
 
 
 def need_terminal(instead: str) -> None:
@@ -98,30 +101,57 @@ def need_terminal(instead: str) -> None:
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
 
 
-def start_and_show(path: Path, arguments: list[str]) -> int:
-    """Start a trainer in a process of its own, wait until its session exists, show it."""
-    from session.files import last_line
-    from session.launch import start_trainer
+def show(path: Path, arguments: list[str] | None = None) -> int:
+    """Open the screen on a session; with ``arguments`` for a trainer, start one first.
 
-    process = start_trainer(path, arguments)
-    importlib.import_module("tui.app")  # takes a second, which the trainer needs too
-    deadline = time.monotonic() + START_SECONDS
-    while not path.exists():
-        code = process.poll()
-        if code is not None:
-            say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
-            return code
-        if time.monotonic() > deadline:
-            say(error_line(f"the trainer did not start in time; see its log: {log_file(path)}"))
-            return 1
-        time.sleep(0.02)
-    return show(path, process)
+    However the screen ends, the trainers that it has started end with it, unless the user leaves them running
+    or the terminal is closed. Signals are noted from before there is a trainer: none leaves one behind.
+    """
+    from session.launch import Trainers
 
-
-def show(path: Path, trainer: Any = None) -> int:
-    """Open the screen, with the process of the ``trainer`` just started; returns when it is closed."""
     need_terminal(command("status", path))
-    from tui.app import run
-
-    run(path, trainer)
+    trainers, trainer, ending = Trainers(), None, None
+    with Signals() as signals:
+        try:
+            if arguments is not None:
+                trainer = trainers.start(path, arguments)
+            run = importlib.import_module("tui.app").run
+            if not signals.noted:
+                ending = run(path, signals, trainers, trainer)
+        finally:
+            paths = [path, *trainers.paths()]
+            if ending == "leave" or signal.SIGHUP in signals.noted:
+                trainers.leave()
+            part(paths, trainers, signals)
+    if ending == "demo":
+        return open_demo("demo", None, None)
+    if trainer is not None and not path.exists():
+        return not_begun(path, trainer.poll())
     return 0
+
+
+def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
+    """End the trainers that are not left running, and say of each session in a line how it stands."""
+    from session.lock import owner
+
+    if trainers.running():
+        say("saving and stopping …")
+    asked = len(signals.noted)
+    trainers.stop(give_up=lambda: len(signals.noted) > asked)
+    for path in dict.fromkeys(paths):
+        holder = owner(path)
+        if holder is not None:
+            say(f"pid {holder.pid or 'unknown'} goes on; `{command('stop', path)}` ends it")
+        elif path.exists():
+            say(f"saved; `{command('topics', path)}`")
+
+
+def not_begun(path: Path, code: int | None) -> int:
+    """Say why there is no session; returns the exit code."""
+    from session.files import last_line
+
+    if not code or code < 0:
+        say("stopped before it began")
+        return 0
+    say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
+    return code

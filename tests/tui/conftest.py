@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import canned
-from standins import Process, Told
+from standins import Process, Started, Told
 
 from session.reader import SessionReader
 from tui.app import Wikitopics
@@ -49,8 +49,18 @@ def told() -> Told:
 def open_app(told: Told) -> Callable[..., Wikitopics]:
     """Make the app on a session."""
 
-    def make(path: Path, *, trainer: Process | None = None, keys: dict[str, str] | None = None) -> Wikitopics:
+    def make(
+        path: Path,
+        *,
+        trainer: Process | None = None,
+        launch: Callable[[Path, list[str]], Process] | None = None,
+        keys: dict[str, str] | None = None,
+    ) -> Wikitopics:
         preferences = Preferences(keys=keys or {})
-        return Wikitopics(SessionReader, path, told.controls(), trainer=trainer, preferences=preferences)
+        trainers = Started({path: trainer} if trainer is not None else {})
+        trainers.launch = launch
+        return Wikitopics(
+            SessionReader, path, told.controls(), trainers=trainers, trainer=trainer, preferences=preferences
+        )
 
     return make

@@ -15,6 +15,26 @@ class Process:
     def poll(self) -> int | None:
         return self.code
 
+    def terminate(self) -> None:
+        self.code = -15
+
+
+class Started:
+    """Trainers that the screen has started: so far those given, by session."""
+
+    def __init__(self, processes: dict[Path, Process]) -> None:
+        self.processes = processes
+
+    def start(self, path: Path, arguments: list[str]) -> Process:
+        process = self.processes[path] = self.launch(path, arguments)
+        return process
+
+    def launch(self, path: Path, arguments: list[str]) -> Process:
+        raise NotImplementedError
+
+    def running(self) -> list[Path]:
+        return [path for path, process in self.processes.items() if process.poll() is None]
+
 
 class Told:
     """Stands for a trainer: notes what it is told."""
@@ -26,4 +46,4 @@ class Told:
         def note(word: str) -> Callable[[Path], None]:
             return lambda path: self.said.append(word)
 
-        return Controls(note("pause"), note("resume"), note("save"), note("stop"))
+        return Controls(note("pause"), note("resume"), note("save"))

@@ -12,6 +12,7 @@ from standins import Process
 from textual.widgets import Input, Select
 
 from session.errors import SessionError
+from session.signals import Signals
 from tui.contact import Contact
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.newsession import NewSession, Wish, arguments
@@ -106,8 +107,7 @@ async def test_a_new_session_is_started_and_opened(
         canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process(None)
 
-    monkeypatch.setattr("tui.app.start_trainer", launch)
-    app = open_app(live)
+    app = open_app(live, launch=launch)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("6", "n")
@@ -134,8 +134,7 @@ async def test_a_trainer_that_fails_at_once_says_why(
         Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
         return Process(2)
 
-    monkeypatch.setattr("tui.app.start_trainer", launch)
-    app = open_app(live)
+    app = open_app(live, launch=launch)
     async with app.run_test(size=(100, 30)) as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("6", "n")
@@ -156,8 +155,7 @@ async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(
         canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process()
 
-    monkeypatch.setattr("tui.app.start_trainer", launch)
-    app = open_app(live)
+    app = open_app(live, launch=launch)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("6", "n")
@@ -186,8 +184,7 @@ async def test_instead_of_a_contact_the_sample(
         started.append(words)
         return Process(1)
 
-    monkeypatch.setattr("tui.app.start_trainer", launch)
-    app = open_app(live)
+    app = open_app(live, launch=launch)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("6", "n")
@@ -201,7 +198,7 @@ async def test_instead_of_a_contact_the_sample(
 
 def contact_app(kept: list[str]) -> Contact:
     wrong: Callable[[str], str | None] = lambda text: None if "@" in text else "no address in it"  # noqa: E731
-    return Contact(ContactBook(wrong, kept.append, "not much"))
+    return Contact(ContactBook(wrong, kept.append, "not much"), Signals())
 
 
 async def test_the_contact_is_checked_and_kept() -> None:

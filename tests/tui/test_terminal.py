@@ -24,6 +24,10 @@ from tui.terminal import speaks_utf8
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
 ROOT = Path(__file__).parents[2]
+OPEN = (
+    "from pathlib import Path; from session.signals import Signals; from tui.app import run\n"
+    "with Signals() as s: run(Path({!r}), s)"
+)
 
 
 class Terminal:
@@ -83,8 +87,7 @@ def screen(two_models: Path) -> Iterator[Callable[[str], Terminal]]:
     opened: list[Terminal] = []
 
     def start(before: str = "") -> Terminal:
-        code = f"from pathlib import Path; import tui.app as app; from standins import Process; {before}\n"
-        terminal = Terminal(code + f"app.run(Path({str(two_models)!r}), Process(0))")
+        terminal = Terminal(f"import tui.app as app; {before}\n{OPEN.format(str(two_models))}")
         opened.append(terminal)
         terminal.wait_for(b"articles")
         terminal.wait_for(b"Freeze")
@@ -128,7 +131,7 @@ def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
 
 
 def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
-    terminal = Terminal(f"from pathlib import Path; from tui.app import run; run(Path({str(two_models)!r}))")
+    terminal = Terminal(OPEN.format(str(two_models)))
     terminal.wait_for(b"Freeze")
     os.close(terminal.fd)
     for _ in range(200):

@@ -34,7 +34,8 @@ class Ask(ModalScreen[str | None]):
             yield OptionList(*options)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).focus()
+        for options in self.query(OptionList):  # none, where the app is ending already
+            options.focus()
 
     def key_of(self, key: str) -> str | None:
         return next((name for name, letter, _ in self._answers if letter == key), None)

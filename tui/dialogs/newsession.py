@@ -211,15 +211,20 @@ class NewSession(ModalScreen[tuple[Path, Trainer] | None]):
             self._failed(str(error))
             return
         deadline = time.monotonic() + PATIENCE
-        while not path.exists():
-            code = process.poll()
-            if code is not None:
-                self._failed(last_line(log_file(path)) or f"the trainer ended with code {code}")
-                return
-            if time.monotonic() > deadline:
-                self._failed(f"the trainer has not begun; its messages: {log_file(path)}")
-                return
-            await asyncio.sleep(0.1)
+        try:
+            while not path.exists():
+                code = process.poll()
+                if code is not None:
+                    self._failed(last_line(log_file(path)) or f"the trainer ended with code {code}")
+                    return
+                if time.monotonic() > deadline:
+                    process.terminate()
+                    self._failed(f"the trainer did not start in time; see its log: {log_file(path)}")
+                    return
+                await asyncio.sleep(0.1)
+        except asyncio.CancelledError:  # the dialog is closed: nobody would know of it
+            process.terminate()
+            raise
         self.dismiss((path, process))
 
     def _failed(self, words: str) -> None:

@@ -1,0 +1,159 @@
+"""Whatever ends the screen, it is certain what becomes of the trainer that it has started."""
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from test_terminal import LEAVE, Terminal
+
+from session import control
+from session.lock import owner
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+
+DEMO = "from session.cli import main; main(['demo'])"
+LEFT = rb"pid (\d+) goes on; `wikitopics stop --session demo` ends it"
+SAVED = b"saved; `wikitopics topics --session demo`"
+
+
+def processes(home: Path) -> list[int]:
+    """Everything that runs with this session folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"WIKITOPICS_HOME={home}\0".encode() in environment + b"\0":
+            found.append(int(entry.name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def until(condition: Callable[[], object], patience: float = 60.0) -> None:
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def demo(home: Path) -> Iterator[Callable[..., Terminal]]:
+    """Opens `wikitopics demo` in a terminal."""
+    opened: list[Terminal] = []
+
+    def start(code: str = DEMO, *, until: bytes | None = b"Freeze") -> Terminal:
+        terminal = Terminal(code)
+        opened.append(terminal)
+        if until is not None:
+            terminal.read(lambda written: until in written, patience=90)
+        return terminal
+
+    yield start
+    for terminal in opened:
+        terminal.close()
+    for pid in processes(home):
+        os.kill(pid, signal.SIGKILL)
+
+
+def after(terminal: Terminal) -> bytes:
+    """What was written behind the screen."""
+    terminal.end()
+    assert b"Traceback" not in terminal.written
+    return (
+        terminal.written[terminal.written.rindex(LEAVE) :] if LEAVE in terminal.written else terminal.written
+    )
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0, 1.8, 3.0])
+def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
+    demo: Callable[..., Terminal], home: Path, seconds: float
+) -> None:
+    terminal = demo(until=None)
+    time.sleep(seconds)
+    terminal.type(b"\x03")
+    time.sleep(0.3)
+    terminal.type(b"\x03")  # in the dialog, where the screen was there already
+    terminal.end()
+    until(lambda: not processes(home))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [b"", b"starting the trainer", b"Freeze"])
+def test_a_signal_to_the_screen_ends_its_trainer(
+    demo: Callable[..., Terminal], home: Path, number: signal.Signals, at: bytes
+) -> None:
+    terminal = demo(until=at)
+    if not at:
+        until(lambda: len(processes(home)) > 1)
+    os.kill(terminal.pid, number)
+    said = after(terminal)
+    assert terminal.code == 0
+    assert SAVED in said or b"stopped before it began" in said
+    until(lambda: not processes(home))
+
+
+@pytest.mark.parametrize("keys", [[b"q", b"s"], [b"\x03", b"\x03"]])
+def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[bytes]) -> None:
+    terminal = demo()
+    terminal.wait_for(b"LIVE")
+    terminal.type(keys[0])
+    terminal.wait_for(b"Leave it running")
+    terminal.type(keys[1])
+    assert SAVED in after(terminal)
+    until(lambda: not processes(home))
+    assert not (home / "demo.db-wal").exists()
+
+
+def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
+    terminal = demo()
+    terminal.wait_for(b"LIVE")
+    terminal.type(b"q")
+    terminal.wait_for(b"Leave it running")
+    terminal.type(b"l")
+    told = re.search(LEFT, after(terminal))
+    trainer = owner(home / "demo.db")
+    assert told is not None
+    assert trainer is not None
+    assert int(told[1]) == trainer.pid
+    control.stop(home / "demo.db")
+    until(lambda: not processes(home))
+
+
+@pytest.mark.parametrize("at", [b"starting the trainer", b"Freeze"])
+def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home: Path, at: bytes) -> None:
+    terminal = demo(until=at)
+    os.kill(terminal.pid, signal.SIGHUP)
+    terminal.end()
+    until(lambda: owner(home / "demo.db") is not None and (home / "demo.db").exists())
+    control.stop(home / "demo.db")
+    until(lambda: not processes(home))
+
+
+def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], home: Path) -> None:
+    terminal = demo("import tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO)
+    terminal.wait_for(b"LIVE")
+    terminal.type(b" ")
+    assert terminal.end() == 1
+    assert SAVED in terminal.written
+    until(lambda: not processes(home))
+
+
+def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Terminal], home: Path) -> None:
+    away = "http://127.0.0.1:9/w/api.php"
+    terminal = demo(
+        f"import sys; from session.cli import main; sys.argv[1:] = ['--api-url', {away!r}]; main()",
+        until=b"embedded sample instead",
+    )
+    terminal.read(lambda written: b"trying for" in written, patience=90)
+    terminal.type(b"d")
+    terminal.read(lambda written: b"LIVE" in written, patience=90)
+    assert not (home / "default.db").exists()
+    terminal.type(b"q")
+    terminal.wait_for(b"Leave it running")
+    terminal.type(b"s")
+    assert SAVED in after(terminal)
