@@ -1,4 +1,4 @@
-"""A rendered MediaWiki page to prose: BeautifulSoup over lxml, where what is no prose is never built."""
+"""A rendered MediaWiki page to prose: BeautifulSoup over lxml, as one string of text instead of a tree."""
 
 import re
 from collections.abc import Iterator
@@ -59,8 +59,6 @@ _MARK = "\x02"
 """Begins a line of a list or, with its level as the next character, a heading."""
 _ITEM_MARK = f"{_MARK}0"
 _ANY_TAG = re.compile(r"<[^<>]*+>")
-_BUILT_DEPTH = 100
-"""Deeper elements give only their text: BeautifulSoup's time grows with the square of the depth."""
 _MAX_DEPTH = 1000
 """Deeper pages are no articles, and libxml2 would search all open elements for each stray closing tag."""
 _CHUNK = 32_768
@@ -127,7 +125,11 @@ def _pruning_builder() -> "type[TreeBuilder]":
     from lxml.etree import HTMLParser
 
     class PruningBuilder(LXMLTreeBuilder):
-        """Hands on only what is prose, without attributes; blocks become lines, headings marked ones."""
+        """Hands on text alone, and only what is prose; blocks become lines, headings and items marked ones.
+
+        No tag reaches the soup: one object an element would take most of the time, and a page that is
+        nothing but ``<br>`` minutes.
+        """
 
         _depth = 0
         _skipped_depth = 0
@@ -159,8 +161,6 @@ def _pruning_builder() -> "type[TreeBuilder]":
                     raise _TooDeep
                 if tag in _BLOCKS:
                     self._begin_block(tag, attrib)
-                if self._depth <= _BUILT_DEPTH:
-                    super().start(tag, {})
 
         def _begin_block(self, tag: str, attributes: dict[str, str]) -> None:
             if tag in _LISTS:
@@ -178,8 +178,6 @@ def _pruning_builder() -> "type[TreeBuilder]":
             if self._skipped_depth:
                 self._skipped_depth -= 1
                 return
-            if self._depth <= _BUILT_DEPTH:
-                super().end(tag)
             if tag in _BLOCKS:
                 self._end_block(tag)
             self._depth -= 1

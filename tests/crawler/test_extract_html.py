@@ -163,7 +163,20 @@ def test_any_bytes_give_text(data):
 
 
 DEEP = ["<div>", "<b></i>", "<span></div>", "<ul><li>", "<font><p>", "<b>", "<sup class='reference'>"]
-FLAT = ["<p>", "<table>", "<a ", '<a href="', "<!--", "&", "<a\n", "<!NewPP", '<div class="', "</p>", "<br>"]
+FLAT = [
+    "<p>",
+    "<table>",
+    "<a ",
+    '<a href="',
+    "<!--",
+    "&",
+    "<a\n",
+    "<!NewPP",
+    '<div class="',
+    "</p>",
+    "<br>",
+    "<table><ul><li>",
+]
 
 
 @pytest.mark.parametrize("bomb", DEEP)

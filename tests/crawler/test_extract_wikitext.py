@@ -227,6 +227,10 @@ BOMBS = [
         "[[ {{ ]] }}",
         "\n{|{{\n|}",
         "[http://a ",
+        "{|role=presentation\n|\n* a\n",
+        "{|class=\n* a\n|}\n",
+        "{|role=",
+        "&#9",
     ],
     *[
         "'''",
