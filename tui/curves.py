@@ -27,14 +27,13 @@ OF_THE_MODEL = ("topics_in_use", "drift")
 """Metrics that no held-out article takes part in."""
 
 
-def title(look: Look, choice: Choice, x_kind: str, log_x: bool, log_y: bool) -> str:
-    """What the chart shows, over what, and on which axes."""
+def title(look: Look, choice: Choice, x_kind: str) -> str:
+    """What the chart shows, and over what."""
     of = TITLES[choice.metric]
     if choice.metric not in OF_THE_MODEL:
         held = look.status.held_out
         of = f"{of} {plural(held, 'held-out article')}" if held else f"{of} held-out articles"
-    logs = " ".join(name for name, on in (("log x", log_x), ("log y", log_y)) if on)
-    return f"{of} over {x_kind}" + (f" [{logs}]" if logs else "")
+    return f"{of} over {x_kind}"
 
 
 def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:

@@ -215,3 +215,32 @@ class Rows(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False
             self.go_to(index)
             if same or event.chain > 1:
                 self.action_choose()
+
+
+class Folded(Rows[list[Part]]):
+    """Lines that are folded to the width, so that none is cut; they only scroll.
+
+    A subclass says what they are (:meth:`fold`) and calls :meth:`refold` when that is new.
+    """
+
+    selectable = False
+
+    def fold(self, width: int) -> list[list[Part]]:
+        """All lines, each of at most ``width`` cells."""
+        raise NotImplementedError
+
+    def refold(self) -> None:
+        """Draw what there is now at the present width; a list that stood at its end stays there."""
+        at_end = self.follows and self.scroll_offset.y >= self.max_scroll_y - 1
+        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is the scrollbar's
+        if at_end:
+            self.call_after_refresh(self.action_to, -1)
+
+    follows = False
+    """Whether the end is what matters: new lines come there."""
+
+    def parts(self, row: list[Part], width: int) -> list[Part]:
+        return row
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.refold()

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 from session.foreign import visible as visible
 
@@ -109,12 +109,30 @@ def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
     return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark[:cells]
 
 
+def padded(text: str, cells: int, *, ascii_only: bool = False) -> str:
+    """``text`` in exactly ``cells`` terminal cells, cut or followed by spaces."""
+    return set_cell_size(cut(text, cells, ascii_only=ascii_only), cells)
+
+
+def squeezed(text: str, cells: int, *, ascii_only: bool = False) -> str:
+    """``text`` in at most ``cells`` terminal cells, "…" in its middle where it was longer: names often
+    differ at their ends."""
+    if cell_len(text) <= cells:
+        return text
+    head = cut(text, (cells + 1) // 2, ascii_only=ascii_only)
+    room = max(cells - cell_len(head), 0)
+    tail = text[len(text) - room :]
+    while cell_len(tail) > room:
+        tail = tail[1:]
+    return head + tail
+
+
 def folded(text: str, width: int) -> list[str]:
-    """Words broken into lines of at most ``width``."""
+    """Words broken into lines of at most ``width`` cells; a word that is longer goes over several."""
     lines: list[str] = []
     for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
             lines[-1] += " " + word
         else:
-            lines.append(word[: max(width, 1)])
+            lines += chop_cells(word, max(width, 2))
     return lines

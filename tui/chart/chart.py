@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Offset
@@ -13,10 +15,13 @@ from textual.strip import Strip
 from tui.chart.axes import Floats, plain
 from tui.chart.plot import Frame, Plot, Series, plot
 from tui.inks import SERIES, Drawn, Part
+from tui.words import folded, squeezed
 
 ZOOM = 0.6
 SMALLEST_WINDOW = 1e-4
 END_LABEL_MOST = 24
+SHORTEST_NAME = 6
+"""Cells of an end label that the name has, however long the value is: the value is never cut."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +46,18 @@ class Drawing:
     """Grey: what is shown is not of now."""
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines in the middle of the picture while there is nothing to draw."""
+
+    @property
+    def has_negative(self) -> bool:
+        """Whether some value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
+        return any(bool((s.y < 0).any()) for s in self.series)
+
+
+class EndLabel(NamedTuple):
+    """What stands at the right end of a line."""
+
+    value: float
+    text: str
 
 
 class Chart(Drawn, can_focus=True):
@@ -68,7 +85,7 @@ class Chart(Drawn, can_focus=True):
         self._plotted: tuple[Drawing, Frame] | None = None
         self._left = 0
         self._measured: Floats | None = None
-        self._labels: list[str] | None = None
+        self._labels: list[EndLabel] | None = None
 
     # Handing over ---------------------------------------------------------------------------
 
@@ -77,11 +94,11 @@ class Chart(Drawn, can_focus=True):
         if drawing.x_name != self.drawing.x_name:
             self.window, self.cross = None, None
         self.drawing = drawing
-        self._measured, self._labels = None, None
+        self._measured = None
         self._changed()
 
     def _changed(self) -> None:
-        self._strips = None
+        self._strips = self._labels = None
         self.refresh()
         self.post_message(self.Pointed(self.pointed()))
 
@@ -97,6 +114,16 @@ class Chart(Drawn, can_focus=True):
     def toggle_log_y(self) -> None:
         self.log_y = not self.log_y
         self._changed()
+
+    @property
+    def logs_y(self) -> bool:
+        """Whether y is logarithmic: asked for, and possible with these values."""
+        return self.log_y and not self.drawing.has_negative
+
+    def scales(self) -> str:
+        """Which axes are logarithmic, e.g. " [log x log y]"."""
+        logs = " ".join(name for name, on in (("log x", self.log_x), ("log y", self.logs_y)) if on)
+        return f" [{logs}]" if logs else ""
 
     # Crosshair and zoom -------------------------------------------------------------------------
 
@@ -223,31 +250,39 @@ class Chart(Drawn, can_focus=True):
 
     # Drawing --------------------------------------------------------------------------------------
 
-    def _end_labels(self) -> list[str]:
+    def _end_labels(self) -> list[EndLabel]:
         if self._labels is None:
             self._labels = [self._end_label(s) for s in self.drawing.series]
         return self._labels
 
-    def _end_label(self, series: Series) -> str:
-        """Name, last value and which way it went, e.g. "lda 1,187 ▼"."""
-        known = series.y[-64:]
+    def _end_label(self, series: Series) -> EndLabel:
+        """Name, last value in sight and which way it went, e.g. "lda 1,187 ▼"."""
+        known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
         known = known[np.isfinite(known)]
         if not known.size:
-            return series.name
-        way = ""
+            return EndLabel(float("nan"), squeezed(series.name, END_LABEL_MOST, ascii_only=self.ascii_only))
+        told = " " + self.drawing.value(float(known[-1]))
         if known.size > 1 and known[-1] != known[-2]:
             up = bool(known[-1] > known[-2])
-            way = ("^" if up else "v") if self.ascii_only else ("▲" if up else "▼")
-        return f"{series.name} {self.drawing.value(float(known[-1]))} {way}".strip()[:END_LABEL_MOST]
+            told += (" ^" if up else " v") if self.ascii_only else (" ▲" if up else " ▼")
+        room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
+        return EndLabel(float(known[-1]), squeezed(series.name, room, ascii_only=self.ascii_only) + told)
+
+    def _last_x(self) -> float:
+        """The right end of what is in sight."""
+        if self.window is None:
+            return float("inf")
+        high = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
+        return 10.0**high if self.log_x else high
 
     def _frame(self) -> Frame:
-        right = max((len(label) for label in self._end_labels()), default=0) + 1
+        right = max((cell_len(label.text) for label in self._end_labels()), default=0) + 1
         right = right if right < self.size.width // 2 else 0
         return Frame(
             width=max(self.size.width - self._left - 1 - right, 4),
             height=max(self.size.height - 2, 1),
             log_x=self.log_x,
-            log_y=self.log_y,
+            log_y=self.logs_y,
             window=self.window,
             ascii_only=self.ascii_only,
             whole_y=self.drawing.whole_y,
@@ -305,9 +340,13 @@ class Chart(Drawn, can_focus=True):
 
     def _blank(self) -> list[Strip]:
         width, height = self.size
-        top = max((height - len(self.drawing.empty)) // 2, 0)
-        told = dict(enumerate(self.drawing.empty, start=top))
-        return [self.strip([(told.get(y, "").center(width), "muted")], width) for y in range(height)]
+        lines = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
+        told = dict(enumerate(lines, start=max((height - len(lines)) // 2, 0)))
+        strips = []
+        for y in range(height):
+            text = told.get(y, "")
+            strips.append(self.strip([(" " * ((width - cell_len(text)) // 2) + text, "muted")], width))
+        return strips
 
     def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
         base = self.pen()
@@ -345,12 +384,14 @@ class Chart(Drawn, can_focus=True):
         labels = self._end_labels()
         if self.size.width - self._left - 1 - chart.codes.shape[1] <= 1:
             return {}
-        wanted = sorted((row, i) for i, row in enumerate(chart.ends) if row is not None)
+        # The higher value stands higher, also where rows are shared.
+        ends = [(-labels[i].value, row, i) for i, row in enumerate(chart.ends) if row is not None]
+        wanted = [(row, i) for _, row, i in sorted(ends)]
         placed: dict[int, tuple[str, str]] = {}
         for order, (row, i) in enumerate(wanted):
             lowest = max(placed, default=-1) + 1
             highest = height - (len(wanted) - order)
-            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i], self._ink(i))
+            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i].text, self._ink(i))
         return placed
 
     def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:

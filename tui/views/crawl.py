@@ -68,7 +68,7 @@ class Crawl(View):
 
     def home(self) -> Widget | None:
         chart = self.query_one(Chart)
-        return chart if chart.display else self.query_one(EventList)
+        return chart if chart.display else self.query_one(Facts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         charted = {"log_y", "cross", "zoom", "reset"}
@@ -79,14 +79,14 @@ class Crawl(View):
         self.set_class(height >= TALL, "-tall")
 
     def show(self, look: Look, choice: Choice) -> None:
-        self.query_one(Facts).show(facts(look))
+        self.query_one(Facts).show_facts(facts(look))
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
         shown = (look.flow, look.status.lively)
         if self._flow != shown or not look.flow:
             self._flow = shown
             chart.draw(rates(look))
-        name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), chart.pointed())
+        self._entitle(chart.pointed())
         errors = self.query_one(EventList)
         errors.empty = " none"
         errors.show_events(look.status.errors)
@@ -95,8 +95,11 @@ class Crawl(View):
         self.query_one(Chart).toggle_log_y()
 
     def on_chart_pointed(self, event: Chart.Pointed) -> None:
+        self._entitle(event.text)
+
+    def _entitle(self, pointed: str) -> None:
         chart = self.query_one(Chart)
-        name(chart, "Articles a second" + (" [log y]" if chart.log_y else ""), event.text)
+        name(chart, f"Articles a second{chart.scales()}", pointed)
 
     def action_cross(self, columns: int) -> None:
         self.query_one(Chart).step(columns)

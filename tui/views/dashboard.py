@@ -20,6 +20,8 @@ from tui.widgets.topiccard import TopicCard
 from tui.widgets.topiclist import TopicList
 
 WIDE, VAST = 120, 180
+LOW = 22
+"""Fewer lines than this are shared by the chart and the topics; else the chart has eleven."""
 FAR = 10
 """Columns of a long step of the crosshair."""
 
@@ -110,6 +112,7 @@ class Dashboard(View):
         self.set_class(width >= WIDE and not tiny, "-wide")
         self.set_class(width >= VAST and not tiny, "-vast")
         self.set_class(height >= 40, "-tall")
+        self.set_class(height < LOW, "-low")
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
@@ -144,8 +147,7 @@ class Dashboard(View):
         if self._look is None:
             return
         chart = self.query_one(Chart)
-        words = title(self._look, self._choice, self.x_kind, chart.log_x, chart.log_y)
-        name(chart, words, chart.pointed())
+        name(chart, title(self._look, self._choice, self.x_kind) + chart.scales(), chart.pointed())
 
     @on(Chart.Pointed)
     def _pointed(self) -> None:
@@ -168,7 +170,10 @@ class Dashboard(View):
         self._entitle()
 
     def action_log_y(self) -> None:
-        self.query_one(Chart).toggle_log_y()
+        chart = self.query_one(Chart)
+        chart.toggle_log_y()
+        if chart.log_y and not chart.logs_y:
+            self.app.notify("some of these values are negative and have no logarithm: y stays linear")
         self._entitle()
 
     def action_x_kind(self) -> None:

@@ -54,5 +54,5 @@ class Log(View):
 
     def copied(self) -> str:
         return "\n".join(
-            f"{event.level}: {visible(event.message)}" for event in self.query_one(EventList).rows
+            f"{event.level}: {visible(event.message)}" for event in self.query_one(EventList).events
         )

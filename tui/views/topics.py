@@ -17,7 +17,7 @@ from tui.widgets.topiclist import TopicList
 from tui.words import plural, share
 
 SIDE_BY_SIDE = 110
-TALL, LOFTY = 38, 55
+LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
 ARTICLES = 50
 
@@ -78,6 +78,7 @@ class Topics(View):
 
     def fit(self, width: int, height: int) -> None:
         self.set_class(width >= SIDE_BY_SIDE, "-side")
+        self.set_class(height < LOW, "-low")
         self.set_class(height >= TALL, "-tall")
         self.set_class(height >= LOFTY, "-lofty")
 

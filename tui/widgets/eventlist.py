@@ -5,33 +5,42 @@ from collections.abc import Sequence
 
 from session.reading import Event
 from tui.inks import Part
-from tui.rows import Rows
-from tui.words import visible
+from tui.rows import Folded
+from tui.words import folded, visible
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
+LEAST = 20
+"""Cells of a message's line, however narrow the list is."""
 
 
-class EventList(Rows[Event]):
-    """One line an event."""
+class EventList(Folded):
+    """An event after the other; a long message goes over several lines."""
 
-    selectable = False
+    follows = True
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.empty = " nothing has happened yet"
+        self.events: Sequence[Event] = ()
 
     def show_events(self, events: Sequence[Event]) -> None:
         """Draw these, oldest first; stays at the end if it stood there."""
-        at_end = self.scroll_offset.y >= self.max_scroll_y - 1
-        if self.rows != events:
-            self.show(events)
-            if at_end:
-                self.call_after_refresh(self.action_to, -1)
+        if self.events != events:
+            self.events = events
+            self.refold()
 
-    def parts(self, row: Event, width: int) -> list[Part]:
-        stamp = time.strftime("%H:%M:%S" if width < 90 else "%Y-%m-%d %H:%M:%S", time.localtime(row.at))
-        return [
-            (f" {stamp} ", "muted"),
-            (f"{row.level:<8}" if row.level != "info" else "", INK[row.level]),
-            (visible(row.message), INK[row.level]),
-        ]
+    def fold(self, width: int) -> list[list[Part]]:
+        return [line for event in self.events for line in _lines(event, width)]
+
+
+def _lines(event: Event, width: int) -> list[list[Part]]:
+    """The time, the level if it matters, and the message, which keeps to its column."""
+    stamp = time.strftime(" %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", time.localtime(event.at))
+    level = f"{event.level:<8}" if event.level != "info" else ""
+    ink = INK[event.level]
+    column = len(stamp) + len(level)
+    first, *others = folded(visible(event.message), max(width - column, LEAST)) or [""]
+    return [
+        [(stamp, "muted"), (level, ink), (first, ink)],
+        *([(" " * column, ""), (text, ink)] for text in others),
+    ]

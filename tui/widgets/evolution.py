@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.message import Message
 
 from tui.inks import Lines, Part
-from tui.words import count, share
+from tui.words import count, padded, share
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
 """(articles, share, words with probabilities) of every kept snapshot, oldest first."""
@@ -97,4 +97,4 @@ class Evolution(Lines, can_focus=True):
         before = {w for w, _ in self._history[self._columns[place - 1]][2]} if place else None
         new = before is not None and word not in before
         text = f"{'+' if new else ''}{word}"
-        return [(f"{text:<{COLUMN - 1}.{COLUMN - 1}} ", "new" if new else ("accent" if chosen else ""))]
+        return [(padded(text, COLUMN - 1) + " ", "new" if new else ("accent" if chosen else ""))]

@@ -1,28 +1,30 @@
 """Names and values, one pair a line."""
 
-from tui.inks import Lines, Part
+from tui.inks import Part
+from tui.rows import Folded
 from tui.words import folded
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
 
 
-class Facts(Lines):
-    """As many lines as there is room for."""
+class Facts(Folded):
+    """A list that scrolls where there is not room for all."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._facts: list[Fact] = []
 
-    def show(self, facts: list[Fact]) -> None:
+    def show_facts(self, facts: list[Fact]) -> None:
         """Draw these; an empty name continues the line above."""
-        self._facts = facts
-        self.redraw()
+        if self._facts != facts:
+            self._facts = facts
+            self.refold()
 
-    def lines(self, width: int, height: int) -> list[list[Part]]:
+    def fold(self, width: int) -> list[list[Part]]:
         named = max((len(fact[0]) for fact in self._facts), default=0)
         lines: list[list[Part]] = []
         for title, value, ink in self._facts:
-            for i, text in enumerate(folded(value, width - named - 4)):
+            for i, text in enumerate(folded(value, width - named - 3)):
                 lines.append([(f" {title if i == 0 else '':<{named}}  ", "muted"), (text, ink)])
         return lines

@@ -1,6 +1,8 @@
 """The line on top: is it alive, what is it reading, how far, how safe. It never looks alive by itself:
 what it says comes from the trainer's heartbeat."""
 
+from rich.cells import cell_len
+
 from session.reading import Status
 from tui.inks import Lines, Part
 from tui.words import age, clock, count, visible
@@ -86,7 +88,7 @@ def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
     """The pieces with two spaces between, the highest ranks dropped until they fit ``width``."""
     kept = list(pieces)
     while True:
-        length = 2 + sum(len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)
+        length = 2 + sum(cell_len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)
         worst = max((rank for rank, _ in kept), default=0)
         if length <= width or worst == 0:
             break

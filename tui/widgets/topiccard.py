@@ -7,7 +7,7 @@ from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.widgets.topiclist import NOISE
-from tui.words import share, visible
+from tui.words import padded, share, visible
 
 
 class TopicCard(Lines):
@@ -42,8 +42,9 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool) -> list[P
     new = word in row.newcomers
     most = row.words[0][1] or 1.0
     room = max(width - 30, 4)
+    shown = f" {'+' if new else ' '}{padded(word, 18, ascii_only=ascii_only)}"
     return [
-        (f" {'+' if new else ' '}{word:<18.18}", "new" if new else ("strong" if index < 3 else "")),
+        (shown, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
         (bar(probability / most, room, ascii_only=ascii_only), "spark"),
     ]

@@ -1,5 +1,7 @@
 """Topics by share: how large, which way they go, what they are about."""
 
+from rich.cells import cell_len
+
 from session.reading import TopicRow
 from tui.chart.spark import spark
 from tui.inks import Part
@@ -79,7 +81,7 @@ def words_of(row: TopicRow, room: int) -> list[Part]:
     for i, (word, _) in enumerate(row.words):
         new = word in row.newcomers
         text = ("+" if new else "") + word
-        room -= len(text) + 1
+        room -= cell_len(text) + 1
         if room < -1 and i:
             break
         out.append((text + " ", "new" if new else ("" if i < 3 else "muted")))

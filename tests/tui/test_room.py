@@ -1,0 +1,146 @@
+"""What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import numpy as np
+import pytest
+import seeing
+from rich.cells import cell_len
+
+from session.pulse import Pulse
+from session.reading import TopicRow
+from tui.chart.chart import Chart, Drawing
+from tui.chart.plot import Series
+from tui.widgets.evolution import COLUMN, Evolution
+from tui.widgets.statusline import fitted
+from tui.widgets.topiccard import word_line
+from tui.widgets.topiclist import words_of
+from tui.words import folded, measured, padded, squeezed
+
+Opener = Callable[..., Any]
+WIDE_WORDS = ("鉄道駅", "電車", "路線")
+X = np.array([100.0, 1_000.0, 10_000.0])
+
+
+def topic(*words: str) -> TopicRow:
+    return TopicRow(0, 0.5, tuple((word, 0.1) for word in words), frozenset(), None, (0.5,))
+
+
+def test_columns_are_as_wide_as_their_cells() -> None:
+    for text in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
+        assert cell_len(padded(text, 9)) == 9
+    assert {cell_len(word_line(topic(*WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
+    evolution = Evolution()
+    evolution._history = [(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))]
+    evolution._columns = [0]
+    assert {cell_len(evolution._cell(0, y, False)[0][0]) for y in range(6)} == {COLUMN}
+
+
+def test_no_more_wide_words_than_there_is_room_for() -> None:
+    assert sum(cell_len(text) for text, _ in words_of(topic(*WIDE_WORDS), 13)) <= 14
+    kept = fitted([(0, [("駅" * 10, "")]), (1, [("second", "")])], 25)
+    assert sum(cell_len(text) for text, _ in kept) <= 25
+
+
+def test_folding_loses_nothing() -> None:
+    text = f"cannot read {'x' * 50}/dump.xml: 鉄道駅鉄道駅鉄道駅 is no dump"
+    lines = folded(text, 20)
+    assert all(cell_len(line) <= 20 for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_name_keeps_both_its_ends() -> None:
+    assert squeezed("lda", 10) == "lda"
+    assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
+    assert squeezed("lda-fifty-topics", 11, ascii_only=True) == "lda-f~opics"
+    assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
+
+
+async def test_an_end_label_shortens_the_name_and_never_the_value(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        series = Series("lda-with-a-long-name-1", X, np.array([9_000.0, 5_000.0, 3_216.4]))
+        app.screen.query_one(Chart).draw(Drawing(series=(series,), value=measured))
+        await seeing.until(pilot, "name-1 3,216 ▼")
+
+
+async def test_end_labels_stand_in_the_order_of_their_values(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
+        series = tuple(Series(name, X, np.array([9_000.0, 3_000.0, end])) for name, end in ends.items())
+        app.screen.query_one(Chart).draw(Drawing(series=series, value=measured))
+        await seeing.until(pilot, "first 1,321")
+        rows = {name: i for i, line in enumerate(seeing.lines(app)) for name in ends if f"{name} 1,3" in line}
+        assert rows["first"] < rows["second"] < rows["third"]
+
+
+async def test_zoomed_in_a_label_has_the_value_where_its_line_leaves_the_picture(
+    open_app: Opener, live: Path
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        chart = app.screen.query_one(Chart)
+        chart.draw(Drawing(series=(Series("a", X, np.array([900.0, 500.0, 300.0])),), value=measured))
+        chart.window = (2.0, 3.2)
+        chart._changed()
+        assert "a 300" not in await seeing.until(pilot, "a 500 ▼")
+
+
+@pytest.mark.parametrize(
+    ("presses", "title", "value"), [(1, "Log-likelihood", "-7."), (3, "Coherence", "0.")]
+)
+async def test_what_has_no_logarithm_stays_on_a_linear_axis(
+    open_app: Opener, live: Path, presses: int, title: str, value: str
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("y")
+        await seeing.until(pilot, "[log x log y]")
+        await pilot.press(*["v"] * presses)
+        seen = await seeing.until(pilot, f"lda {value}")
+        assert title in seen
+        assert "log y]" not in seen
+        await pilot.press("y", "y")
+        await pilot.pause()
+        assert any("have no logarithm" in told.message for told in app._notifications)
+
+
+async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
+    pulse = Pulse(path)
+    pulse.event("warning", f"the wiki refuses {'again and ' * 20}for the very last time")
+    pulse.close()
+    app = open_app(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("5")
+        await seeing.until(pilot, "for the very last")
+        await pilot.press("c")
+        assert "again and again and for the very last time" in app.clipboard
+
+
+async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(60, 16)) as pilot:
+        seen = await seeing.until(pilot, "top words")
+        assert "lda 1,3" in seen
+        assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
+        await pilot.press("2", "enter")
+        await seeing.until(pilot, "Articles most about topic")
+        assert "number" in await seeing.until(pilot, "12,480")
+
+
+async def test_facts_that_do_not_fit_can_be_scrolled_to(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("4")
+        assert "last save" not in await seeing.until(pilot, "latency")
+        await pilot.press("end")
+        await seeing.until(pilot, "last save")
