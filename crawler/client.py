@@ -4,6 +4,7 @@ import random
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -100,15 +101,15 @@ class Client:
             else:
                 return value
 
-    async def once(self, url: URL, read: Callable[[Reply], T]) -> T:
+    async def once(self, url: URL, read: Callable[[Reply], T], most_bytes: int | None = None) -> T:
         """GET a single time, in its turn; each redirect takes a turn of its own.
 
-        Raises :class:`~crawler.wire.Trouble` too.
+        ``most_bytes``: less than the usual bound for a reply. Raises :class:`~crawler.wire.Trouble` too.
         """
         for _hop in range(_MOST_HOPS):
             try:
                 async with self._pace.turn(self.wait_until) as turn:
-                    reply = await self._get(url, turn)
+                    reply = await self._get(url, turn, most_bytes)
                     target = redirected(reply)
                     if target is None:
                         value = self._read(reply, turn, read)
@@ -130,14 +131,16 @@ class Client:
             turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
             raise
 
-    async def _get(self, url: URL, turn: Turn) -> Reply:
+    async def _get(self, url: URL, turn: Turn, most_bytes: int | None) -> Reply:
+        most = self._limits.most_bytes
+        limits = replace(self._limits, most_bytes=min(most, most_bytes or most))
         began = self._begin()
         self._under_way += 1
         try:
             reply = await get(
                 self._open_session(),
                 url,
-                self._limits,
+                limits,
                 total_seconds=self._time_left(),
                 count_bytes=self._count_bytes,
                 quote=self.quote,

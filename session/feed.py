@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import sys
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
@@ -18,6 +19,8 @@ from session.workers import JobFailed, WorkerDied, Workers
 Wait = Literal["network", "parsing"]
 MOST_DEATHS = 3
 """So many pages in a row that kill their workers are no fault of theirs."""
+MOST_AHEAD = 48 << 20
+"""Bytes of the texts under way."""
 
 
 class Feed(Protocol):
@@ -48,8 +51,8 @@ class Feed(Protocol):
 class CrawlFeed:
     """A :class:`crawler.page.Source` with its pages counted by a pool of processes.
 
-    At most ``ahead`` batches are under way, so that memory stays bounded when training is slower than
-    the crawl; fetching goes on while earlier pages are parsed and trained.
+    At most ``ahead`` batches are under way, and some 48 MiB of text, so that memory stays bounded when
+    training is slower than the crawl; fetching goes on while earlier pages are parsed and trained.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class CrawlFeed:
         self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
         self._pool: Executor = self._new_pool()
         self._ahead = ahead
+        self._bytes_ahead = 0
         self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -80,8 +84,9 @@ class CrawlFeed:
             async for batch in self._source.batches(position):
                 self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
                 self.queued += len(batch.pages)
+                self._bytes_ahead += _bytes_of(batch)
                 self._moved.set()
-                while len(self._items) >= self._ahead:
+                while len(self._items) >= self._ahead or self._bytes_ahead >= MOST_AHEAD:
                     self._moved.clear()
                     await self._moved.wait()
         finally:
@@ -114,6 +119,7 @@ class CrawlFeed:
         self._items.popleft()
         self._moved.set()
         self.queued -= len(batch.pages)
+        self._bytes_ahead -= _bytes_of(batch)
         self.arrivals.add(len(batch.pages))
         return Block(documents, batch.skips, dict(batch.position), batch.lap, tuple(warnings))
 
@@ -160,6 +166,19 @@ class CrawlFeed:
         await self._source.close()
 
 
+def _bytes_of(batch: PageBatch) -> int:
+    """Memory that its texts take: a character takes 1 to 4 bytes, as the widest of its text needs."""
+    return sum(sys.getsizeof(page.text) for page in batch.pages)
+
+
 async def _result(counting: Future[Documents]) -> Documents:
     """What a pool has made; whoever stops waiting for it leaves it as it is."""
-    return await asyncio.shield(asyncio.wrap_future(counting))
+    made = asyncio.wrap_future(counting)
+    made.add_done_callback(_look_at)
+    return await asyncio.shield(made)
+
+
+def _look_at(made: asyncio.Future[Documents]) -> None:
+    """Its error is no news where nobody waits for it any more."""
+    if not made.cancelled():
+        made.exception()

@@ -25,6 +25,11 @@ from crawler.wire import Reply, Trouble
 _LISTED = 100
 """Titles a listing: one request in a hundred goes to the list."""
 _BATCH = 10
+_MOST_BYTES = 8 << 20
+"""Of a rendered page; those of Wikipedia's longest articles have 3 MB."""
+_MOST_HELD = 16 << 20
+"""Bytes of pages that wait for those before them."""
+_BATCH_CHARACTERS = 4 << 20
 _TRIES = 5
 """Failures after which a single page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
@@ -39,6 +44,19 @@ class _Title:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """A page as it came; as text it can take four times as much."""
+
+    title: _Title
+    body: bytes
+
+    def page(self) -> Page:
+        revision = _REVISION.search(self.body, 0, _HEAD_BYTES)
+        text = self.body.decode("utf-8", errors="replace")
+        return Page(self.title.page_id, self.title.title, int(revision[1]) if revision else 0, text, "html")
+
+
 class HtmlSource:
     """The rendered articles of ``wiki``.
 
@@ -51,7 +69,7 @@ class HtmlSource:
         self.activity.batch_pages = 1
         self._article_path = ""
         self._robots: Robots | None = None
-        self._read = self._missed = 0
+        self._read = self._missed = self._held = 0
 
     async def open(self) -> SourceInfo:
         """Find the wiki, ask it who it is, and read its robots.txt."""
@@ -108,19 +126,30 @@ class HtmlSource:
         While the caller digests them, the next ones are on their way, a bounded number.
         """
         waiting = deque(titles)
-        running: deque[asyncio.Task[Page | Skip]] = deque()
+        running: deque[asyncio.Task[_Fetched | Skip]] = deque()
         try:
             while waiting or running:
-                while waiting and len(running) < self.wiki.manners.at_once + _BATCH:
+                most = self.wiki.manners.at_once + _BATCH if self._held < _MOST_HELD else 1
+                while waiting and len(running) < most:
                     running.append(asyncio.create_task(self._fetch(waiting.popleft())))
-                fetched = [await running.popleft()]
-                while running and running[0].done() and len(fetched) < _BATCH:
-                    fetched.append(await running.popleft())
-                pages = tuple(page for page in fetched if isinstance(page, Page))
-                missed = Counter(skip for skip in fetched if not isinstance(skip, Page))
+                pages: list[Page] = []
+                missed: Counter[Skip] = Counter()
+                size = 0
+                # The first is waited for; those that have come meanwhile go with it, as far as there is room.
+                while not (pages or missed) or (running and running[0].done() and size < _BATCH_CHARACTERS):
+                    fetched = await running.popleft()
+                    if isinstance(fetched, _Fetched):
+                        self._held -= len(fetched.body)
+                        pages.append(fetched.page())
+                        size += len(pages[-1].text)
+                    else:
+                        missed[fetched] += 1
+                    if len(pages) + missed.total() == _BATCH:
+                        break
                 self._count(len(pages), missed.total())
-                yield pages, missed
+                yield tuple(pages), missed
         finally:
+            self._held = 0
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
@@ -132,7 +161,7 @@ class HtmlSource:
             where = self.wiki.client.quote(str(self._url("Title")))
             raise CrawlerError(f"none of {self._missed} pages is to be had at {where}")
 
-    async def _fetch(self, title: _Title) -> Page | Skip:
+    async def _fetch(self, title: _Title) -> "_Fetched | Skip":
         """One page, or why there is none (any more), or none to be had although the wiki works."""
         url = self._url(title.title)
         assert self._robots is not None
@@ -141,13 +170,15 @@ class HtmlSource:
         tries, wiki_works = 0, False
         while True:
             try:
-                return await self.wiki.client.once(url, _page_reader(title))
+                fetched = await self.wiki.client.once(url, _page_reader(title), _MOST_BYTES)
+                self._held += len(fetched.body) if isinstance(fetched, _Fetched) else 0
+                return fetched
             except Trouble as trouble:
                 tries += 1
                 if tries >= _TRIES and not trouble.throttled:
                     if wiki_works:
                         self.wiki.client.note(f"given up: {trouble.text}")
-                        return "no text"
+                        return "too large" if trouble.too_large else "no text"
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True
                 else:
@@ -174,15 +205,13 @@ def _read_robots(reply: Reply) -> Robots:
     return Robots(reply.body, _AGENT)
 
 
-def _page_reader(title: _Title) -> Callable[[Reply], Page | Skip]:
-    def read(reply: Reply) -> Page | Skip:
+def _page_reader(title: _Title) -> "Callable[[Reply], _Fetched | Skip]":
+    def read(reply: Reply) -> _Fetched | Skip:
         if reply.status in (404, 410):
             return "deleted or hidden"
         if reply.status != 200 or b"mw-parser-output" not in reply.body:
             raise Trouble(f"{reply.url.host} sends something else than the article ({reply.status})")
-        revision = _REVISION.search(reply.body, 0, _HEAD_BYTES)
-        text = reply.body.decode("utf-8", errors="replace")
-        return Page(title.page_id, title.title, int(revision[1]) if revision else 0, text, "html")
+        return _Fetched(title, reply.body)
 
     return read
 

@@ -1,6 +1,7 @@
 """HtmlSource against the embedded wiki."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -16,6 +17,7 @@ from crawler.errors import BadSource, CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.page import Page, Position
 from crawler.siteinfo import read_siteinfo
+from crawler.sources import html
 from crawler.sources.html import HtmlSource, page_url
 from crawler.wiki import Wiki
 from crawler.wire import WireLimits
@@ -228,3 +230,26 @@ async def test_article_paths(told: str, used: str, acts: Any, serve: Callable[..
     url = await serve(embedded(3), override=override)
     if used == "/wiki/$1":
         assert len((await crawl(url, clock, 100))[0]) == 3
+
+
+async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(
+    serve: Callable[..., Any], clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "_MOST_BYTES", 200_000)
+    monkeypatch.setattr(html, "_MOST_HELD", 300_000)
+    monkeypatch.setattr(html, "_BATCH_CHARACTERS", 200_000)
+    path = "/wiki/" + Articles(CORPUS, 30).title(3).replace(" ", "_")
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        if not request.path.startswith("/wiki/"):
+            return None
+        size = 200_000 if request.path == path else 150_000
+        text = f"<div class='mw-parser-output'>{'x' * size}</div>"
+        return web.Response(text=text, content_type="text/html")
+
+    source = HtmlSource(Wiki(await serve(embedded(30), override=override), version="0", clock=clock))
+    batches = [batch async for batch in source.batches(None)]
+    await source.close()
+    assert [p.page_id for batch in batches for p in batch.pages] == [i for i in range(1, 31) if i != 4]
+    assert sum((Counter(batch.skips) for batch in batches), Counter()) == {"too large": 1}
+    assert max(len(batch.pages) for batch in batches) <= 2

@@ -1,12 +1,18 @@
 """Pages become counts in worker processes, in their order and each once."""
 
+import asyncio
+import contextlib
+import gc
 import os
 import signal
+from concurrent.futures import Executor, Future
 
 import numpy as np
 
+from crawler.page import Activity, Page, PageBatch
 from session.counting import count_pages
-from session.feed import CrawlFeed
+from session.feed import MOST_AHEAD, CrawlFeed, _result
+from session.workers import WorkerDied
 from tests.session.memory import INFO
 from vocab import Vocabulary
 
@@ -40,3 +46,54 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
     finally:
         await feed.close()
     assert seen == list(range(1, 701))
+
+
+class Large:
+    """A hundred pages of 8 MiB in batches of their own."""
+
+    def __init__(self):
+        self.activity = Activity()
+        self.fetched = 0
+
+    async def batches(self, position):
+        for number in range(1, 101):
+            self.fetched = number
+            yield PageBatch((Page(number, "Large", 1, "x" * (8 << 20), "text"),), {"page": number})
+
+    async def close(self):
+        pass
+
+
+async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
+    source = Large()
+    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: Never())
+    feed = CrawlFeed(source, INFO, ("word",), ahead=100)
+    feed.start(None)
+    for _ in range(1000):
+        await asyncio.sleep(0)
+    assert source.fetched * (8 << 20) == MOST_AHEAD
+    await feed.close()
+
+
+class Never(Executor):
+    """Takes jobs and does none."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        return Future()
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
+    told = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    job = Future()
+    waiting = asyncio.create_task(_result(job))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting
+    job.set_exception(WorkerDied("was killed at the end"))
+    await asyncio.sleep(0)
+    del job, waiting
+    gc.collect()
+    await asyncio.sleep(0)
+    assert told == []
