@@ -63,6 +63,7 @@ class SessionReader:
         if not os.path.exists(path):
             raise NoSession(f"there is no session at {path}{_others(path)}")
         check_file(path)
+        self._file = os.stat(path)
         self._db = self._connect()
         self._words: tuple[str, ...] | None = None
 
@@ -87,6 +88,14 @@ class SessionReader:
             else:
                 return Database(connection)
         raise AssertionError("unreachable")
+
+    def _check_place(self) -> None:
+        try:
+            there = os.path.samestat(os.stat(self.path), self._file)
+        except OSError:
+            there = False
+        if not there:
+            raise NoSession(f"{self.path} was removed or replaced")
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
@@ -129,7 +138,9 @@ class SessionReader:
         return None
 
     def status(self) -> Status:
-        """One look at the session as it is now."""
+        """One look at the session as it is now. Raises :class:`NoSession` where the file is another one by
+        now, or none: what is open here is then nobody's session any more."""
+        self._check_place()
         with self._errors():
             progress = self._db.table("progress").get(1)
             beats = list(self._db.table("heartbeat").rows)

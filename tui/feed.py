@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from session.database import fold_log
-from session.errors import SessionError
+from session.errors import NoSession, SessionError
 from session.files import last_line
 from session.lock import owner
 from session.paths import log_file
@@ -67,7 +67,12 @@ class Feed:
     def _answer(self, question: "Callable[[SessionReader], T]") -> T:
         if self._reader is None:
             self._reader = self._open()
-        return question(self._reader)
+        try:
+            return question(self._reader)
+        except NoSession:  # removed: whatever is at its place by the next look is another session
+            self._reader.close()
+            self._reader = self._look = self._version = self._learnt = None
+            raise
 
     def _close(self) -> None:
         if self._reader is not None:

@@ -3,6 +3,7 @@
 import importlib
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from session.signals import Signals
 if TYPE_CHECKING:
     from session.launch import Trainers
 
+BEGIN_SECONDS = 30.0
+"""How long a screen waits for a trainer that has not yet said that it will make the session."""
+
 
 @click.command(
     epilog="""\b
@@ -26,12 +30,39 @@ Examples:
 )
 @session_option
 def watch(session: str) -> int:
-    """The screen alone, on a session that something else trains, or that is finished."""
+    """The screen alone, on a session that something else trains, or that is finished.
+
+    Where there is none yet, it waits for one to begin: as long as a trainer is about to, else half a minute.
+    """
+    return attach(session_path(session))
+
+
+def attach(path: Path) -> int:
+    """Open the screen on a session that is there, or that a trainer is about to make."""
+    from session.errors import NoSession
     from session.reader import SessionReader
 
-    path = session_path(session)
-    SessionReader(path).close()
+    try:
+        SessionReader(path).close()
+    except NoSession as error:
+        if not on_terminal():
+            raise
+        say(f"{error}; waiting for it to begin (Ctrl+C ends)")
+        try:
+            wait_for_session(path)
+        except KeyboardInterrupt:
+            return 0
+        SessionReader(path).close()
     return show(path)
+
+
+def wait_for_session(path: Path) -> None:
+    """Return when there is a session at ``path``, or nobody seems to be making one."""
+    from session.lock import owner
+
+    enough = time.monotonic() + BEGIN_SECONDS
+    while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
+        time.sleep(0.1)
 
 
 def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> int:
@@ -42,7 +73,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     path = session_path(session)
     need_terminal(command("train", path))
     if owner_pid(path) is not None:
-        return show(path)
+        return attach(path)
     request = as_request(ctx, options)
     request.specs()  # a wrong option is told here, not in the trainer's log
     if contact_missing(path, request):
@@ -84,7 +115,7 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     path = session_path(session)
     need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
-        return show(path)
+        return attach(path)
     arguments = ["demo", "--headless", "--session", session]
     if articles is not None:
         arguments += ["--articles", str(articles)]
@@ -93,11 +124,16 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     return show(path, arguments)
 
 
+def on_terminal() -> bool:
+    """Whether a screen can be drawn and keys can be read."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def need_terminal(instead: str) -> None:
     """Raises :class:`session.errors.BadUsage` where no screen can be drawn; ``instead`` works there."""
     from session.errors import BadUsage
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
 
 

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from session.database import connect
+from session.errors import NoSession
 from session.reader import SessionReader
 from session.store import Changes, Store
 from tui.feed import Feed
@@ -108,3 +109,14 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus
     shutil.copy(path, alone)
     with SessionReader(alone) as copy:
         assert copy.status().articles >= look.status.articles
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_reader_knows_when_its_file_is_no_session_any_more(path, tmp_path, replaced):
+    with SessionReader(path) as reader:
+        reader.status()
+        other = tmp_path / "other.db"
+        other.write_bytes(path.read_bytes())
+        other.replace(path) if replaced else path.unlink()
+        with pytest.raises(NoSession, match="was removed or replaced"):
+            reader.status()

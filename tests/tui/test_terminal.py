@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,6 +20,8 @@ import canned
 import pytest
 import seeing
 
+from session.cli.screen import wait_for_session
+from session.lock import trainer_lock
 from tui.terminal import speaks_utf8
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
@@ -142,6 +145,48 @@ def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
     os.kill(terminal.pid, signal.SIGKILL)
     os.waitpid(terminal.pid, 0)
     pytest.fail("still running 10 s after its terminal has gone")
+
+
+def watching(path: Path) -> Terminal:
+    return Terminal(f"from session.cli import main; main(['watch', '--session', {str(path)!r}])")
+
+
+def test_a_watcher_waits_for_the_session_to_begin(tmp_path: Path) -> None:
+    path = tmp_path / "night.db"
+    terminal = watching(path)
+    try:
+        terminal.wait_for(b"waiting for it to begin")
+        canned.build(path, canned.Recipe(state="stopped"))
+        terminal.wait_for(b"STOPPED")
+        terminal.type(b"q")
+        assert terminal.end() == 0
+    finally:
+        terminal.close()
+
+
+def test_a_watcher_that_has_waited_enough_leaves(tmp_path: Path) -> None:
+    terminal = watching(tmp_path / "night.db")
+    try:
+        terminal.wait_for(b"waiting for it to begin")
+        terminal.type(b"\x03")
+        assert terminal.end() == 0
+        assert b"Traceback" not in terminal.written
+    finally:
+        terminal.close()
+
+
+def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "night.db"
+    monkeypatch.setattr("session.cli.screen.BEGIN_SECONDS", 0.0)
+    wait_for_session(path)
+    assert not path.exists()
+    with trainer_lock(path):
+        making = threading.Timer(0.5, path.touch)
+        making.start()
+        wait_for_session(path)
+        assert path.exists()
 
 
 def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[..., Terminal]) -> None:

@@ -414,3 +414,17 @@ async def test_a_file_that_cannot_be_read_any_more_is_named(
         await seeing.until(pilot, "lda 1,3")
         monkeypatch.setattr(SessionReader, "status", gone)
         await seeing.until(pilot, "cannot read the session: disk I/O error [/x]")
+
+
+async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, tmp_path: Path) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
+    app = open_app(path)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await seeing.until(pilot, "FINISHED")
+        path.unlink()
+        seen = await seeing.until(pilot, "cannot read the session: there is no session at")
+        assert "FINISHED" not in seen
+        canned.build(path, canned.Recipe(state="stopped", articles=5_000, restarts=()))
+        seen = await seeing.until(pilot, "STOPPED")
+        assert "5,000 articles" in seen
+        assert "cannot read" not in seen

@@ -177,7 +177,7 @@ def facts(look: Look) -> list[Fact]:
             "",
         ),
     ]
-    if look.last_words:
+    if look.last_words and s.state != "finished":
         rows.insert(1, ("", f"its last words: {visible(look.last_words)}", "warn"))
     return [row for row in rows if row[1]]
 

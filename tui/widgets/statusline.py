@@ -60,12 +60,12 @@ class StatusLine(Lines):
         if self.ascii_only:
             sign = sign if sign.isascii() else "*"
         name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
+        if self._trouble:  # then nobody knows how the trainer is
+            sign, words, colour = "!", f"cannot read the session: {visible(self._trouble)}", "bad"
         pieces: list[tuple[int, list[Part]]] = [
             (6, [("wikitopics", "strong")]),
             (0, [(f"{sign} {words}", colour)]),
         ]
-        if self._trouble:
-            pieces.append((0, [(f"cannot read the session: {visible(self._trouble)}", "bad")]))
         if self._frozen is not None:
             pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
         pieces.append((2, [(source_words(s), "")]))
