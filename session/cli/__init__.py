@@ -59,12 +59,22 @@ def run(arguments: Sequence[str]) -> int:
         say(error_line(str(error)))
         return 1
     except Exception as error:
+        if short_of_memory(error):
+            say(error_line("memory is short: end other programs, or train fewer topics or models at once"))
+            return 1
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):
             raise
         say(error_line(str(error)))
         return code
     return result if isinstance(result, int) else 0
+
+
+def short_of_memory(error: Exception) -> bool:
+    """Whether the system has refused memory, for data or for the stack of another thread."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    )
 
 
 if __name__ == "__main__":

@@ -171,7 +171,10 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_an_end_at_once_says_nothing(spawn, home, number, code):
+def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, home, number, code, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     process = spawn("demo", "--headless", "--json", start_new_session=True)
     for line in process.stdout:
         if json.loads(line)["crawled"]:
@@ -182,6 +185,16 @@ def test_an_end_at_once_says_nothing(spawn, home, number, code):
     error = process.communicate(timeout=60)[1]
     assert process.returncode in (code, 0)  # 0: on a busy machine the first Ctrl+C has done its work
     assert "resource_tracker" not in error
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+def test_short_memory_is_one_line(cli, corpus, one_line, monkeypatch, error):
+    def refused(*_, **__):
+        raise error
+
+    monkeypatch.setattr("session.start.Trainer", refused)
+    one_line(cli("train", *corpus.options()), 1, "memory is short")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
