@@ -24,8 +24,8 @@ from tui.app import Wikitopics  # noqa: E402
 from tui.controls import Controls  # noqa: E402
 from tui.themes import LIGHT  # noqa: E402
 
-ENOUGH = 12_000
-"""Articles after which the topics are worth a picture."""
+ENOUGH = 6_000
+"""Articles after which the topics are worth a picture, and the sample lasts until the last one is drawn."""
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 VIEWS = {"dashboard": "1", "topics": "2", "articles": "3", "crawl": "4", "log": "5", "sessions": "6"}
