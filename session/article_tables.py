@@ -8,9 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
+from session.database import read_rows
+from session.decoding import numbers, whole
 from session.documents import Documents
+from session.errors import Damaged
 from session.reading import Role
+from session.records import documents_room
 from session.schema import ROLES
+from session.settings import Settings
 
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""
@@ -71,11 +76,15 @@ def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) 
 
     Articles that were dropped meanwhile stay so.
     """
-    rows = db.execute(
-        "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
-    ).fetchall()
+    rows = read_rows(
+        db.conn, "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
+    )
     places = {seq: place for place, seq in enumerate(seqs)}
-    old = {seq: np.frombuffer(packed, "<u2").tolist() for seq, packed in rows if packed and seq in places}
+    old = {
+        seq: numbers(packed, "articles.topics", np.uint16, (2 * len(largest),), 0, 2**16).tolist()
+        for seq, packed in rows
+        if packed and seq in places
+    }
     db.conn.executemany(
         "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
         [
@@ -93,19 +102,31 @@ def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) 
     _insert_topics(db, columns, kept)
 
 
-def recent_articles(db: Database, first_seq: int, most: int) -> tuple[list[int], Documents]:
+def recent_articles(
+    db: Database, first_seq: int, most: int, settings: Settings, n_words: int
+) -> tuple[list[int], Documents]:
     """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers."""
     seqs: list[int] = []
     parts: list[Documents] = []
-    rows = db.execute(
-        "SELECT first_seq FROM recent WHERE first_seq + articles > ? ORDER BY first_seq", [first_seq]
-    ).fetchall()
-    for (first,) in rows:
+    rows = read_rows(
+        db.conn,
+        "SELECT first_seq, articles FROM recent WHERE first_seq + articles > ? ORDER BY first_seq",
+        [first_seq],
+    )
+    for first, articles in rows:
         if len(seqs) == most:
             break
-        (data,) = db.execute("SELECT documents FROM recent WHERE first_seq = ?", [first]).fetchone()
+        ((data,),) = read_rows(
+            db.conn,
+            "SELECT documents FROM recent WHERE first_seq = ?",
+            [whole(first, "recent.first_seq", 1)],
+            largest=documents_room(settings),
+        )
+        found = Documents.from_bytes(data, "recent.documents", n_words)
+        if len(found) != articles:
+            raise Damaged("recent.articles is another number than that of the documents")
         start = max(0, first_seq - first)
-        part = Documents.from_bytes(data)[start : start + most - len(seqs)]
+        part = found[start : start + most - len(seqs)]
         parts.append(part)
         seqs += range(first + start, first + start + len(part))
     return seqs, Documents.concatenate(parts)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.page import Activity, Position
+from session.decoding import whole
 from session.documents import Block, Documents
 from session.errors import BadUsage
 from session.feed import Wait
@@ -144,7 +145,8 @@ class CountsFeed:
         self._next = 0
 
     def start(self, position: Position | None) -> None:
-        self._next = int(position["document"]) if position else 0
+        place = "progress.position"
+        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
 
     async def next(self) -> Block | None:
         if self._next >= len(self._file):

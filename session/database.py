@@ -3,20 +3,42 @@
 import contextlib
 import errno
 import os
+import re
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
-from session.errors import BadUsage, DiskFull, NotASession, NotNow, SessionError
+from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from session.paths import BESIDE, LOCK
 from session.schema import APPLICATION_ID, VERSION, migrations
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
 """How long a write waits for another program's; so that a trainer told to stop does so within seconds."""
+SMALL = 2**20
+"""Bytes that a value may take, where a reader does not expect more."""
+MOST_ROWS = 100_000
+"""Rows that a question may have as its answer, where a reader does not expect more."""
+
+_COMPUTES = re.compile(r"\b(AS|CHECK|DEFAULT|WHERE)\b", re.IGNORECASE)
+"""In the SQL of a table or an index: it has expressions, which SQLite would evaluate for us."""
+_DAMAGE = (
+    "malformed",
+    "no such table",
+    "no such column",
+    "values were supplied",
+    "already exists",
+    "constraint failed",
+    "datatype mismatch",
+    "integer overflow",
+    "too big",
+    "UTF-8",
+)
+"""Parts of SQLite's messages that tell of a file which was changed by hand, or damaged."""
 
 
 def connect(path: Path, *, timeout: float | None = None) -> Database:
@@ -31,7 +53,7 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
     )
     try:
         db = Database(connection)
-        version = check_version(connection, path)
+        version = check_session(connection, path)
         # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
         # a whole earlier state, from which the same stream is trained again identically.
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -70,8 +92,8 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     text = str(error)
     if "not a database" in text:
         return NotASession(f"{path} is damaged or no session: not an SQLite file")
-    if "malformed" in text:
-        return NotASession(f"{path} is damaged or no session: {text}")
+    if any(part in text for part in _DAMAGE):
+        return Damaged(text if text.isascii() and text.isprintable() else "text that is no UTF-8")
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
@@ -83,8 +105,14 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     return SessionError(f"{path}: {text}")
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version. Raises :class:`NotASession` for another program's file or a newer version."""
+def check_session(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version of a session that holds nothing but plain tables; from now on none of it computes.
+
+    Raises :class:`NotASession` for another program's file or a newer version, :class:`Damaged` for views,
+    triggers, virtual tables and columns that are computed: they could run for ever, or take all memory.
+    """
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cache_size = -2000")  # kB; the file could ask for any size
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotASession(f"{path} is no wikitopics session")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -92,7 +120,48 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
+    for kind, name, sql, page in read_rows(connection, "SELECT type, name, sql, rootpage FROM sqlite_master"):
+        if not _is_plain(kind, sql or "", page or 0):
+            raise Damaged(f"it holds the {kind} {name!r}: only plain tables belong in a session")
     return version
+
+
+def _is_plain(kind: str, sql: str, page: int) -> bool:
+    """Whether a part of a schema only stores; what has no page of its own is a view, a trigger or virtual."""
+    if page == 0 or _COMPUTES.search(sql):
+        return False
+    return kind == "table" or (kind == "index" and sql.count("(") <= 1)
+
+
+def read_rows(
+    connection: sqlite3.Connection,
+    sql: str,
+    parameters: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
+) -> list[tuple[Any, ...]]:
+    """All rows of an answer: the one door through which values leave a session file.
+
+    Raises :class:`Damaged` where there are over ``most``, and sqlite3.DataError, before it is loaded, where a
+    value takes over ``largest`` bytes.
+    """
+    before = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
+    try:
+        with contextlib.closing(connection.execute(sql, parameters)) as cursor:
+            rows = cursor.fetchmany(most + 1)
+    finally:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+    if len(rows) > most:
+        raise Damaged(f"it holds over {most:,} rows where a few are expected")
+    return rows
+
+
+def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
+    """The row of a table that has but one, by column; None where it is not there."""
+    columns = [row[1] for row in read_rows(connection, f"PRAGMA table_info({table})")]
+    rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
+    return dict(zip(columns, rows[0], strict=True)) if rows else None
 
 
 def check_file(path: Path) -> None:

@@ -1,6 +1,5 @@
 """Articles as the trainer sees them: word counts, and just enough to name each article again."""
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.page import Skip
-from session.blobs import damaged_told
+from session.blobs import pack_arrays, unpack_arrays
+from session.decoding import from_json, listed, text
+from session.errors import Damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +83,34 @@ class Documents:
 
     def to_bytes(self) -> bytes:
         """As the store keeps them: .npz without pickle."""
-        buffer = io.BytesIO()
-        np.savez(
-            buffer,
-            page_ids=_small(self.page_ids),
-            revision_ids=_small(self.revision_ids),
-            titles=np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
-            lengths=_small(np.diff(self.indptr)),
-            word_ids=_small(self.word_ids),
-            counts=_small(self.counts),
+        return pack_arrays(
+            {
+                "page_ids": _small(self.page_ids),
+                "revision_ids": _small(self.revision_ids),
+                "titles": np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
+                "lengths": _small(np.diff(self.indptr)),
+                "word_ids": _small(self.word_ids),
+                "counts": _small(self.counts),
+            }
         )
-        return buffer.getvalue()
 
     @staticmethod
-    def from_bytes(data: bytes) -> "Documents":
-        """The inverse of :meth:`to_bytes`. Raises :class:`NotASession` for bytes that are none of its."""
-        with damaged_told("word counts"), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return Documents(
-                arrays["page_ids"].astype(np.int64),
-                arrays["revision_ids"].astype(np.int64),
-                tuple(json.loads(arrays["titles"].tobytes())),
-                np.concatenate((np.zeros(1, np.int64), np.cumsum(arrays["lengths"], dtype=np.int64))),
-                arrays["word_ids"].astype(np.int32),
-                arrays["counts"].astype(np.int32),
-            )
+    def from_bytes(data: object, place: str, n_words: int) -> "Documents":
+        """The inverse of :meth:`to_bytes`, for a vocabulary of ``n_words``. Raises :class:`Damaged`."""
+        arrays = unpack_arrays(data, place)
+        titles = listed(from_json(_joined(arrays.get("titles")), place, longest=2**30), place, text)
+        n, limits = len(titles), np.iinfo(np.int64)
+        lengths = _whole(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
+        indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        total = int(indptr[-1])
+        return Documents(
+            _whole(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
+            _whole(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
+            titles,
+            indptr,
+            _whole(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
+            _whole(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
+        )
 
     @staticmethod
     def concatenate(parts: Sequence["Documents"]) -> "Documents":
@@ -129,6 +134,31 @@ class Documents:
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
         )
+
+
+def _joined(characters: NDArray[Any] | None) -> object:
+    """The JSON of the titles, which lies in an array of bytes."""
+    if characters is None or characters.dtype != np.uint8:
+        return None
+    return characters.tobytes().decode("ascii", "replace")
+
+
+def _whole(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    place: str,
+    shape: tuple[int, ...],
+    low: int,
+    high: int,
+    dtype: type[np.signedinteger[Any]],
+) -> NDArray[Any]:
+    """One of the arrays, of this shape, its whole numbers from ``low`` to ``high``."""
+    found = arrays.get(name)
+    if found is None or found.shape != shape or found.dtype.kind not in "iu":
+        raise Damaged(f"{place} lacks {name}, or has others than it has to")
+    if found.size and not low <= int(found.min()) <= int(found.max()) <= high:
+        raise Damaged(f"{place} has {name} that are out of range")
+    return found.astype(dtype)
 
 
 def _small(values: NDArray[Any]) -> NDArray[Any]:

@@ -35,6 +35,13 @@ class NotASession(SessionError):
     exit_code = 5
 
 
+class Damaged(NotASession):
+    """Something in the file is not as any session of ours has it; takes what it is, in a few words."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the session is damaged ({what}): restore a backup, or start another --session")
+
+
 class NotRunning(SessionError):
     """A running trainer was asked for, and none runs."""
 

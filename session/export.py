@@ -130,10 +130,9 @@ def write_json(
 
 def model_npz(reader: SessionReader, name: str) -> bytes:
     """The model as .npz: topic_word (K, W), alpha (K,), vocabulary (W,), topic_share (K,)."""
-    from session.models import load_model
+    from session.models import saved_model
 
-    state = reader.model_state(name)
-    model: Any = load_model(state)
+    model: Any = saved_model(reader, name)
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from model import Minibatch
 from model.coherence import top_words
-from session.models import load_model
+from session.models import saved_model
 from session.reader import SessionReader
 from vocab import Vocabulary
 
@@ -24,7 +24,7 @@ def proportions(
         np.concatenate([ids for ids, _ in counted]),
         np.concatenate([counts for _, counts in counted]),
     )
-    learnt: Any = load_model(reader.model_state(model))
+    learnt: Any = saved_model(reader, model)
     theta = learnt.infer(batch)
     return [(int(counts.sum()), theta[d]) for d, (_, counts) in enumerate(counted)]
 
@@ -36,7 +36,7 @@ def topics(
 
     Where snapshots keep enough words, :meth:`SessionReader.topics` answers without loading the model.
     """
-    learnt: Any = load_model(reader.model_state(model))
+    learnt: Any = saved_model(reader, model)
     beta, words = learnt.topics(), reader.vocabulary()
     return [
         (topic, share, tuple((words[i], float(beta[topic, i])) for i in ids))

@@ -3,13 +3,20 @@
 import hashlib
 import sqlite3
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
-from session.database import as_session_error
+from session.database import as_session_error, check_session, read_rows
+from session.decoding import whole
 from session.documents import Documents
-from session.errors import BadUsage
+from session.errors import BadUsage, Damaged
 from session.reader import SessionReader
+from session.records import documents_room
+
+MOST_BLOCKS = 10_000_000
+"""Rows of kept counts, one a minibatch."""
 
 
 class KeptCounts:
@@ -24,20 +31,19 @@ class KeptCounts:
         with SessionReader(path) as reader:
             self.words = reader.vocabulary()
             settings = reader.settings()
-        if not settings.get("keep_counts"):
+        if not settings.keep_counts:
             raise BadUsage(
                 f"the session {path} kept no counts: it needs `train --keep-counts` from its start"
             )
-        self._fingerprint = str(settings["fingerprint"])
+        self._fingerprint = settings.fingerprint
+        self._room = documents_room(settings)
         self._connection = sqlite3.connect(
             path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
         )
-        try:
-            rows = self._connection.execute("SELECT id, articles FROM kept_counts ORDER BY id").fetchall()
-        except sqlite3.Error as error:
-            raise as_session_error(error, path) from None
+        check_session(self._connection, path)
+        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
         self._ids = [row[0] for row in rows]
-        self._starts = list(accumulate((row[1] for row in rows), initial=0))
+        self._starts = list(accumulate((whole(row[1], "kept_counts.articles", 1) for row in rows), initial=0))
         self._block: tuple[int, Documents] | None = None
 
     def __len__(self) -> int:
@@ -63,11 +69,20 @@ class KeptCounts:
 
     def _read(self, number: int) -> Documents:
         if self._block is None or self._block[0] != number:
-            (data,) = self._connection.execute(
-                "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]]
-            ).fetchone()
-            self._block = number, Documents.from_bytes(data)
+            ((data,),) = self._rows(
+                "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]], largest=self._room
+            )
+            documents = Documents.from_bytes(data, "kept_counts.documents", len(self.words))
+            if len(documents) != self._starts[number + 1] - self._starts[number]:
+                raise Damaged("kept_counts.articles is another number than that of the documents")
+            self._block = number, documents
         return self._block[1]
+
+    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
+        try:
+            return read_rows(self._connection, sql, parameters, **limits)
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
 
     def close(self) -> None:
         """Safe to call twice."""

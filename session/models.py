@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from model import KINDS
-from session.errors import NotASession
+from session.errors import Damaged
+from session.reader import SessionReader
+from session.reading import ModelStatus
 from session.spec import ModelSpec
 from session.store import ModelRow
 
@@ -19,12 +21,20 @@ def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Any
     return KINDS[spec.kind](n_words=n_words, n_documents=n_documents, seed=seed, **spec.parameters())
 
 
-def load_model(state: Mapping[str, Any]) -> Any:
-    """The model that had this state. Raises :class:`NotASession` for a state that no model here has."""
+def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> Any:
+    """The model that had this state. Raises :class:`Damaged` where that is not the model stored there."""
     try:
-        return KINDS[state["kind"]].from_state(state)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise NotASession(f"the session's model was kept by another wikitopics ({error})") from None
+        model = KINDS[stored.kind].from_state(state)
+    except ValueError as error:
+        raise Damaged(f"model {stored.name}: {error}") from None
+    if (model.n_topics, model.n_words) != (stored.topics, n_words):
+        raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
+    return model
+
+
+def saved_model(reader: SessionReader, name: str) -> Any:
+    """The model of this name at the last commit."""
+    return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
 
 
 def model_row(model: Any, log_likelihood: float | None) -> ModelRow:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from session.measure import Measured
 from session.reading import skips_told
-from session.store import Progress
+from session.records import Progress
 
 MANY_ARTICLES = 500_000
 DUMP_ADVICE = (

@@ -8,6 +8,8 @@ from typing import Any
 
 from session.database import connect, writing
 from session.process import Process
+from session.records import Wishes
+from session.tables import read_wishes
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
@@ -32,12 +34,11 @@ class Pulse:
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
+            read_wishes(self._db.conn)  # that there is a row
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 
-    def beat(
-        self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None
-    ) -> dict[str, int]:
+    def beat(self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None) -> Wishes:
         """Say that the trainer lives and what it does; returns what others ask of it.
 
         ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
@@ -59,10 +60,10 @@ class Pulse:
                     "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", [now, *flow]
                 )
                 self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
-            row = dict(self._db.table("control").get(1))
-            if row["save"]:
+            wishes = read_wishes(self._db.conn)
+            if wishes.save:
                 self._db.execute("UPDATE control SET save = 0")
-        return row
+        return wishes
 
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""

@@ -11,8 +11,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from session.process import Process
-
 State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
 """`dead`: the trainer's process is gone without having said so. `stalled`: it holds the session but has
 given no sign of life for 15 s. `finished`: the source has ended or
@@ -67,15 +65,6 @@ class Flow:
     """Articles a second while the models learn, that is what they could take; 0 while they do not."""
     queue: int
     """Articles crawled and waiting to be trained."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """A trainer's last sign of life."""
-
-    at: float
-    state: str
-    process: Process
 
 
 @dataclass(frozen=True, slots=True)

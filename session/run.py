@@ -20,13 +20,14 @@ from typing import Any, TypeVar
 
 from session.database import as_session_error
 from session.documents import Block
-from session.errors import NotNow, SessionError
+from session.errors import Damaged, NotNow, SessionError
 from session.feed import Feed
 from session.news import Line, News
 from session.pulse import Pulse
 from session.rates import Speed
+from session.records import Progress, Wishes
 from session.saving import COMMIT_SECONDS, Saving
-from session.store import Progress, Store
+from session.store import Store
 from session.trainer import Trainer
 
 BEAT_SECONDS = 0.5
@@ -133,10 +134,10 @@ class Run:
         except sqlite3.Error as error:
             raise as_session_error(error, self._path) from None
         await self._log(pulse, "info", f"a trainer began (pid {os.getpid()})")
-        self._feed.start(self._trainer.progress.position)
         over = asyncio.Event()
         beat = asyncio.create_task(self._beat(pulse, over))
         try:
+            self._feed.start(self._trainer.progress.position)
             await self._consume()
             if not self._stop.is_set():
                 await self._commit_if(True)  # the last measurement may take long
@@ -362,17 +363,19 @@ class Run:
             return "stopping"
         return "paused" if self._paused else "running"
 
-    def _obey(self, wishes: dict[str, int]) -> None:
-        if wishes.get("stop"):
+    def _obey(self, wishes: Wishes | None) -> None:
+        if wishes is None:
+            return
+        if wishes.stop:
             self.stop("stopped by `wikitopics stop`")
-        self._save = self._save or bool(wishes.get("save"))
-        self._paused = bool(wishes.get("paused", self._paused))
+        self._save = self._save or wishes.save
+        self._paused = wishes.paused
         if self._paused and not self._stop.is_set():
             self._go_on.clear()
         else:
             self._go_on.set()
 
-    async def _say(self, pulse: Pulse, state: str, *, keep_flow: bool) -> dict[str, int]:
+    async def _say(self, pulse: Pulse, state: str, *, keep_flow: bool) -> Wishes | None:
         activity = self._feed.activity
         report = self._as_report()
         values = {
@@ -395,8 +398,8 @@ class Run:
         flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None
         try:
             return await self._in_pulse(lambda: pulse.beat(state, values, flow))
-        except sqlite3.Error:
-            return {}  # a busy or full disk: the next beat tries again, and the commit says what is wrong
+        except (sqlite3.Error, Damaged):
+            return None  # a busy or full disk: the next beat tries again, and the commit says what is wrong
 
     def _as_report(self) -> Report:
         activity = self._feed.activity

@@ -1,11 +1,12 @@
 """What a session is created with and keeps: resuming it with anything else is refused."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from session.errors import BadUsage
 from session.spec import ModelSpec
+
+KEEP_ARTICLES = ("all", "top", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +41,10 @@ class Settings:
         return max(self.batch_sizes)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values for the store."""
+        """Plain values for the store; :func:`session.records.decode_settings` is the inverse."""
         values = asdict(self)
         values["models"] = [spec.as_json() for spec in self.models]
         return values
-
-    @staticmethod
-    def from_json(values: Mapping[str, Any]) -> "Settings":
-        """The inverse of :meth:`as_json`."""
-        known = dict(values)
-        known["models"] = tuple(ModelSpec(**spec) for spec in known["models"])
-        known["batch_sizes"] = tuple(known["batch_sizes"])
-        return Settings(**known)
 
 
 def check_batch_sizes(models: tuple[ModelSpec, ...], sizes: tuple[int, ...]) -> None:

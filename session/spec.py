@@ -11,7 +11,10 @@ from session.errors import BadUsage, did_you_mean
 KINDS = ("lda", "scvb0", "hdp")
 _DEFAULT_TOPICS = {"lda": 100, "scvb0": 100, "hdp": 300}
 _KEYS = ("name", "topics", "alpha", "eta", "omega", "batch_size", "kappa", "tau0")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+"""Of a model."""
+MOST_TOPICS = 10_000
+MOST_BATCH = 1_000_000
 _PRIORS = (1e-9, 1e9)
 """Smallest and largest prior: beyond them single precision overflows, or a topic's share becomes 0 / 0."""
 
@@ -83,17 +86,17 @@ def _parse(text: str, defaults: Mapping[str, object]) -> ModelSpec:
         shared = {key: value for key, value in shared.items() if key not in ("alpha", "eta", "omega")}
     merged = shared | values
     name = str(merged.get("name", kind))
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise BadUsage(f"--model {text!r}: a model's name has letters, digits, '.', '_' and '-'")
     try:
         return ModelSpec(
             kind=kind,
             name=name,
-            topics=_whole("topics", merged.get("topics", _DEFAULT_TOPICS[kind]), 1, 10_000),
+            topics=_whole("topics", merged.get("topics", _DEFAULT_TOPICS[kind]), 1, MOST_TOPICS),
             alpha=_prior("alpha", merged.get("alpha"), learnable=kind != "hdp"),
             eta=_prior("eta", merged.get("eta"), learnable=kind != "hdp"),
             omega=_optional("omega", merged.get("omega"), *_PRIORS, closed=True),
-            batch_size=_whole("batch-size", merged["batch_size"], 1, 1_000_000)
+            batch_size=_whole("batch-size", merged["batch_size"], 1, MOST_BATCH)
             if "batch_size" in merged
             else None,
             kappa=_kappa(kind, merged.get("kappa")),

@@ -22,6 +22,7 @@ from session.lock import trainer_lock
 from session.models import default_batch_size, model_row, new_model
 from session.paths import user_path
 from session.reader import SessionReader
+from session.records import Progress
 from session.request import TrainRequest, check_resumable
 from session.run import Limits, Report, Run, watch_signals
 from session.settings import Settings, check_batch_sizes
@@ -94,7 +95,7 @@ def _stored_settings(path: Path) -> Settings | None:
     if not os.path.exists(path):
         return None
     with SessionReader(path) as reader:
-        return Settings.from_json(reader.settings())
+        return reader.settings()
 
 
 def _check(path: Path, request: TrainRequest) -> Settings | None:
@@ -183,7 +184,7 @@ async def _train_alone(
         await feed.close()
 
 
-def _ended(progress: stores.Progress, limit: int | None) -> str:
+def _ended(progress: Progress, limit: int | None) -> str:
     """Why a session is finished, in a line."""
     if progress.articles == 0 and progress.held_out:
         return (

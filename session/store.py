@@ -9,13 +9,11 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from session.article_tables import (
@@ -27,45 +25,18 @@ from session.article_tables import (
     recent_articles,
     renew_topics,
 )
-from session.blobs import pack_state, unpack_state
-from session.database import as_session_error, connect, remove_database, sync, writing
+from session.blobs import pack_state
+from session.database import as_session_error, connect, read_rows, remove_database, sync, writing
+from session.decoding import whole
 from session.documents import Documents
 from session.errors import SessionError
+from session.records import LARGEST_SNAPSHOT, Progress, Snapshot, decode_snapshot
 from session.schema import APPLICATION_ID, VERSION, migrations
 from session.settings import Settings
+from session.tables import read_committed, read_documents, read_models, read_settings, read_state, read_words
 
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far the stream has come. ``crawled = articles + held_out + pending + skipped``, always."""
-
-    articles: int = 0
-    tokens: int = 0
-    held_out: int = 0
-    crawled: int = 0
-    pending: int = 0
-    skipped: int = 0
-    skips: dict[str, int] = field(default_factory=dict)
-    """``skipped`` by reason, since reasons are kept."""
-    minibatches: int = 0
-    pending_offset: int = 0
-    """Documents of the first pending row that are trained already."""
-    position: dict[str, Any] | None = None
-    lap: float | None = None
-    renew_from: int | None = None
-    """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
-    finished: bool = False
-    elapsed_seconds: float = 0.0
-    bytes_read: int = 0
-
-    def skip(self, reason: str, number: int) -> None:
-        """``number`` more articles are skipped."""
-        if number:
-            self.skipped += number
-            self.skips[reason] = self.skips.get(reason, 0) + number
 
 
 @dataclass(slots=True)
@@ -78,17 +49,6 @@ class ModelRow:
     updates: int
     rho: float
     log_likelihood: float | None
-
-
-@dataclass(slots=True)
-class Snapshot:
-    """The top words of every topic of one model at one point of the stream."""
-
-    model: int
-    articles: int
-    word_ids: NDArray[np.int32]
-    probabilities: NDArray[np.float32]
-    shares: NDArray[np.float32]
 
 
 @dataclass(slots=True)
@@ -170,42 +130,60 @@ class Store:
         self.path = path
         self._db = connect(path)
         self._file = os.stat(path)
-        self.settings = Settings.from_json(
-            {row["key"]: json.loads(row["value"]) for row in self._db.table("settings").rows}
-        )
-        # Numbers of articles are never used twice, also where --keep-articles drops rows.
-        self._next_seq = int(self._db.execute("SELECT next_seq FROM progress").fetchone()[0])
+        try:
+            with self._errors():
+                self.settings = read_settings(self._db.conn)
+                self._words = read_words(self._db.conn)
+                self.models = read_models(self._db.conn, self.settings.models)
+                # Numbers of articles are never used twice, also where --keep-articles drops rows.
+                self._next_seq = read_committed(self._db.conn).next_seq
+        except BaseException:
+            self._db.close()
+            raise
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
+
+    @property
+    def n_words(self) -> int:
+        """W, the size of the vocabulary."""
+        return len(self._words)
 
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id."""
-        return tuple(str(self._db.execute("SELECT words FROM vocabulary").fetchone()[0]).split("\n"))
+        return self._words
 
     def progress(self) -> Progress:
         """As of the last commit."""
-        row = self._db.table("progress").get(1)
-        row["position"] = json.loads(row["position"]) if row["position"] else None
-        row["skips"] = json.loads(row["skips"]) if row["skips"] else {}
-        row["finished"] = bool(row["finished"])
-        return Progress(**{f.name: row[f.name] for f in fields(Progress)})
+        with self._errors():
+            return read_committed(self._db.conn).progress
 
-    def model_states(self) -> list[dict[str, Any]]:
-        """The models' states in the order of the settings."""
-        rows = self._db.execute("SELECT scalars, arrays FROM models ORDER BY id").fetchall()
-        return [unpack_state(scalars, arrays) for scalars, arrays in rows]
+    def model_states(self) -> Iterator[dict[str, Any]]:
+        """The models' states in the order of the settings, one at a time."""
+        for number, model in enumerate(self.models):
+            with self._errors():
+                yield read_state(self._db.conn, number, model.topics, self.n_words)
 
     def model_scores(self) -> list[float | None]:
         """The models' last log-likelihoods."""
-        return [row[0] for row in self._db.execute("SELECT log_likelihood FROM models ORDER BY id")]
+        with self._errors():
+            return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
 
     def pending(self) -> list[tuple[int, Documents]]:
         """Stretches crawled and not wholly trained, oldest first."""
-        rows = self._db.execute("SELECT id, documents FROM pending ORDER BY id").fetchall()
-        return [(number, Documents.from_bytes(data)) for number, data in rows]
+        return self._documents("pending")
 
     def held_out(self) -> Documents:
         """The held-out articles so far."""
-        rows = self._db.execute("SELECT documents FROM held_out ORDER BY id").fetchall()
-        return Documents.concatenate([Documents.from_bytes(data) for (data,) in rows])
+        return Documents.concatenate([documents for _, documents in self._documents("held_out")])
+
+    def _documents(self, table: str) -> list[tuple[int, Documents]]:
+        with self._errors():
+            return read_documents(self._db.conn, table, self.settings, self.n_words)
 
     def commit(
         self,
@@ -276,10 +254,8 @@ class Store:
 
         Raises :class:`SessionError`.
         """
-        try:
-            return recent_articles(self._db, first_seq, most)
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
+        with self._errors():
+            return recent_articles(self._db, first_seq, most, self.settings, self.n_words)
 
     def _check_place(self) -> None:
         """SQLite would go on writing to a file without a name, and all would be lost in the end."""
@@ -292,17 +268,21 @@ class Store:
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
-        return [
-            row[0] for row in self._db.execute(f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
-        ]
+        with self._errors():
+            rows = read_rows(self._db.conn, f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
+        return [whole(articles, f"{table}.articles") for (articles,) in rows]
 
     def last_snapshots(self) -> dict[int, Snapshot]:
         """The newest snapshot of each model that has one, by the model's number."""
         # Of the columns beside max(), SQLite gives those of the row that holds it.
-        rows = self._db.execute(
-            "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model"
-        )
-        return {row[0]: _as_snapshot(*row) for row in rows}
+        with self._errors():
+            rows = read_rows(
+                self._db.conn,
+                "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model",
+                largest=LARGEST_SNAPSHOT,
+            )
+        found = [decode_snapshot(row, self.models, self.n_words) for row in rows]
+        return {snapshot.model: snapshot for snapshot in found}
 
     def trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
@@ -313,17 +293,6 @@ class Store:
         """Leave all in the one file, whoever else has it open; safe to call twice."""
         self.trim_log()
         self._db.close()
-
-
-def _as_snapshot(model: int, articles: int, word_ids: bytes, probabilities: bytes, shares: bytes) -> Snapshot:
-    each = np.frombuffer(shares, np.float32)
-    return Snapshot(
-        model,
-        articles,
-        np.frombuffer(word_ids, np.int32).reshape(len(each), -1),
-        np.frombuffer(probabilities, np.float32).reshape(len(each), -1),
-        each,
-    )
 
 
 def _model_columns(row: ModelRow) -> dict[str, Any]:

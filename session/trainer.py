@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from model import Minibatch, drift
 from session.article_tables import ArticleRows, Largest
 from session.documents import Block, Documents
+from session.errors import Damaged
 from session.measure import HeldOut, Measured, snapshot_words
 from session.models import load_model, model_row
 from session.reading import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
+from session.records import Progress, Snapshot
 from session.schedule import evaluation_due, minibatch_size, renewal_due, thinned
 from session.settings import Settings
-from session.store import Changes, Progress, Snapshot, Store
+from session.store import Changes, Store
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
@@ -38,8 +40,8 @@ class Trainer:
         self.progress: Progress = store.progress()
         self.article_limit = article_limit
         self.models = []
-        for state in store.model_states():
-            model = load_model(state)
+        for stored, state in zip(store.models, store.model_states(), strict=True):
+            model = load_model(state, stored, store.n_words)
             model.threads = threads
             self.models.append(model)
         self._scores = store.model_scores()
@@ -47,6 +49,7 @@ class Trainer:
         self._pending: deque[tuple[int, Documents]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
+        self._check_account()
         self._measured_on: HeldOut | None = None
         self._measured_at = store.points("metrics")
         self.measured = self._as_measured()
@@ -58,6 +61,18 @@ class Trainer:
         self._learnt = False
         self._threads = threads
         self._fed: list[Block] = []
+
+    def _check_account(self) -> None:
+        """Raises :class:`Damaged` where the articles that are kept are not those that were counted."""
+        progress = self.progress
+        if len(self._held_out) != progress.held_out:
+            raise Damaged("held_out holds another number of articles than progress.held_out")
+        lengths = [len(documents) for _, documents in self._pending]
+        if (
+            progress.pending_offset > sum(lengths[:1])
+            or sum(lengths) != progress.pending_offset + progress.pending
+        ):
+            raise Damaged("pending holds another number of articles than progress.pending")
 
     def as_committed(self) -> "Trainer":
         """As of the last commit, with what was fed since: a step that came to no end has left no trace.

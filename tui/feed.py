@@ -89,7 +89,8 @@ class Feed:
             return look
         status = reader.status()
         if look is None:
-            look = Look(status=status, at=0.0, settings=reader.settings(), models=tuple(reader.models()))
+            settings = reader.settings().as_json()
+            look = Look(status=status, at=0.0, settings=settings, models=tuple(reader.models()))
         look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
         if version != self._version:  # a heartbeat, say, with new rates
             runs = tuple(reader.runs())

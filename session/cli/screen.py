@@ -95,7 +95,7 @@ def contact_missing(path: Path, request: Any) -> bool:
     if path.exists():
         with SessionReader(path) as reader:
             settings = reader.settings()
-        return needs_contact(settings["source"], settings["source_options"])
+        return needs_contact(settings.source, settings.source_options)
     return needs_contact(request.source_kind(), source_options(request, None))
 
 

@@ -1,12 +1,15 @@
 """What a small session's tables hold."""
 
+import hashlib
+
 import numpy as np
 
 from session.article_tables import ArticleRows
 from session.documents import Documents
+from session.records import Snapshot
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import Changes, ModelRow, Snapshot
+from session.store import Changes, ModelRow
 
 WORDS = ("aa", "bb", "cc")
 
@@ -17,7 +20,7 @@ def settings():
         "a wiki",
         {"api_url": "http://x"},
         "english",
-        "f" * 64,
+        hashlib.sha256("\n".join(WORDS).encode()).hexdigest(),
         0,
         2,
         10,

@@ -14,6 +14,7 @@ from session.article_tables import (
 )
 from session.documents import Documents
 from session.schema import migrations
+from tests.session.rows import settings
 
 
 @pytest.fixture
@@ -69,13 +70,13 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 def test_the_newest_are_read_some_at_a_time(db):
     for first in (1, 4, 107):
         insert_recent(db, documents(3, first), first)
-    seqs, found = recent_articles(db, 0, 2)
+    seqs, found = recent_articles(db, 0, 2, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
-    seqs, found = recent_articles(db, 3, 4)
+    seqs, found = recent_articles(db, 3, 4, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
-    seqs, found = recent_articles(db, 7, 100)
+    seqs, found = recent_articles(db, 7, 100, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
-    assert recent_articles(db, 110, 100)[0] == []
+    assert recent_articles(db, 110, 100, settings(), 1)[0] == []
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):

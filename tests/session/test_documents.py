@@ -76,7 +76,7 @@ def test_nothing_but_empty_articles():
 )
 def test_bytes_and_back(title):
     whole = documents([2, 0, 3], titles=("a", title, "b"))
-    assert same(Documents.from_bytes(whole.to_bytes()), whole)
+    assert same(Documents.from_bytes(whole.to_bytes(), "here", 5), whole)
 
 
 def test_no_pickle_in_the_bytes():

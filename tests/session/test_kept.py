@@ -19,7 +19,7 @@ def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, sta
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
     with SessionReader(first) as reader:
-        documents = reader.settings()["documents"]
+        documents = reader.settings().documents
         crawled = reader.status().articles
     again = cli(
         "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,

@@ -2,7 +2,7 @@
 
 from session.measure import Measured
 from session.news import DUMP_ADVICE, News
-from session.store import Progress
+from session.records import Progress
 
 UNMEASURED = Measured(0, {})
 

@@ -16,8 +16,8 @@ def test_the_pulse_answers_with_what_others_ask(path):
             other.execute("UPDATE control SET save = 1, paused = 1")
             other.commit()
         wishes = pulse.beat("running", {"x": 1}, (1.0, 2.0, 3))
-        assert (wishes["save"], wishes["paused"]) == (1, 1)
-        assert pulse.beat("running", {}, None)["save"] == 0
+        assert (wishes.save, wishes.paused) == (True, True)
+        assert not pulse.beat("running", {}, None).save
         pulse.event("warning", "\x1b[31mred\x1b[0m")
         pulse.end(run, "finished")
     with SessionReader(path) as reader:

@@ -51,7 +51,7 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
 @pytest.mark.parametrize("kept", [path for path in ALL if path.stem in "12"], ids=lambda path: path.stem)
 def test_an_old_model_is_read_as_it_was(kept, tmp_path):
     """Its generator was kept as numpy's own dict, step sizes as lists, and what is not known as None."""
-    from session.models import load_model
+    from session.models import saved_model
     from session.reader import SessionReader
 
     path = tmp_path / "old.db"
@@ -59,7 +59,7 @@ def test_an_old_model_is_read_as_it_was(kept, tmp_path):
     with SessionReader(path) as reader:
         for name in ("lda", "scvb0", "hdp"):
             state = reader.model_state(name)
-            model = load_model(state)
+            model = saved_model(reader, name)
             assert model._random.bit_generator.state == state["random"]
             now = model.state()
             assert now["random"].dtype == np.uint64

@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from session.errors import BadUsage
+from session.records import decode_settings
 from session.settings import Settings, check_batch_sizes
 from session.spec import ModelSpec, parse_specs
 
@@ -92,7 +95,8 @@ def test_settings_survive_the_file():
     settings = Settings(
         "api", "en.wikipedia.org", {"api_url": "x"}, "english", "f" * 64, 7, 10, 99, specs, (64, 32), "all"
     )
-    assert Settings.from_json(settings.as_json()) == settings
+    rows = [(key, json.dumps(value)) for key, value in settings.as_json().items()]
+    assert decode_settings(rows) == settings
     assert settings.batch_size == 64
 
 

@@ -16,8 +16,9 @@ from session.database import connect
 from session.errors import DiskFull, SessionError
 from session.lock import lock_path
 from session.reader import SessionReader
+from session.records import Progress
 from session.schema import VERSION
-from session.store import Changes, ModelRow, Progress, Store
+from session.store import Changes, ModelRow, Store
 from tests.session.rows import WORDS, changes, documents, row, settings
 
 TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
@@ -39,7 +40,7 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
         assert store.vocabulary() == WORDS
         assert store.progress() == Progress()
         assert store.model_scores() == [None]
-        assert np.array_equal(store.model_states()[0]["a"], np.zeros((2, 3)))
+        assert np.array_equal(next(store.model_states())["a"], np.zeros((2, 3)))
         assert store.pending() == []
         assert len(store.held_out()) == 0
         for suffix in ("-wal", "-shm"):
@@ -96,7 +97,7 @@ def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
     stores.create(tmp_path / "new.db", settings(), WORDS, [row(5.0)])
     assert sorted(os.listdir(tmp_path)) == ["home", "new.db"]
     with contextlib.closing(Store(tmp_path / "new.db")) as store:
-        assert np.array_equal(store.model_states()[0]["a"], np.full((2, 3), 5.0))
+        assert np.array_equal(next(store.model_states())["a"], np.full((2, 3), 5.0))
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
@@ -126,7 +127,7 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
     with contextlib.closing(Store(path)) as store:
         assert store.progress() == progress
         assert store.model_scores() == [-7.0]
-        assert np.array_equal(store.model_states()[0]["a"], np.ones((2, 3)))
+        assert np.array_equal(next(store.model_states())["a"], np.ones((2, 3)))
         ((number, pending),) = store.pending()
         assert number == 1
         assert pending.page_ids.tolist() == [5, 6]

@@ -1,5 +1,6 @@
 """Standard output as the terminal, a pipe or a shell's redirection has it: encodings, closed streams."""
 
+import hashlib
 import json
 import os
 import pty
@@ -71,17 +72,33 @@ def titled(trained: Path) -> Path:
 
 @pytest.fixture
 def hostile(trained: Path) -> Path:
-    """A session whose words, titles, model and source act on a terminal."""
+    """A session whose titles and source act on a terminal."""
     with closing(sqlite3.connect(trained)) as db, db:
-        words = db.execute("SELECT words FROM vocabulary").fetchone()[0].split("\n")
-        for number, letter in enumerate(words):
-            words[number] = letter + ESCAPE
-        db.execute("UPDATE vocabulary SET words = ?", ["\n".join(words)])
         db.execute("UPDATE articles SET title = ?", [ESCAPE])
-        db.execute("UPDATE models SET name = ?, kind = ?", [ESCAPE, ESCAPE])
-        for key in ("source", "source_name"):
-            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(ESCAPE), key])
+        db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(ESCAPE)])
     return trained
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE vocabulary SET words = words || :escape, fingerprint = sha256(words || :escape)",
+        "UPDATE models SET name = :escape",
+        "UPDATE models SET kind = :escape",
+        "UPDATE settings SET value = json_quote(:escape) WHERE key = 'source'",
+    ],
+)
+def test_words_models_and_sources_that_act_are_damage(cli, trained: Path, change: str) -> None:
+    with closing(sqlite3.connect(trained)) as db, db:
+        db.create_function("sha256", 1, lambda text: hashlib.sha256(text.encode()).hexdigest())
+        db.execute(change, {"escape": ESCAPE})
+    codes = set()
+    for command in (["status"], ["topics"], ["infer", ROOT / "README.md"]):
+        outcome = cli(*command)
+        codes.add(outcome.code)
+        for text in (outcome.out, outcome.err):
+            assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text), command
+    assert 5 in codes
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "ascii:strict"])

@@ -19,9 +19,10 @@ from session.article_tables import ArticleRows
 from session.documents import Documents
 from session.lock import trainer_lock
 from session.pulse import Pulse
+from session.records import Progress, Snapshot
 from session.settings import Settings
 from session.spec import ModelSpec
-from session.store import Changes, ModelRow, Progress, Snapshot, Store, create
+from session.store import Changes, ModelRow, Store, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",

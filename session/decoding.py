@@ -1,0 +1,134 @@
+"""Values out of a session file, checked one by one: what SQLite or JSON gave becomes what it has to be.
+
+Every function takes a value and its place, as in "progress.articles", and raises :class:`Damaged`, naming the
+place, for a value that no session of ours holds.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import Damaged
+
+T = TypeVar("T")
+
+MOST = 10**15
+"""No count is larger: sums of them fit 64 bits and floats."""
+LARGEST = 1e15
+"""Nor is any other number, whatever it measures."""
+FINITE = sys.float_info.max
+LATEST = 4e10
+"""Seconds since the epoch, in the 33rd century: a calendar can show it."""
+LONGEST = 65_536
+"""Characters of a title or a message."""
+
+_KINDS = {
+    type(None): "missing",
+    str: "text",
+    bytes: "a blob",
+    bool: "a flag",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def whole(value: object, place: str, low: int = 0, high: int = MOST) -> int:
+    """A whole number from ``low`` to ``high``."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(value, place, "a whole number")
+    if not low <= value <= high:
+        raise Damaged(f"{place} is out of range")
+    return value
+
+
+def number(value: object, place: str, low: float = 0.0, high: float = LARGEST) -> float:
+    """A number from ``low`` to ``high``, never NaN."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _wrong(value, place, "a number")
+    if not low <= value <= high:
+        raise Damaged(f"{place} is out of range")
+    return float(value)
+
+
+def text(value: object, place: str, longest: int = LONGEST) -> str:
+    """Text of at most ``longest`` characters that UTF-8 can write."""
+    if not isinstance(value, str):
+        raise _wrong(value, place, "text")
+    if len(value) > longest:
+        raise Damaged(f"{place} is over {longest:,} characters long")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Damaged(f"{place} is no Unicode text") from None
+    return value
+
+
+def one_of(value: object, place: str, choices: Collection[T]) -> T:
+    """One of these values."""
+    for choice in choices:
+        if type(value) is type(choice) and value == choice:
+            return choice
+    raise Damaged(f"{place} is none of the {len(choices)} values that it may have")
+
+
+def flag(value: object, place: str) -> bool:
+    """True or false, as JSON writes them."""
+    if not isinstance(value, bool):
+        raise _wrong(value, place, "true or false")
+    return value
+
+
+def optional(value: object, place: str, decode: Callable[[object, str], T]) -> T | None:
+    """None where nothing is there, else what ``decode`` makes of it."""
+    return None if value is None else decode(value, place)
+
+
+def from_json(value: object, place: str, longest: int = 2**20) -> object:
+    """What JSON says, without the NaN and infinity that Python's reader would take."""
+    try:
+        return json.loads(text(value, place, longest), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise Damaged(f"{place} is no JSON") from None
+
+
+def named(value: object, place: str) -> Mapping[str, object]:
+    """An object of JSON."""
+    if not isinstance(value, dict):
+        raise _wrong(value, place, "an object")
+    return value
+
+
+def listed(value: object, place: str, decode: Callable[[object, str], T]) -> tuple[T, ...]:
+    """A list of JSON, each element as ``decode`` says."""
+    if not isinstance(value, list):
+        raise _wrong(value, place, "a list")
+    return tuple(decode(each, place) for each in value)
+
+
+def numbers(
+    value: object, place: str, dtype: type[np.generic], shape: tuple[int, ...], low: float, high: float
+) -> NDArray[Any]:
+    """An array out of its bytes, its numbers from ``low`` to ``high``. -1 in a shape: what is left."""
+    if not isinstance(value, bytes):
+        raise _wrong(value, place, "a blob")
+    one = math.prod(size for size in shape if size >= 0) * np.dtype(dtype).itemsize
+    if len(value) % one if -1 in shape and one else len(value) != one:
+        raise Damaged(f"{place} is not as long as it has to be")
+    found = np.frombuffer(value, dtype).reshape(shape)
+    if found.size and not (low <= found.min() and found.max() <= high):
+        raise Damaged(f"{place} holds numbers that are out of range")
+    return found
+
+
+def _wrong(value: object, place: str, wanted: str) -> Damaged:
+    found = _KINDS.get(type(value), "a number")
+    return Damaged(f"{place} is {found}" + ("" if value is None else f", not {wanted}"))
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,151 @@
+"""Damage by hand anywhere in a session file: commands answer cleanly, or in one line with exit code 5."""
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import warnings
+
+import pytest
+
+from session.errors import NotASession
+from session.lock import trainer_lock
+from session.reader import SessionReader
+from session.store import Store
+from session.trainer import Trainer
+from tests.session.conftest import write_corpus
+from tests.session.damage import all_damages
+from tui.feed import Feed
+
+CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
+"""Ways to damage a file that are tried, out of some thousands; each on a few commands."""
+SHARDS = 8
+READING = [
+    ["status"],
+    ["status", "--json"],
+    ["topics"],
+    ["topics", "--json", "--top", "40", "--model", "scvb0"],
+    ["articles", "--topic", "0"],
+    ["articles", "--topic", "1", "--model", "hdp", "--json"],
+    ["infer", "TEXT"],
+    ["infer", "TEXT", "--json", "--model", "hdp"],
+    ["infer", "TEXT", "--json", "--model", "scvb0"],
+    ["export", "topics"],
+    ["export", "history", "--format", "json"],
+    ["export", "metrics", "--format", "json"],
+    ["export", "articles"],
+    ["export", "articles", "--all", "--format", "json"],
+    ["export", "model", "-o", "OUT"],
+    ["export", "model", "-o", "OUT", "--model", "hdp"],
+    ["sessions"],
+    ["sessions", "--json"],
+    ["backup", "OUT"],
+    ["LOOK"],
+]
+TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--articles", "64"]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A session of three models with something in every table."""
+    from session.cli import run
+    from session.documents import Block
+
+    folder = tmp_path_factory.mktemp("whole")
+    corpus = write_corpus(folder, 220, words=20)
+    models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
+    more = ["--batch-size", "64", "--held-out", "20", "--articles", "128", "--keep-counts", "--session"]
+    assert run(["train", *corpus.options(), *models, *more, str(folder / "whole.db")]) == 0
+    with trainer_lock(folder / "whole.db"), contextlib.closing(Store(folder / "whole.db")) as store:
+        trainer = Trainer(store, article_limit=None, threads=1)
+        documents = store.held_out()[:10]
+        trainer.feed(Block(documents, {"disambiguation": 2}, {"document": 158}, 0.7))
+        trainer.commit(9.0, 1)
+    return folder / "whole.db"
+
+
+def strict(text):
+    """JSON as others read it, who know no NaN."""
+
+    def no_number(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=no_number)
+
+
+def look(path):
+    """What the screen reads."""
+
+    async def read():
+        feed = Feed(lambda: SessionReader(path))
+        try:
+            found = await feed.look(("log_likelihood", "npmi"))
+            for model in found.models:
+                await feed.ask(lambda reader, model=model: reader.topic_history(model, 0))
+                await feed.ask(lambda reader, model=model: reader.articles_about(model, 0))
+            await feed.ask(lambda reader: reader.find_articles("a"))
+        finally:
+            feed.close()
+
+    with contextlib.suppress(NotASession):
+        asyncio.run(read())
+
+
+def check(cli, path, command):
+    """Run a command on the session at ``path``: its answer is clean."""
+    if command == ["LOOK"]:
+        look(path)
+        return
+    out = path.with_name("out")
+    out.unlink(missing_ok=True)
+    places = {"TEXT": path.with_name("text"), "OUT": out, "SESSION": path}
+    words = [places.get(word, word) for word in command]
+    session = path.with_name("other.db") if "SESSION" in command else path
+    if command[0] != "sessions":
+        words += ["--session", session]
+    outcome = cli(*words)
+    if outcome.code == 0:
+        if "json" in command or "--json" in command:
+            strict(outcome.out)
+        return
+    # A damaged setting may name another source or file, which is another matter than damage.
+    assert outcome.code == 5 or (command[0] == "train" and outcome.code == 2), outcome.err
+    lines = [line for line in outcome.err.splitlines() if line.startswith("wikitopics: ")]
+    assert len(lines) == 1, outcome.err
+    assert outcome.err.count("\n") == 1 or command[0] == "train"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
+    home.mkdir()
+    (home / "text").write_text("aaa aab aac aad aae")
+    path = home / "default.db"
+    chance = random.Random(20)
+    damages = list(all_damages(whole))
+    assert len(damages) > 2000
+    chosen = chance.sample(damages, min(CASES, len(damages)))
+    unclean = []
+    for number, damage in enumerate(chosen):
+        commands = [*chance.sample(READING, 3), chance.choice(TRAINING)]
+        if number % SHARDS != shard:
+            continue
+        for command in commands:
+            for left in home.glob("*.db*"):
+                left.unlink()
+            shutil.copy(whole, path)
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+                try:
+                    damage.do(db)
+                except sqlite3.Error:
+                    continue  # SQLite itself would not have it
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)
+                try:
+                    check(cli, path, command)
+                except Exception as error:  # noqa: BLE001 (they are told all at once)
+                    unclean.append(f"{damage.name}, by {' '.join(command)}: {error!r}")
+    assert unclean == []
