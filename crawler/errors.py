@@ -19,6 +19,15 @@ class BadSource(CrawlerError):
     exit_code = 2
 
 
+class BadPosition(CrawlerError):
+    """The position to go on from is none that this kind of source has ever given."""
+
+    exit_code = 5
+
+    def __init__(self) -> None:
+        super().__init__("the saved crawl position is damaged: restore a backup, or start another --session")
+
+
 class WikiUnreachable(CrawlerError):
     """No valid reply for too long."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from crawler.cursor import generator, read_cursor
-from crawler.errors import BadSource
+from crawler.errors import BadPosition
 from crawler.page import Position
 from crawler.seen import Seen
 from crawler.wire import Trouble
@@ -14,7 +14,7 @@ _MOST_DELETED = 20
 
 
 class Lap:
-    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadSource` for a position of another kind.
+    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for a position of another kind.
 
     ``articles``: how many the wiki says that it holds.
     """
@@ -25,10 +25,10 @@ class Lap:
         self.is_over = position.get("finished") is True
         stored = position.get("cursor", {} if self.is_over else None)
         if not isinstance(stored, Mapping):
-            raise BadSource("the saved crawl position belongs to another kind of source")
+            raise BadPosition
         self._cursor = read_cursor(stored)
         if stored and self._cursor is None:
-            raise BadSource("the saved crawl position is no place on a lap: begin a new --session")
+            raise BadPosition
         listed, seen = position.get("listed"), position.get("seen")
         self._listed = listed if type(listed) is int else None
         self._seen = Seen(seen if isinstance(seen, Mapping) else None)

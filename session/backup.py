@@ -4,7 +4,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from session.database import as_session_error
+from session.database import as_session_error, check_session
 from session.errors import SessionError
 from session.files import draft_of
 from session.reader import SessionReader
@@ -22,7 +22,8 @@ def backup(path: Path, target: Path) -> None:
         with draft_of(target, mode=0o600) as draft:
             connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
             try:
-                connection.execute("VACUUM INTO ?", [str(draft)])
+                check_session(connection, path)
+            connection.execute("VACUUM INTO ?", [str(draft)])
             finally:
                 connection.close()
             _at_rest(draft)

@@ -1,9 +1,10 @@
 """Word counts that another session kept (`train --keep-counts`): crawl once, train again."""
 
+import contextlib
 import hashlib
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ class KeptCounts:
         self._connection = sqlite3.connect(
             path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
         )
-        check_session(self._connection, path)
+        with self._errors():
+            check_session(self._connection, path)
         rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
         self._ids = [row[0] for row in rows]
         self._starts = list(accumulate((whole(row[1], "kept_counts.articles", 1) for row in rows), initial=0))
@@ -79,8 +81,13 @@ class KeptCounts:
         return self._block[1]
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
-        try:
+        with self._errors():
             return read_rows(self._connection, sql, parameters, **limits)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.Error as error:
             raise as_session_error(error, self.path) from None
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from crawler.background import Background
 from crawler.dump_files import STANDARD_INPUT, DumpFiles, Place, Scan, page_hash, scan
-from crawler.errors import BadSource
+from crawler.errors import BadPosition, BadSource
 from crawler.page import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
 T = TypeVar("T")
@@ -57,8 +57,9 @@ class DumpSource:
         return SourceInfo(self._name(), articles, self._files.file_names, self._files.category_names)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """All batches behind ``position``, some 50 pages each, until the last file ends."""
-        self._background = Background(lambda: self._batches(dict(position or {})))
+        """All batches behind ``position``, some 50 pages each, until the last file ends. Raises BadPosition."""
+        checked = _checked(position or {}, len(self._files.paths))
+        self._background = Background(lambda: self._batches(checked))
         return self._background.run()
 
     async def close(self) -> None:
@@ -148,6 +149,15 @@ class DumpSource:
 def _is_full(pages: Sequence[Page]) -> bool:
     """Whether these are enough for one batch."""
     return len(pages) >= BATCH_PAGES or sum(len(page.text) for page in pages) >= BATCH_CHARACTERS
+
+
+def _checked(position: Position, files: int) -> dict[str, int]:
+    """A position in so many files: whole numbers. Raises :class:`~crawler.errors.BadPosition`."""
+    for key, value in position.items():
+        most = files - 1 if key == "file" else 2**63 - 1
+        if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:
+            raise BadPosition
+    return dict(position)
 
 
 def _with_spare(held_out: int) -> int:

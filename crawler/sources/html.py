@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.errors import BadSource, CrawlerError, WikiRefused
+from crawler.errors import BadPosition, CrawlerError, WikiRefused
 from crawler.lap import Lap
 from crawler.page import Page, PageBatch, Position, Skip, SourceInfo
 from crawler.pages import Gathering, is_id
@@ -221,13 +221,13 @@ def _position(lap: Lap, left: Sequence[_Title], share: float) -> Position:
 
 
 def _parts_of(position: Position | None) -> tuple[Lap, list[_Title], float]:
-    """The lap, titles left and the share of the lap. Raises :class:`~crawler.errors.BadSource`."""
+    """The lap, titles left and the share of the lap. Raises :class:`~crawler.errors.BadPosition`."""
     if position is None:
         return Lap(None), [], 0.0
     left, share = position.get("left"), position.get("share")
     if not isinstance(left, list) or not all(
         isinstance(t, list) and len(t) == 2 and is_id(t[0]) and isinstance(t[1], str) for t in left
     ):
-        raise BadSource("the saved crawl position belongs to another kind of source")
+        raise BadPosition
     lap = Lap(position)
     return lap, [_Title(*t) for t in left], share if isinstance(share, float) else lap.share

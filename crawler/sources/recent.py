@@ -15,7 +15,7 @@ from yarl import URL
 
 from crawler.changes import Change, changes
 from crawler.client import UnknownPlace
-from crawler.errors import BadSource, CrawlerError
+from crawler.errors import BadPosition, BadSource, CrawlerError
 from crawler.limits import is_wikimedia
 from crawler.page import PageBatch, Position, SourceInfo
 from crawler.sizing import BatchSizer
@@ -62,7 +62,7 @@ class RecentSource:
         """Changed articles behind ``position``, or from now on; never ends by itself."""
         event_id = "" if position is None else position.get("last_event_id")
         if not isinstance(event_id, str):
-            raise BadSource("the saved crawl position belongs to another kind of source")
+            raise BadPosition
         await self.open()
         queue: asyncio.Queue[Change] = asyncio.Queue(_QUEUED)
         listening = asyncio.create_task(self._listen(event_id, queue))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from crawler import dump_files
 from crawler.background import Background
 from crawler.dump_files import DumpFiles, page_hash
-from crawler.errors import BadSource
+from crawler.errors import BadPosition, BadSource
 from crawler.sources.dump import BATCH_PAGES, DumpSource
 
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
@@ -366,6 +366,19 @@ async def test_a_dump_that_changed_is_not_resumed(tmp_path):
     write(tmp_path / "d.xml", dump(range(1, 100)))
     with pytest.raises(BadSource, match="has changed"):
         await collect(DumpSource([path], held_out=0, resuming=True), batches[0].position)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"offset": "x"}, {"offset": None}, {"skip": -1}, {"file": 1}, {"read": 1.5}, {"first": 2**70}],
+    ids=str,
+)
+async def test_a_damaged_position_is_one_line(tmp_path, wrong):
+    path = write(tmp_path / "d.xml", dump(range(1, 200)))
+    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
+    with pytest.raises(BadPosition, match="damaged") as caught:
+        await collect(DumpSource([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
+    assert caught.value.exit_code == 5
 
 
 async def test_dumps_one_behind_the_other_in_one_file(tmp_path):

@@ -13,7 +13,7 @@ from yarl import URL
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
-from crawler.errors import BadSource, CrawlerError, WikiRefused
+from crawler.errors import BadPosition, CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.page import Page, Position
 from crawler.siteinfo import read_siteinfo
@@ -164,7 +164,7 @@ async def test_pages_that_are_elsewhere_altogether(serve: Callable[..., Any], cl
 @pytest.mark.parametrize("left", [None, [[1]], [["1", "A"]], [[1, 2]], "text"])
 async def test_a_foreign_position(left: Any, clock: Any) -> None:
     source = HtmlSource(Wiki("http://127.0.0.1:9/w/api.php", version="0", clock=clock))
-    with pytest.raises(BadSource):
+    with pytest.raises(BadPosition):
         await anext(source.batches({"cursor": {}, "left": left}))
     await source.close()
 

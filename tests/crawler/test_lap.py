@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.cursor import read_cursor
-from crawler.errors import BadSource
+from crawler.errors import BadPosition
 from crawler.lap import Lap
 from crawler.seen import Seen
 from crawler.wire import Trouble
@@ -92,7 +92,7 @@ def test_when_an_end_is_believed(
 
 def test_a_position_of_another_kind_or_damaged() -> None:
     for position in ({}, {"cursor": None}, {"cursor": {"grncontinue": "token"}}, {"page": 3}):
-        with pytest.raises(BadSource):
+        with pytest.raises(BadPosition):
             Lap(position)
     damaged: list[Any] = [None, [], {"recent": "x", "sample": 3, "bits": -1}, {"recent": "AAAA"}]
     for seen in damaged:

@@ -16,7 +16,7 @@ from crawler import pages
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
-from crawler.errors import BadSource, WikiRefused
+from crawler.errors import BadPosition, BadSource, WikiRefused
 from crawler.limits import wikimedia_manners
 from crawler.page import PageBatch, Position
 from crawler.sources import recent
@@ -166,7 +166,7 @@ def test_only_wikimedia_streams() -> None:
 
 async def test_a_foreign_position(clock: Any) -> None:
     source = RecentSource(Wiki("http://127.0.0.1:9/", version="0", clock=clock), "http://127.0.0.1:9/x")
-    with pytest.raises(BadSource):
+    with pytest.raises(BadPosition):
         await anext(source.batches({"cursor": {}}))
     await source.close()
 
