@@ -14,7 +14,7 @@ _MOST_DELETED = 20
 
 
 class Lap:
-    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for a position of another kind.
+    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for what is no position.
 
     ``articles``: how many the wiki says that it holds.
     """

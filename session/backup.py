@@ -23,7 +23,7 @@ def backup(path: Path, target: Path) -> None:
             connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
             try:
                 check_session(connection, path)
-            connection.execute("VACUUM INTO ?", [str(draft)])
+                connection.execute("VACUUM INTO ?", [str(draft)])
             finally:
                 connection.close()
             _at_rest(draft)

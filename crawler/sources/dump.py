@@ -57,7 +57,10 @@ class DumpSource:
         return SourceInfo(self._name(), articles, self._files.file_names, self._files.category_names)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """All batches behind ``position``, some 50 pages each, until the last file ends. Raises BadPosition."""
+        """All batches behind ``position``, some 50 pages each, until the last file ends.
+
+        Raises :class:`~crawler.errors.BadPosition`.
+        """
         checked = _checked(position or {}, len(self._files.paths))
         self._background = Background(lambda: self._batches(checked))
         return self._background.run()

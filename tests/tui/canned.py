@@ -6,6 +6,7 @@ as if a trainer ran.
 
 import argparse
 import contextlib
+import hashlib
 import os
 import sqlite3
 import time
@@ -128,12 +129,13 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     recipe = recipe or Recipe()
     rng = np.random.default_rng(recipe.seed)
     specs = tuple(ModelSpec(kind=name, name=name, topics=N_TOPICS) for name in recipe.models)
+    words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
     settings = Settings(
         source=recipe.source,
         source_name=recipe.source_name,
-        source_options={},
+        source_options={"api_url": "http://127.0.0.1:9/", "counts": "counts.npz", "dump": ["dump.xml"]},
         vocabulary="english",
-        fingerprint="canned",
+        fingerprint=hashlib.sha256("\n".join(words).encode()).hexdigest(),
         seed=0,
         held_out=recipe.held_out,
         documents=7_000_000,
@@ -142,7 +144,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         keep_articles="all",
     )
     empty = ModelRow({"kind": "canned"}, N_TOPICS, 0, 0, 1.0, None)
-    create(path, settings, [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)], [empty] * len(specs))
+    create(path, settings, words, [empty] * len(specs))
     store = Store(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)

