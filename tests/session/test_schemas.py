@@ -5,6 +5,7 @@ Made with `python tests/session/test_schemas.py`, once, when the schema is new; 
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,9 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
         assert sum(status.skips.values()) == status.skipped, "without a reason where none was recorded"
     store = Store(path)
     trainer = Trainer(store, article_limit=None, threads=1)
-    trainer.feed(Block(store.held_out(), {}, {"document": 140}, None))
+    held_out = store.held_out()
+    new = replace(held_out, page_ids=held_out.page_ids + 1000)
+    trainer.feed(Block(new, {}, {"document": 140}, None))
     trainer.end_of_source()
     assert trainer.step(lambda: 1.0) == 20
     trainer.commit(1.0, 0)
