@@ -47,8 +47,8 @@ def attach(path: Path) -> int:
     except NoSession as error:
         if not on_terminal():
             raise
-        say(f"{error}; waiting for it to begin (Ctrl+C ends)")
         try:
+            say(f"{error}; waiting for it to begin (Ctrl+C ends)")
             wait_for_session(path)
         except KeyboardInterrupt:
             return 0
