@@ -1,7 +1,8 @@
 """Articles by the Action API: one lap through all of them in random order, without replacement.
 
 `generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its
-cursor goes on from there, wraps around and ends where it began. The cursor is the whole position.
+cursor goes on from there, wraps around and ends where it began. The cursor is the position, with a small
+memory of the pages that have come (see :mod:`crawler.seen`).
 """
 
 from collections.abc import AsyncGenerator
