@@ -6,6 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -297,31 +298,25 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(
         await floods(request, response)
         return response
 
-    turns = 0
+    lines_read = 0
+    at_turns = [0]
 
-    async def count() -> None:
-        nonlocal turns
+    async def take_turns() -> None:
         while True:
-            turns += 1
+            at_turns.append(lines_read)
             await asyncio.sleep(0)
 
     url = await serve(EmbeddedApi(ARTICLES), override=override)
     source = RecentSource(Wiki(url, version="0", clock=clock), url.replace("api.php", "stream"))
     await source.open()
-    counting = asyncio.create_task(count())
-    await asyncio.sleep(0)
-    lines_read = 0
-    longest = before = 0
-    client = source.wiki.client
-    async for _ in client.lines(source._stream, {}, 60.0):
-        longest = max(longest, lines_read - before) if turns else longest
+    taking = asyncio.create_task(take_turns())
+    async for _ in source.wiki.client.lines(source._stream, {}, 60.0):
         lines_read += 1
-        if turns:
-            turns, before = 0, lines_read
-    counting.cancel()
+    taking.cancel()
     await source.close()
     assert lines_read > lines
-    assert longest <= 1 << 16
+    between = [after - before for before, after in pairwise([*at_turns, lines_read])]
+    assert max(between) <= 1 << 16
 
 
 async def test_an_event_id_that_holds_the_contact_is_not_kept(
