@@ -27,9 +27,11 @@ _LISTED = 100
 _BATCH = 10
 _MOST_BYTES = 8 << 20
 """Of a rendered page; those of Wikipedia's longest articles have 3 MB."""
-_MOST_HELD = 16 << 20
-"""Bytes of pages that wait for those before them."""
-_BATCH_CHARACTERS = 4 << 20
+_MOST_FETCHED = 32 << 20
+"""Bytes of the pages on their way and of those that wait for the ones before them."""
+_FORGET = 0.9
+"""How much the size of a large page counts for the next one."""
+_BATCH_CHARACTERS = 2 << 20
 _TRIES = 5
 """Failures after which a single page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
@@ -69,7 +71,9 @@ class HtmlSource:
         self.activity.batch_pages = 1
         self._article_path = ""
         self._robots: Robots | None = None
-        self._read = self._missed = self._held = 0
+        self._read = self._missed = 0
+        self._expected = float(_MOST_BYTES)
+        """Bytes that a page may have, as those before it had."""
 
     async def open(self) -> SourceInfo:
         """Find the wiki, ask it who it is, and read its robots.txt."""
@@ -129,8 +133,8 @@ class HtmlSource:
         running: deque[asyncio.Task[_Fetched | Skip]] = deque()
         try:
             while waiting or running:
-                most = self.wiki.manners.at_once + _BATCH if self._held < _MOST_HELD else 1
-                while waiting and len(running) < most:
+                most = min(self.wiki.manners.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
+                while waiting and len(running) < max(1, most):
                     running.append(asyncio.create_task(self._fetch(waiting.popleft())))
                 pages: list[Page] = []
                 missed: Counter[Skip] = Counter()
@@ -139,7 +143,6 @@ class HtmlSource:
                 while not (pages or missed) or (running and running[0].done() and size < _BATCH_CHARACTERS):
                     fetched = await running.popleft()
                     if isinstance(fetched, _Fetched):
-                        self._held -= len(fetched.body)
                         pages.append(fetched.page())
                         size += len(pages[-1].text)
                     else:
@@ -149,7 +152,6 @@ class HtmlSource:
                 self._count(len(pages), missed.total())
                 yield tuple(pages), missed
         finally:
-            self._held = 0
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
@@ -171,7 +173,8 @@ class HtmlSource:
         while True:
             try:
                 fetched = await self.wiki.client.once(url, _page_reader(title), _MOST_BYTES)
-                self._held += len(fetched.body) if isinstance(fetched, _Fetched) else 0
+                if isinstance(fetched, _Fetched):
+                    self._expected = max(len(fetched.body), _FORGET * self._expected)
                 return fetched
             except Trouble as trouble:
                 tries += 1

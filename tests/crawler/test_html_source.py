@@ -236,7 +236,7 @@ async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(
     serve: Callable[..., Any], clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(html, "_MOST_BYTES", 200_000)
-    monkeypatch.setattr(html, "_MOST_HELD", 300_000)
+    monkeypatch.setattr(html, "_MOST_FETCHED", 600_000)
     monkeypatch.setattr(html, "_BATCH_CHARACTERS", 200_000)
     path = "/wiki/" + Articles(CORPUS, 30).title(3).replace(" ", "_")
 
@@ -247,9 +247,18 @@ async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(
         text = f"<div class='mw-parser-output'>{'x' * size}</div>"
         return web.Response(text=text, content_type="text/html")
 
-    source = HtmlSource(Wiki(await serve(embedded(30), override=override), version="0", clock=clock))
+    under_way = most = 0
+
+    def changed(by: int) -> None:
+        nonlocal under_way, most
+        under_way += by
+        most = max(most, under_way)
+
+    url = await serve(embedded(30), latency=0.005, override=override, on_change=changed)
+    source = HtmlSource(Wiki(url, version="0", clock=clock))
     batches = [batch async for batch in source.batches(None)]
     await source.close()
     assert [p.page_id for batch in batches for p in batch.pages] == [i for i in range(1, 31) if i != 4]
     assert sum((Counter(batch.skips) for batch in batches), Counter()) == {"too large": 1}
     assert max(len(batch.pages) for batch in batches) <= 2
+    assert most <= 4
