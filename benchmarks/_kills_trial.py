@@ -86,7 +86,7 @@ class Trial:
     def start(self, path: Path) -> subprocess.Popen[bytes]:
         more = ["--threads", str(self.rng.choice((1, 2)))] if self.threads else []
         self.trainer = subprocess.Popen(
-            [sys.executable, "-m", "session.cli", *self.command, *more, "--session", str(path)],
+            [sys.executable, "-m", "wikitopics", *self.command, *more, "--session", str(path)],
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -26,11 +26,11 @@ from crawler.embedded.app import make_app
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.launch import EmbeddedWiki
 from crawler.limits import wikimedia_manners
-from crawler.page import Source
+from crawler.source import Source
 from crawler.sources.api import ApiSource
 from crawler.sources.html import HtmlSource
 from crawler.wiki import Wiki
-from session.feed import CrawlFeed
+from session.training.crawl import CrawledBlocks
 from vocab import Vocabulary
 
 WINDOW = 60.0
@@ -63,7 +63,7 @@ def cpu_seconds(without: int) -> float:
 
 async def crawl_and_count(source: Source, articles: int, wiki: int) -> tuple[int, float, float]:
     """Articles counted, seconds and CPU seconds for them, the start of the pool left out."""
-    feed = CrawlFeed(source, await source.open(), Vocabulary.load("english").words)
+    feed = CrawledBlocks(source, await source.open(), Vocabulary.load("english").words)
     feed.start(None)
     counted, begin, cpu = -1, 0.0, 0.0
     try:

@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 from crawler.embedded.launch import EmbeddedWiki
-from session.reader import SessionReader
+from session.storage.reader import SessionReader
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks" / "results" / "front_door.json"
@@ -78,7 +78,7 @@ def open_screen(command: list[str]) -> subprocess.Popen[bytes]:
 def measure(warm: float, seconds: float, article_bytes: int, folder: Path) -> dict[str, object]:
     """One run: ``warm`` seconds left out, then ``seconds`` counted."""
     session = folder / "front.db"
-    program = [sys.executable, "-m", "session.cli"]
+    program = [sys.executable, "-m", "wikitopics"]
     wiki = EmbeddedWiki(["--size", "10000000", "--article-bytes", str(article_bytes)])
     running: list[subprocess.Popen[bytes]] = []
     try:

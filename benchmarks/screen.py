@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "tui")]
 import canned  # noqa: E402
 import numpy as np  # noqa: E402
 
-from session.reader import SessionReader  # noqa: E402
+from session.storage.reader import SessionReader  # noqa: E402
 from tui.app import Wikitopics  # noqa: E402
 from tui.chart.chart import Chart  # noqa: E402
 from tui.controls import Controls  # noqa: E402
@@ -50,7 +50,7 @@ class Screen:
             os.environ.update(
                 TERM="xterm-256color", COLUMNS=str(columns), LINES=str(rows), PYTHONPATH=str(ROOT)
             )
-            os.execv(sys.executable, [sys.executable, "-m", "session.cli", "watch", "--session", str(path)])
+            os.execv(sys.executable, [sys.executable, "-m", "wikitopics", "watch", "--session", str(path)])
         self.written = b""
 
     def read(self, seconds: float) -> bytes:
@@ -165,7 +165,7 @@ def trainer(folder: Path, name: str, *extra: str) -> tuple["subprocess.Popen[byt
         [
             sys.executable,
             "-m",
-            "session.cli",
+            "wikitopics.cli",
             "train",
             "--session",
             str(path),

@@ -106,7 +106,7 @@ def again_and_again() -> str:
 
 def articles(session: Path) -> int:
     done = subprocess.run(
-        [sys.executable, "-m", "session.cli", "status", "--session", str(session), "--json"],
+        [sys.executable, "-m", "wikitopics", "status", "--session", str(session), "--json"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -119,7 +119,7 @@ def articles(session: Path) -> int:
 def trainer(folder: Path) -> Iterator[tuple[str, str]]:
     """A real one, killed and stopped."""
     session = folder / "night.db"
-    command = f"{sys.executable} -m session.cli demo --headless --session {session}"
+    command = f"{sys.executable} -m wikitopics demo --headless --session {session}"
     with installed(command, f"Environment=PYTHONPATH={ROOT}", f"WorkingDirectory={folder}"):
         wait_for(lambda: articles(session) > 0, 60)
         first = show("MainPID")

@@ -41,7 +41,7 @@ def resampled(articles: int, target: Path) -> None:
 
 def watch(path: Path) -> None:
     """Read the session over and over, as a screen does, until the parent ends."""
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     while not path.exists():
         time.sleep(0.05)
@@ -60,7 +60,7 @@ def run(kind: str, articles: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "soak.db"
         environment = dict(os.environ, WIKITOPICS_HOME=folder, PYTHONPATH=str(ROOT))
-        command = [sys.executable, "-m", "session.cli"]
+        command = [sys.executable, "-m", "wikitopics"]
         if kind == "counts":
             resampled(articles + 1000, Path(folder) / "soak.npz")
             command += [
@@ -127,7 +127,7 @@ def _growth(memory: list[tuple[float, int, float]]) -> float | None:
 
 
 def _articles(path: Path) -> int:
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     with SessionReader(path) as reader:
         return reader.status().articles

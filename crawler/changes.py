@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from crawler.page import LONGEST_TITLE
+from crawler.source import LONGEST_TITLE
 
 _LONGEST_ID = 8192
 _LONGEST_EVENT = 1 << 20

@@ -16,10 +16,10 @@ from crawler.contact import check_contact, sendable, user_agent
 from crawler.errors import WikiUnreachable
 from crawler.limits import Manners
 from crawler.pace import OwnPace, Pace, SharedPace, Turn
-from crawler.page import Activity
 from crawler.quoting import Quoting
 from crawler.replies import judge_status
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
+from crawler.source import Activity
 from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
 
 T = TypeVar("T")

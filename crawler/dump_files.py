@@ -13,7 +13,7 @@ from typing import cast
 from crawler.dump_blocks import CutOff, data_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource
-from crawler.page import Page, Skip
+from crawler.source import Page, Skip
 
 STANDARD_INPUT = "-"
 _MOST_KEPT = 64 << 20

@@ -8,8 +8,8 @@ from xml.parsers import expat
 from crawler.disambiguation import is_disambiguation
 from crawler.dump_blocks import CutOff
 from crawler.errors import BadSource
-from crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
-from crawler.pages import is_id
+from crawler.gathering import is_id
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from crawler.cursor import generator, read_cursor
 from crawler.errors import BadPosition
-from crawler.page import Position
 from crawler.seen import Seen
+from crawler.source import Position
 from crawler.wire import Trouble
 
 _MOST_LEFT = 100

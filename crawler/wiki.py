@@ -9,12 +9,12 @@ from yarl import URL
 from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
+from crawler.gathering import Gathering, entries, read_continue
 from crawler.lap import Lap
 from crawler.limits import Manners, manners_for
-from crawler.page import Activity
-from crawler.pages import Gathering, entries, read_continue
 from crawler.replies import read_api
 from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
+from crawler.source import Activity
 from crawler.wire import Reply, Trouble, WireLimits
 
 MOST_PAGES = 50

@@ -1,1 +1,1 @@
-"""One training session: crawl, count, learn, measure, save; the store and the command line."""
+"""One training session: what its rooms share. Rooms: storage, training, answers, doors."""

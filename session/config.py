@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from session.errors import BadUsage, SessionError
-from session.files import read_input, replacing
 from session.paths import config_file
+from session.storage.files import read_input, replacing
 
 _MOST_BYTES = 100_000
 

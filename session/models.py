@@ -5,10 +5,8 @@ from typing import Any
 
 from model import KINDS
 from session.errors import Damaged
-from session.reader import SessionReader
-from session.reading import ModelStatus
-from session.spec import ModelSpec
-from session.store import ModelRow
+from session.records import ModelStatus
+from session.specs import ModelSpec
 
 
 def default_batch_size(spec: ModelSpec) -> int:
@@ -30,20 +28,3 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> A
     if (model.n_topics, model.n_words) != (stored.topics, n_words):
         raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
     return model
-
-
-def saved_model(reader: SessionReader, name: str) -> Any:
-    """The model of this name at the last commit."""
-    return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
-
-
-def model_row(model: Any, log_likelihood: float | None) -> ModelRow:
-    """What the store keeps of ``model`` now."""
-    return ModelRow(
-        state=model.state(),
-        topics=model.n_topics,
-        topics_in_use=model.topics_in_use(),
-        updates=model.updates,
-        rho=float(model.rho),
-        log_likelihood=log_likelihood,
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from session.errors import BadUsage
 from session.settings import Settings
-from session.spec import ModelSpec, parse_specs
+from session.specs import ModelSpec, parse_specs
 
 ENGLISH = "en"
 _SHARED = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")

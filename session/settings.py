@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from session.errors import BadUsage
-from session.spec import ModelSpec
+from session.specs import ModelSpec
 
 KEEP_ARTICLES = ("all", "top", "none")
 
@@ -41,7 +41,7 @@ class Settings:
         return max(self.batch_sizes)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values for the store; :func:`session.records.decode_settings` is the inverse."""
+        """Plain values for the store; :func:`session.storage.codec.decode_settings` is the inverse."""
         values = asdict(self)
         values["models"] = [spec.as_json() for spec in self.models]
         return values

@@ -15,16 +15,16 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from session import control, launch
+from session.doors import control, launch
 from session.errors import SessionError
 from session.paths import session_name, session_path
-from session.reader import SessionReader
 from session.signals import Signals
-from tui.controls import Controls, Ending, Trainer, Trainers
+from session.storage.reader import SessionReader
+from tui.controls import Controls, Ending, TrainerProcess, Trainers
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
 from tui.dialogs.starting import Starting, State
-from tui.feed import Feed
+from tui.follower import Follower
 from tui.inks import Drawn
 from tui.keys import EVERYWHERE
 from tui.look import Choice, Look
@@ -62,7 +62,7 @@ class Wikitopics(App[Ending]):
         controls: Controls,
         *,
         trainers: Trainers | None = None,
-        trainer: Trainer | None = None,
+        trainer: TrainerProcess | None = None,
         signals: Signals | None = None,
         preferences: Preferences | None = None,
     ) -> None:
@@ -104,8 +104,8 @@ class Wikitopics(App[Ending]):
 
     # Following the session --------------------------------------------------------------------
 
-    def _new_feed(self, path: Path) -> Feed:
-        return Feed(lambda: self._open_reader(path))
+    def _new_feed(self, path: Path) -> Follower:
+        return Follower(lambda: self._open_reader(path))
 
     def on_mount(self) -> None:
         self.theme = self._preferences.theme or suitable()
@@ -121,7 +121,7 @@ class Wikitopics(App[Ending]):
         """Put a question to the session's reader; it answers in its own thread."""
         return await self.feed.ask(question)
 
-    def _wait_for_session(self, trainer: Trainer) -> None:
+    def _wait_for_session(self, trainer: TrainerProcess) -> None:
         """There is no session yet: show what its trainer says, until there is one or the user has enough."""
 
         def state() -> State:
@@ -211,13 +211,13 @@ class Wikitopics(App[Ending]):
     def _new_session(self) -> None:
         from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
 
-        def made(new: tuple[Path, Trainer] | None) -> None:
+        def made(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
                 self.follow(*new)
 
         self.push_screen(NewSession(self._trainers.start), made)
 
-    def follow(self, path: Path, trainer: Trainer | None = None) -> None:
+    def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
             self.feed.close()
@@ -394,7 +394,7 @@ def _ending(number: signal.Signals) -> Ending:
 
 
 def run(
-    path: Path, signals: Signals, trainers: Trainers | None = None, trainer: Trainer | None = None
+    path: Path, signals: Signals, trainers: Trainers | None = None, trainer: TrainerProcess | None = None
 ) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 
-class Trainer(Protocol):
+class TrainerProcess(Protocol):
     """The process of a trainer that this screen started."""
 
     def poll(self) -> int | None:
@@ -19,7 +19,7 @@ class Trainer(Protocol):
 class Trainers(Protocol):
     """The trainers that this screen has started, those that have ended included."""
 
-    def start(self, path: Path, arguments: list[str]) -> Trainer:
+    def start(self, path: Path, arguments: list[str]) -> TrainerProcess:
         """Start one. Raises :class:`session.errors.SessionError`."""
 
     def running(self) -> Sequence[Path]:

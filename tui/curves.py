@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from session.reading import Curve, Status
+from session.records import Curve, Status
 from tui.chart.axes import duration, plain
 from tui.chart.chart import Drawing
 from tui.chart.plot import Series

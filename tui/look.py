@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from session.reading import ArticleRow, Curve, Event, Flow, Run, Status, TopicRow
+from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicRow
 
 METRICS = ("perplexity", "log_likelihood", "bound_perplexity", "npmi", "topics_in_use", "drift")
 
@@ -24,7 +24,7 @@ class Look:
     recent: tuple[ArticleRow, ...] = ()
     flow: tuple[Flow, ...] = ()
     events: tuple[Event, ...] = ()
-    runs: tuple[Run, ...] = ()
+    runs: tuple[PastRun, ...] = ()
     last_words: str = ""
     """What a trainer that runs no more said last, if a screen started it."""
 

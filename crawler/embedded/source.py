@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from crawler.embedded.launch import EmbeddedWiki
-from crawler.page import Activity, PageBatch, Position, SourceInfo
+from crawler.source import Activity, PageBatch, Position, SourceInfo
 from crawler.sources.api import ApiSource
 from crawler.wiki import Wiki
 

@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator
 
 from crawler.cursor import generator
 from crawler.errors import CrawlerError
+from crawler.gathering import Gathering
 from crawler.lap import Lap
-from crawler.page import PageBatch, Position, SourceInfo
-from crawler.pages import Gathering
 from crawler.sizing import BatchSizer
+from crawler.source import PageBatch, Position, SourceInfo
 from crawler.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
 from crawler.wire import Trouble
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from crawler.background import Background
 from crawler.dump_files import STANDARD_INPUT, DumpFiles, Place, Scan, page_hash, scan
 from crawler.errors import BadPosition, BadSource
-from crawler.page import Activity, Page, PageBatch, Position, Skip, SourceInfo
+from crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
 T = TypeVar("T")
 

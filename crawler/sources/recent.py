@@ -17,8 +17,8 @@ from crawler.changes import Change, changes
 from crawler.client import UnknownPlace
 from crawler.errors import BadPosition, BadSource, CrawlerError
 from crawler.limits import is_wikimedia
-from crawler.page import PageBatch, Position, SourceInfo
 from crawler.sizing import BatchSizer
+from crawler.source import PageBatch, Position, SourceInfo
 from crawler.wiki import MOST_PAGES, Wiki
 from crawler.wire import Trouble
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from session import control  # noqa: E402
-from session.reader import SessionReader  # noqa: E402
+from session.storage.reader import SessionReader  # noqa: E402
 from tui.app import Wikitopics  # noqa: E402
 from tui.controls import Controls  # noqa: E402
 from tui.themes import LIGHT  # noqa: E402
@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"WIKITOPICS_HOME": folder, "COLORTERM": "truecolor"}
         trainer = subprocess.Popen(
-            [sys.executable, "-m", "session.cli", "demo", "--headless"],
+            [sys.executable, "-m", "wikitopics", "demo", "--headless"],
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stderr=subprocess.DEVNULL,
         )

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 from crawler.clock import Clock
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.app import make_app
-from crawler.page import PageBatch, Position
+from crawler.source import PageBatch, Position
 from crawler.sources.api import ApiSource
 from crawler.wiki import Wiki
 

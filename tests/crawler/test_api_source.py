@@ -9,8 +9,8 @@ from aiohttp import web
 from yarl import URL
 
 from crawler.errors import CrawlerError
-from crawler.page import PageBatch
 from crawler.siteinfo import read_siteinfo
+from crawler.source import PageBatch
 from crawler.wire import WireLimits
 
 

@@ -12,8 +12,8 @@ from yarl import URL
 from crawler.client import Client
 from crawler.errors import CrawlerError, WikiRefused
 from crawler.limits import Manners
-from crawler.page import Activity, Position
 from crawler.replies import read_api
+from crawler.source import Activity, Position
 from crawler.wire import WireLimits
 
 

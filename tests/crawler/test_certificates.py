@@ -53,7 +53,7 @@ async def train(url: str, trusted: Path | None = None) -> tuple[int | None, str]
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     if trusted is not None:
         variables["SSL_CERT_FILE"] = str(trusted)
-    command = [sys.executable, "-m", "session.cli", "train", "--api-url", url, "--articles", "2"]
+    command = [sys.executable, "-m", "wikitopics", "train", "--api-url", url, "--articles", "2"]
     process = await asyncio.create_subprocess_exec(*command, env=variables, stderr=subprocess.PIPE)
     _, error = await process.communicate()
     return process.returncode, error.decode()

@@ -21,7 +21,7 @@ from crawler.embedded.writing import words_for_bytes
 from crawler.errors import WikiRefused
 from crawler.extract_html import extract_html
 from crawler.extract_wikitext import extract_wikitext
-from crawler.page import Position
+from crawler.source import Position
 from crawler.sources.api import ApiSource
 from crawler.wiki import Wiki
 from crawler.wire import WireLimits

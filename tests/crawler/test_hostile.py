@@ -12,8 +12,8 @@ from yarl import URL
 from crawler.changes import changes
 from crawler.cursor import read_cursor
 from crawler.errors import CrawlerError
+from crawler.gathering import Gathering, read_continue
 from crawler.lap import Lap
-from crawler.pages import Gathering, read_continue
 from crawler.quoting import one_line
 from crawler.replies import judge_status, read_api
 from crawler.retry import LONGEST_TOLD_WAIT, parse_retry_after

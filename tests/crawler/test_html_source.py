@@ -15,8 +15,8 @@ from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.errors import BadPosition, CrawlerError, WikiRefused
 from crawler.limits import Manners
-from crawler.page import Page, Position
 from crawler.siteinfo import read_siteinfo
+from crawler.source import Page, Position
 from crawler.sources import html
 from crawler.sources.html import HtmlSource, page_url
 from crawler.wiki import Wiki

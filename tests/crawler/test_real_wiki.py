@@ -5,7 +5,7 @@ import os
 import aiohttp
 import pytest
 
-from crawler.page import Position
+from crawler.source import Position
 from crawler.sources.api import ApiSource
 from crawler.wiki import Wiki
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from crawler import pages
+from crawler import gathering as pages
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
 from crawler.errors import BadPosition, BadSource, WikiRefused
 from crawler.limits import wikimedia_manners
-from crawler.page import PageBatch, Position
+from crawler.source import PageBatch, Position
 from crawler.sources import recent
 from crawler.sources.recent import RecentSource
 from crawler.wiki import Wiki

@@ -87,7 +87,7 @@ class Outcome:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """Runs the command line in this process: ``cli("status", "--json")``."""
-    from session.cli import run
+    from wikitopics.cli import run
 
     def call(*arguments: object) -> Outcome:
         capsys.readouterr()
@@ -121,7 +121,7 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
     def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
-            [sys.executable, "-m", "session.cli", *map(str, arguments)],
+            [sys.executable, "-m", "wikitopics", *map(str, arguments)],
             **{
                 "stdout": subprocess.PIPE,
                 "stderr": subprocess.PIPE,
@@ -147,7 +147,7 @@ def trained(corpus: Corpus, cli: Callable[..., Outcome], home: Path) -> Path:
 @pytest.fixture
 def states() -> Callable[[Path], list[dict[str, Any]]]:
     """Every model's whole state in the session at this path."""
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     def read(path: Path) -> list[dict[str, Any]]:
         with SessionReader(path) as reader:
@@ -179,10 +179,10 @@ def new_session() -> Callable[..., Path]:
     """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
     import asyncio
 
-    from session import store as stores
-    from session.models import model_row, new_model
+    from session.models import new_model
     from session.request import TrainRequest
-    from session.start import load_vocabulary, open_source, settle
+    from session.storage import writer as stores
+    from session.training.start import load_vocabulary, open_source, settle
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
@@ -195,7 +195,7 @@ def new_session() -> Callable[..., Path]:
         models = [
             new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
         ]
-        stores.create(path, settings, vocabulary.words, [model_row(model, None) for model in models])
+        stores.create(path, settings, vocabulary.words, [stores.ModelRow.of(model, None) for model in models])
         return path
 
     return make
@@ -217,28 +217,30 @@ def trainer_of(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    from session.counting import count_pages
-    from session.feed import CrawlFeed
-    from session.lock import trainer_lock
-    from session.run import Limits, Run
-    from session.store import Store
-    from session.trainer import Trainer
+    from session.storage.lock import trainer_lock
+    from session.storage.writer import SessionWriter
+    from session.training.counting import count_pages
+    from session.training.crawl import CrawledBlocks
+    from session.training.run import Limits, Run
+    from session.training.stream import Stream
     from tests.session.memory import INFO
     from vocab import Vocabulary
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
-    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: ThreadPoolExecutor(2))
-    monkeypatch.setattr("session.feed.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO))
+    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr(
+        "session.training.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
+    )
 
     async def run(
         source: Any, limits: Any = None, meanwhile: Any = None, report: Any = lambda _: None
     ) -> str:
         limits = limits or Limits()
         with trainer_lock(path):
-            store = Store(path)
-            trainer = Trainer(store, article_limit=limits.articles, threads=1)
-            feed = CrawlFeed(source, INFO, corpus.words)
+            store = SessionWriter(path)
+            trainer = Stream(store, article_limit=limits.articles, threads=1)
+            feed = CrawledBlocks(source, INFO, corpus.words)
             one = Run(path, store, trainer, feed, limits, report, lambda _: None)
             try:
                 task = asyncio.create_task(one())
@@ -255,7 +257,7 @@ def trainer_of(
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A session of one model over three words, nothing trained yet: see `rows.py`."""
-    from session import store as stores
+    from session.storage import writer as stores
     from tests.session.rows import WORDS, row, settings
 
     path = tmp_path / "home" / "s.db"

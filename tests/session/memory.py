@@ -4,8 +4,8 @@ import asyncio
 
 import numpy as np
 
-from crawler.page import Activity, Page, PageBatch, SourceInfo
-from session.reader import SessionReader
+from crawler.source import Activity, Page, PageBatch, SourceInfo
+from session.storage.reader import SessionReader
 
 INFO = SourceInfo("memory", 700)
 

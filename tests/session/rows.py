@@ -4,12 +4,12 @@ import hashlib
 
 import numpy as np
 
-from session.article_tables import ArticleRows
-from session.documents import Documents
-from session.records import Snapshot
 from session.settings import Settings
-from session.spec import ModelSpec
-from session.store import Changes, ModelRow
+from session.specs import ModelSpec
+from session.storage.articles import ArticleRows
+from session.storage.codec import TopWords
+from session.storage.documents import Documents
+from session.storage.writer import Changes, ModelRow
 
 WORDS = ("aa", "bb", "cc")
 
@@ -55,7 +55,7 @@ def changes(*page_ids, number=1):
         articles=[ArticleRows(found, "trained", [topics])],
         metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
         snapshots=[
-            Snapshot(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
+            TopWords(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
         ],
         models={0: row(1.0, -7.0)},
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from session.article_tables import (
+from session.storage.articles import (
     ArticleRows,
     insert_articles,
     insert_recent,
@@ -12,8 +12,8 @@ from session.article_tables import (
     recent_articles,
     renew_topics,
 )
-from session.documents import Documents
-from session.schema import migrations
+from session.storage.documents import Documents
+from session.storage.schema import migrations
 from tests.session.rows import settings
 
 
@@ -61,7 +61,7 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
-    monkeypatch.setattr("session.article_tables.RECENT_ARTICLES", 5)
+    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
         insert_recent(db, documents(3), first)
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]

@@ -8,8 +8,8 @@ import sqlite3
 
 import pytest
 
-from session.lock import trainer_lock
-from session.schema import VERSION
+from session.storage.lock import trainer_lock
+from session.storage.schema import VERSION
 
 
 @pytest.mark.parametrize("command", ["status", "topics", "watch", "infer"])
@@ -157,7 +157,7 @@ def test_a_new_session_is_not_its_own_log(cli, corpus, home, one_line):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
 def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, home, tmp_path, monkeypatch):
-    monkeypatch.setattr("session.files.open_to_append", lambda _: io.FileIO("/dev/full", "a"))
+    monkeypatch.setattr("session.storage.files.open_to_append", lambda _: io.FileIO("/dev/full", "a"))
     outcome = cli("train", *corpus.options(), "--topics", 5, "--log", tmp_path / "log")
     assert outcome.code == 0
     assert outcome.err.endswith("everything is saved\n")

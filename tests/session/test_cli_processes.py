@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def python(script, *arguments, **more):
     return subprocess.run(
-        [sys.executable, "-c", f"import sys\nfrom session.cli import run\n{script}", *arguments],
+        [sys.executable, "-c", f"import sys\nfrom wikitopics.cli import run\n{script}", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -100,7 +100,7 @@ def test_progress_that_nobody_reads_is_no_error(spawn, corpus, home, cli):
 def test_a_stop_does_not_wait_for_a_name_server_that_keeps_silent(home):
     script = """
 import os, signal, socket, time
-from session.cli import main
+from wikitopics.cli import main
 
 def silent(*_, **__):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -115,13 +115,13 @@ main(sys.argv[1:])
     assert "stopped" in done.stderr
 
 
-@pytest.mark.parametrize("slow", ["start.open_counts", "start.load_vocabulary", "start.Trainer"])
+@pytest.mark.parametrize("slow", ["start.open_counts", "start.load_vocabulary", "start.Stream"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""
 import os, time
-import session.start
-from session.cli import main
+import session.training.start
+from wikitopics.cli import main
 
 def reading(*_, **__):
     os.kill(os.getpid(), {int(number)})
@@ -193,7 +193,7 @@ def test_short_memory_is_one_line(cli, corpus, one_line, monkeypatch, error):
     def refused(*_, **__):
         raise error
 
-    monkeypatch.setattr("session.start.Trainer", refused)
+    monkeypatch.setattr("session.training.start.Stream", refused)
     one_line(cli("train", *corpus.options()), 1, "memory is short")
 
 

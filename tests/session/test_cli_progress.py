@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from session.cli.train import JsonLines, Lines
+from wikitopics.cli.train import JsonLines, Lines
 
 
 def report(articles: int, state: str = "running", **more: Any) -> Any:

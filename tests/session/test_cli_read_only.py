@@ -24,7 +24,7 @@ def as_nobody(*arguments, home):
     }
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     return subprocess.run(
-        [*nobody, sys.executable, "-m", "session.cli", *arguments],
+        [*nobody, sys.executable, "-m", "wikitopics", *arguments],
         capture_output=True,
         text=True,
         env=environment,

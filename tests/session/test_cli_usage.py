@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from session.cli.main import wikitopics
+from wikitopics.cli.main import wikitopics
 
 COMMANDS = [
     "demo", "train", "watch", "status", "topics", "articles", "infer", "export", "vocab",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from session.cli import run
+from wikitopics.cli import run
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_train_without_a_contact_says_who_asks_for_it(capsys: pytest.CaptureFixt
 
 
 def test_a_reader_that_has_had_enough_is_no_failure() -> None:
-    command = [sys.executable, "-m", "session.cli", "vocab", "show"]
+    command = [sys.executable, "-m", "wikitopics", "vocab", "show"]
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60)

@@ -11,11 +11,11 @@ import time
 
 import pytest
 
-from session import control
+from session.doors import control
 from session.errors import NotRunning, SessionError, SessionInUse
-from session.lock import lock_path
 from session.process import Process
-from session.pulse import Pulse
+from session.storage.heartbeat import Pulse
+from session.storage.lock import lock_path
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
     """A trainer that is still starting does not look at what it is asked for."""
     monkeypatch.setattr(control, "PATIENCE_SECONDS", 30.0)
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom session.lock import trainer_lock\n"
+        "import sys, time\nfrom pathlib import Path\nfrom session.storage.lock import trainer_lock\n"
         "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
     )
     if not answers:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.counts import CountsFile
 from session.errors import BadUsage
+from session.training.counts import CountsFile
 
 GOOD = {
     "indptr": np.array([0, 2, 2, 3]),

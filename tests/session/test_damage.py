@@ -12,13 +12,13 @@ import warnings
 import pytest
 
 from session.errors import NotASession
-from session.lock import trainer_lock
-from session.reader import SessionReader
-from session.store import Store
-from session.trainer import Trainer
+from session.storage.lock import trainer_lock
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.stream import Stream
 from tests.session.conftest import write_corpus
 from tests.session.damage import all_damages
-from tui.feed import Feed
+from tui.follower import Follower
 
 CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 """Ways to damage a file that are tried, out of some thousands; each on a few commands."""
@@ -51,16 +51,16 @@ TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A session of three models with something in every table."""
-    from session.cli import run
-    from session.documents import Block
+    from session.storage.documents import Block
+    from wikitopics.cli import run
 
     folder = tmp_path_factory.mktemp("whole")
     corpus = write_corpus(folder, 220, words=20)
     models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
     more = ["--batch-size", "64", "--held-out", "20", "--articles", "128", "--keep-counts", "--session"]
     assert run(["train", *corpus.options(), *models, *more, str(folder / "whole.db")]) == 0
-    with trainer_lock(folder / "whole.db"), contextlib.closing(Store(folder / "whole.db")) as store:
-        trainer = Trainer(store, article_limit=None, threads=1)
+    with trainer_lock(folder / "whole.db"), contextlib.closing(SessionWriter(folder / "whole.db")) as store:
+        trainer = Stream(store, article_limit=None, threads=1)
         documents = store.held_out()[:10]
         trainer.feed(Block(documents, {"disambiguation": 2}, {"document": 158}, 0.7))
         trainer.commit(9.0, 1)
@@ -80,7 +80,7 @@ def look(path):
     """What the screen reads."""
 
     async def read():
-        feed = Feed(lambda: SessionReader(path))
+        feed = Follower(lambda: SessionReader(path))
         try:
             found = await feed.look(("log_likelihood", "npmi"))
             for model in found.models:

@@ -7,7 +7,7 @@ import pytest
 from crawler.embedded.corpus import Articles, Corpus
 from crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
 from session.request import TrainRequest
-from session.sources import make_source, source_options
+from session.training.sources import make_source, source_options
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
 
 
 def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
-    monkeypatch.setattr("session.sources.SAMPLE_ARTICLES", 300)
+    monkeypatch.setattr("session.training.sources.SAMPLE_ARTICLES", 300)
     outcome = cli("demo", "--headless")
     assert outcome.code == 0
     assert "every article has been read once" in outcome.err

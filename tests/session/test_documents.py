@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from session.blobs import pack_state, unpack_state
-from session.documents import Documents
+from session.storage.blobs import pack_state, unpack_state
+from session.storage.documents import Documents
 
 
 def documents(lengths, first_page=0, titles=None):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from crawler.dump_files import page_hash
-from crawler.page import Page, SourceInfo
-from session.vocab_sources import file_documents
+from crawler.source import Page, SourceInfo
+from session.training.vocabulary import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -29,7 +29,7 @@ def dump(articles: int) -> bytes:
 def wikitopics(home: Path, *arguments: str) -> str:
     environment = {**os.environ, "WIKITOPICS_HOME": str(home)}
     done = subprocess.run(
-        [sys.executable, "-m", "session.cli", *arguments],
+        [sys.executable, "-m", "wikitopics", *arguments],
         env=environment,
         capture_output=True,
         text=True,
@@ -81,7 +81,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(
             raise ValueError("&#" + "9" * 5000)
         return page.title
 
-    monkeypatch.setattr("session.vocab_sources.prose", choosy)
+    monkeypatch.setattr("session.training.vocabulary.prose", choosy)
     told: list[str] = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.backup import backup
-from session.export import export_file
-from session.reader import SessionReader
+from session.answers.export import export_file
+from session.storage.backup import backup
+from session.storage.reader import SessionReader
 
 HEADERS = {
     "topics": "model,topic,rank,word,probability,share",

@@ -9,16 +9,16 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from crawler.page import Activity, Page, PageBatch
-from session.counting import count_pages
-from session.feed import MOST_AHEAD, CrawlFeed, _result
-from session.workers import WorkerDied
+from crawler.source import Activity, Page, PageBatch
+from session.training.counting import count_pages
+from session.training.crawl import MOST_AHEAD, CrawledBlocks, _result
+from session.training.workers import WorkerDied
 from tests.session.memory import INFO
 from vocab import Vocabulary
 
 
 async def test_real_worker_processes_count_the_same(corpus, memory):
-    feed = CrawlFeed(memory, INFO, corpus.words, workers=2)
+    feed = CrawledBlocks(memory, INFO, corpus.words, workers=2)
     feed.start({"page": 640})
     blocks = []
     try:
@@ -33,7 +33,7 @@ async def test_real_worker_processes_count_the_same(corpus, memory):
 
 
 async def test_a_killed_worker_loses_no_page(corpus, memory):
-    feed = CrawlFeed(memory, INFO, corpus.words, workers=1)
+    feed = CrawledBlocks(memory, INFO, corpus.words, workers=1)
     memory.slow = 0.02
     feed.start(None)
     seen = []
@@ -66,8 +66,8 @@ class Large:
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: Never())
-    feed = CrawlFeed(source, INFO, ("word",), ahead=100)
+    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: Never())
+    feed = CrawledBlocks(source, INFO, ("word",), ahead=100)
     feed.start(None)
     for _ in range(1000):
         await asyncio.sleep(0)

@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from session.documents import Block, Documents
-from session.reader import SessionReader
-from session.store import Store
-from session.trainer import Trainer
+from session.storage.documents import Block, Documents
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.stream import Stream
 
 TITLES = [
     "\x1b[2J\x1b]0;owned\x07",
@@ -32,8 +32,8 @@ ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-
 @pytest.fixture
 def hostile(corpus, new_session, home):
     path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=2)
-    store = Store(path)
-    trainer = Trainer(store, article_limit=None, threads=1)
+    store = SessionWriter(path)
+    trainer = Stream(store, article_limit=None, threads=1)
     n = len(TITLES) + 2
     trainer.feed(
         Block(

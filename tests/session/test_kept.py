@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from session.errors import BadUsage
-from session.kept import KeptCounts
-from session.reader import SessionReader
+from session.storage.kept_counts import KeptCounts
+from session.storage.reader import SessionReader
 
 
 def kept(cli, corpus, *more):

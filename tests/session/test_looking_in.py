@@ -9,19 +9,19 @@ import time
 
 import pytest
 
-from session.database import connect
 from session.errors import NoSession
-from session.reader import SessionReader
-from session.store import Changes, Store
-from tui.feed import Feed
+from session.storage.database import connect
+from session.storage.reader import SessionReader
+from session.storage.writer import Changes, SessionWriter
+from tui.follower import Follower
 
 TRAINER = """
 import sys
 from pathlib import Path
-from session.pulse import Pulse
-from session.store import Changes, Store
+from session.storage.heartbeat import Pulse
+from session.storage.writer import Changes, SessionWriter
 path = Path(sys.argv[1])
-store, pulse = Store(path), Pulse(path)
+store, pulse = SessionWriter(path), Pulse(path)
 pulse.begin(0)
 for articles in (1, 2, 3):
     print("ready", flush=True)
@@ -66,7 +66,7 @@ def test_whoever_looks_in_for_a_moment_leaves_the_trainers_log_alone(path, looks
 
 
 def test_a_reader_keeps_its_view_while_others_of_its_process_come_and_go(path):
-    with contextlib.closing(Store(path)) as store, SessionReader(path) as lasting:
+    with contextlib.closing(SessionWriter(path)) as store, SessionReader(path) as lasting:
         for articles in (1, 2, 3):
             SessionReader(path).close()
             connect(path).close()
@@ -97,7 +97,7 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus
     while not path.exists():
         assert trainer.poll() is None
         time.sleep(0.05)
-    feed = Feed(lambda: SessionReader(path))
+    feed = Follower(lambda: SessionReader(path))
     while not (await feed.look(())).status.articles:
         assert trainer.poll() is None
         await asyncio.sleep(0.1)

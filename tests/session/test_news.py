@@ -1,8 +1,8 @@
 """The session's log: each thing once."""
 
-from session.measure import Measured
-from session.news import DUMP_ADVICE, News
-from session.records import Progress
+from session.storage.codec import Progress
+from session.training.evaluation import Measured
+from session.training.news import DUMP_ADVICE, News
 
 UNMEASURED = Measured(0, {})
 

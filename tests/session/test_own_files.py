@@ -9,8 +9,8 @@ from crawler.errors import CrawlerError
 from crawler.limits import manners_for
 from crawler.pace import SharedPace
 from session import config
+from session.doors.launch import start_trainer
 from session.errors import SessionError
-from session.launch import start_trainer
 from session.paths import config_file, log_file
 
 

@@ -5,23 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.page import Activity, Page, PageBatch, SourceInfo
-from session.counting import count_pages
-from session.documents import Documents
+from crawler.source import Activity, Page, PageBatch, SourceInfo
 from session.errors import SessionError
-from session.feed import CrawlFeed
-from session.lock import trainer_lock
-from session.reader import SessionReader
-from session.run import Limits, Run
-from session.store import Store
-from session.trainer import Trainer
-from session.workers import Workers
+from session.storage.documents import Documents
+from session.storage.lock import trainer_lock
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.counting import count_pages
+from session.training.crawl import CrawledBlocks
+from session.training.run import Limits, Run
+from session.training.stream import Stream
+from session.training.workers import Workers
 from vocab import Vocabulary
 
 INFO = SourceInfo("memory", 60)
 WORKER = """
 import os
-from session import counting
+from session.training import counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -60,11 +60,11 @@ class Memory:
 def feed_of(corpus, monkeypatch):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     monkeypatch.setattr(
-        CrawlFeed,
+        CrawledBlocks,
         "_new_pool",
         lambda self: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
     )
-    return lambda poison: CrawlFeed(Memory(list(corpus.words), poison), INFO, corpus.words)
+    return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), INFO, corpus.words)
 
 
 async def all_blocks(feed):
@@ -126,8 +126,8 @@ def path(corpus, tmp_path, new_session):
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
     feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
     with trainer_lock(path):
-        store = Store(path)
-        trainer = Trainer(store, article_limit=None, threads=1)
+        store = SessionWriter(path)
+        trainer = Stream(store, article_limit=None, threads=1)
         try:
             run = Run(path, store, trainer, feed, Limits(), lambda _: None, told.append)
             assert await run() == "finished"

@@ -3,9 +3,9 @@
 import contextlib
 import sqlite3
 
-from session import pulse as pulses
-from session.pulse import Pulse
-from session.reader import SessionReader
+from session.storage import heartbeat as pulses
+from session.storage.heartbeat import Pulse
+from session.storage.reader import SessionReader
 
 
 def test_the_pulse_answers_with_what_others_ask(path):

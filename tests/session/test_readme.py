@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from session.cli.main import wikitopics
+from wikitopics.cli.main import wikitopics
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

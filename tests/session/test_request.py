@@ -7,7 +7,7 @@ import pytest
 from session.errors import BadUsage
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings
-from session.spec import parse_specs
+from session.specs import parse_specs
 
 PRINT = "f" * 64
 

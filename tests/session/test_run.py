@@ -3,12 +3,12 @@
 import asyncio
 import os
 
-from session import control
-from session.rates import Speed
-from session.reader import SessionReader
-from session.run import Limits
-from session.saving import Saving
-from session.trainer import Trainer
+from session.doors import control
+from session.storage.reader import SessionReader
+from session.training.commits import Saving
+from session.training.rates import Speed
+from session.training.run import Limits
+from session.training.stream import Stream
 from tests.session.memory import account_holds, pages_of, status, until
 
 
@@ -30,7 +30,7 @@ async def test_to_the_end_of_the_source(trainer_of, memory):
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.rates.SECONDS", 0.5)
+    monkeypatch.setattr("session.training.rates.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await asyncio.wait_for(memory.hanging.wait(), 30)
@@ -64,7 +64,7 @@ async def test_a_finished_session_trains_nothing_more(trainer_of, memory):
 async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting(
     trainer_of, memory, monkeypatch
 ):
-    real, seen = Trainer.step, []
+    real, seen = Stream.step, []
 
     class Patient(Saving):
         def due(self, measures=None):
@@ -74,8 +74,8 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
         seen.append((self.measures_next, self._store.progress().articles == self.progress.articles))
         return real(self, elapsed)
 
-    monkeypatch.setattr("session.run.Saving", Patient)
-    monkeypatch.setattr(Trainer, "step", step)
+    monkeypatch.setattr("session.training.run.Saving", Patient)
+    monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
     assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
     assert all(saved for measures, saved in seen if measures)

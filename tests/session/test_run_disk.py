@@ -8,25 +8,25 @@ import sqlite3
 
 import pytest
 
-from session import control
+from session.doors import control
 from session.errors import DiskFull, SessionError
-from session.reader import SessionReader
-from session.run import Limits
-from session.store import Store
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.run import Limits
 from tests.session.memory import account_holds, pages_of, status, until
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
     full = True
-    real = Store.commit
+    real = SessionWriter.commit
 
     def commit(self, *arguments):
         if full:
             raise DiskFull("no space left on the disk of x")
         real(self, *arguments)
 
-    monkeypatch.setattr(Store, "commit", commit)
+    monkeypatch.setattr(SessionWriter, "commit", commit)
 
     async def make_room(run):
         nonlocal full
@@ -44,7 +44,7 @@ async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, mem
     def commit(self, *arguments):
         raise DiskFull("no space left on the disk of x")
 
-    monkeypatch.setattr(Store, "commit", commit)
+    monkeypatch.setattr(SessionWriter, "commit", commit)
 
     async def stop(run):
         await until(lambda: run._blocked is not None)
@@ -61,16 +61,16 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     def commit(self, *arguments):
         raise DiskFull("no space left on the disk of x")
 
-    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
-    monkeypatch.setattr(Store, "commit", commit)
+    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
         await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(run._stop.is_set))
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.run.RETRY_SECONDS", 0.1)
-    monkeypatch.setattr("session.database.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):
         await until(lambda: run._trainer.progress.crawled > 0)

@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from crawler.errors import WikiRefused, WikiUnreachable
-from session import feed as feed_module
-from session.reader import SessionReader
-from session.trainer import Trainer
+from session.storage.reader import SessionReader
+from session.training import crawl as feed_module
+from session.training.stream import Stream
 from tests.session.memory import account_holds, pages_of, status, until
 
 
@@ -90,7 +90,7 @@ async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, mem
 
 
 async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, monkeypatch):
-    real, calls = Trainer.step, []
+    real, calls = Stream.step, []
 
     def step(self, elapsed):
         calls.append(1)
@@ -98,10 +98,10 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
             self.models[0].learn = None
         return real(self, elapsed)
 
-    monkeypatch.setattr(Trainer, "step", step)
+    monkeypatch.setattr(Stream, "step", step)
     with pytest.raises(TypeError):
         await trainer_of(memory)
-    monkeypatch.setattr(Trainer, "step", real)
+    monkeypatch.setattr(Stream, "step", real)
     assert account_holds(status(trainer_of.path))
     assert await trainer_of(memory) == "finished"
     assert status(trainer_of.path).articles == 570
@@ -112,9 +112,9 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     trainer_of, memory, monkeypatch, states, work
 ):
-    monkeypatch.setattr("session.run.PATIENCE", 0.1)
-    monkeypatch.setattr("session.trainer.renewal_due", lambda before, after: after == 256)
-    real, begun, held = getattr(Trainer, work), threading.Event(), threading.Event()
+    monkeypatch.setattr("session.training.run.PATIENCE", 0.1)
+    monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: after == 256)
+    real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
     def slow(self, *arguments):
         real(self, *arguments)
@@ -126,7 +126,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
         await until(begun.is_set)
         run.stop("enough")
 
-    monkeypatch.setattr(Trainer, work, slow)
+    monkeypatch.setattr(Stream, work, slow)
     try:
         assert await trainer_of(memory, meanwhile=stop) == "enough"
         now = status(trainer_of.path)
@@ -134,7 +134,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
         assert now.articles < 570 or work == "finish"
     finally:
         held.set()
-    monkeypatch.setattr(Trainer, work, real)
+    monkeypatch.setattr(Stream, work, real)
     assert await trainer_of(memory) == "finished"
     assert memory.starts[1] == now.crawled // 11 * 10
     assert status(trainer_of.path).articles == 570
@@ -142,7 +142,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.run.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("session.training.run.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_in_worker
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from session.saving import Saving
+from session.training.commits import Saving
 
 
 class Clock:

@@ -1,6 +1,6 @@
 import itertools
 
-from session.schedule import evaluation_due, minibatch_size, thinned
+from session.training.schedule import evaluation_due, minibatch_size, thinned
 
 
 def stream(batch_size, end):

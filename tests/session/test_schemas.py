@@ -16,18 +16,18 @@ ALL = sorted(FOLDER.glob("*.sqlite"))
 
 
 def test_there_is_a_file_of_every_schema():
-    from session.schema import VERSION
+    from session.storage.schema import VERSION
 
     assert [path.stem for path in ALL] == [str(version) for version in range(1, VERSION + 1)]
 
 
 @pytest.mark.parametrize("kept", ALL, ids=lambda path: path.stem)
 def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
-    from session.documents import Block
-    from session.reader import SessionReader
-    from session.schema import VERSION
-    from session.store import Store
-    from session.trainer import Trainer
+    from session.storage.documents import Block
+    from session.storage.reader import SessionReader
+    from session.storage.schema import VERSION
+    from session.storage.writer import SessionWriter
+    from session.training.stream import Stream
 
     path = tmp_path / "old.db"
     shutil.copy(kept, path)
@@ -36,8 +36,8 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
         assert (status.articles, status.held_out) == (100, 20)
         assert [model.name for model in status.models] == ["lda", "scvb0", "hdp"]
         assert sum(status.skips.values()) == status.skipped, "without a reason where none was recorded"
-    store = Store(path)
-    trainer = Trainer(store, article_limit=None, threads=1)
+    store = SessionWriter(path)
+    trainer = Stream(store, article_limit=None, threads=1)
     held_out = store.held_out()
     new = replace(held_out, page_ids=held_out.page_ids + 1000)
     trainer.feed(Block(new, {}, {"document": 140}, None))
@@ -54,8 +54,8 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
 @pytest.mark.parametrize("kept", [path for path in ALL if path.stem in "12"], ids=lambda path: path.stem)
 def test_an_old_model_is_read_as_it_was(kept, tmp_path):
     """Its generator was kept as numpy's own dict, step sizes as lists, and what is not known as None."""
-    from session.models import saved_model
-    from session.reader import SessionReader
+    from session.answers.inference import saved_model
+    from session.storage.reader import SessionReader
 
     path = tmp_path / "old.db"
     shutil.copy(kept, path)
@@ -79,8 +79,8 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
     from conftest import write_corpus
 
-    from session.cli import run
-    from session.schema import VERSION
+    from session.storage.schema import VERSION
+    from wikitopics.cli import run
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WIKITOPICS_HOME"] = folder

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from session.errors import BadUsage
-from session.records import decode_settings
 from session.settings import Settings, check_batch_sizes
-from session.spec import ModelSpec, parse_specs
+from session.specs import ModelSpec, parse_specs
+from session.storage.codec import decode_settings
 
 
 def test_no_model_named_means_lda():

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from crawler.page import Activity
-from session.start import _patiently
+from crawler.source import Activity
+from session.training.start import _patiently
 
 
 class Slow:

@@ -10,15 +10,15 @@ import stat
 import numpy as np
 import pytest
 
-from session import store as stores
-from session.article_tables import ArticleRows
-from session.database import connect
 from session.errors import DiskFull, SessionError
-from session.lock import lock_path
-from session.reader import SessionReader
-from session.records import Progress
-from session.schema import VERSION
-from session.store import Changes, ModelRow, Store
+from session.storage import writer as stores
+from session.storage.articles import ArticleRows
+from session.storage.codec import Progress
+from session.storage.database import connect
+from session.storage.lock import lock_path
+from session.storage.reader import SessionReader
+from session.storage.schema import VERSION
+from session.storage.writer import Changes, ModelRow, SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
 
 TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
@@ -35,7 +35,7 @@ def dump(path):
 def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["s.db"]
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         assert store.settings == settings()
         assert store.vocabulary() == WORDS
         assert store.progress() == Progress()
@@ -49,7 +49,7 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
 
 def test_a_later_chmod_is_kept(path):
     path.chmod(0o644)
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
@@ -81,7 +81,7 @@ def test_a_file_system_without_hard_links_holds_sessions_too(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "link", link)
     stores.create(tmp_path / "s.db", settings(), WORDS, [row()])
-    with contextlib.closing(Store(tmp_path / "s.db")) as store:
+    with contextlib.closing(SessionWriter(tmp_path / "s.db")) as store:
         assert store.vocabulary() == WORDS
 
 
@@ -96,7 +96,7 @@ def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
         (tmp_path / f".new.db.new{ending}").write_bytes(path.read_bytes())
     stores.create(tmp_path / "new.db", settings(), WORDS, [row(5.0)])
     assert sorted(os.listdir(tmp_path)) == ["home", "new.db"]
-    with contextlib.closing(Store(tmp_path / "new.db")) as store:
+    with contextlib.closing(SessionWriter(tmp_path / "new.db")) as store:
         assert np.array_equal(next(store.model_states())["a"], np.full((2, 3), 5.0))
 
 
@@ -122,9 +122,9 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         elapsed_seconds=2.5,
         bytes_read=2**40,
     )
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         store.commit(progress, changes(5, 6), 1)
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         assert store.progress() == progress
         assert store.model_scores() == [-7.0]
         assert np.array_equal(next(store.model_states())["a"], np.ones((2, 3)))
@@ -141,7 +141,7 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
 
 
 def test_trained_stretches_leave_the_pending_table(path):
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         progress = store.progress()
         store.commit(progress, changes(1, number=1), 1)
         store.commit(progress, changes(2, number=2), 2)
@@ -152,7 +152,7 @@ def test_trained_stretches_leave_the_pending_table(path):
 
 @pytest.mark.parametrize("table", [*TABLES, "models", "progress"])
 def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path, table):
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         progress = Progress(articles=1)
         store.commit(progress, changes(1), 1)
         before = dump(path)
@@ -174,7 +174,7 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path,
 
 
 def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypatch):
-    store, beating = Store(path), connect(path, timeout=0.01)
+    store, beating = SessionWriter(path), connect(path, timeout=0.01)
     refused = []
 
     def insert_articles(db, rows, next_seq):
@@ -188,12 +188,12 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
     rows = ArticleRows(documents(1, 2), "held_out")
     store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
     assert refused == ["database is locked"]
-    assert Store(path).progress().crawled == 2
+    assert SessionWriter(path).progress().crawled == 2
     beating.execute("UPDATE control SET save = 1")
 
 
 def test_a_full_disk_has_its_own_error_and_loses_nothing(path):
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
         many = changes(*range(5000))
@@ -222,7 +222,7 @@ def test_settings_hold_no_contact(path):
 
 
 def test_nothing_lies_beside_a_closed_session(path):
-    with contextlib.closing(Store(path)) as store:
+    with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
     assert os.listdir(path.parent) == ["s.db"]
     assert not lock_path(path).exists()

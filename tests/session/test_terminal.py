@@ -29,7 +29,7 @@ def wikitopics(
             "sh",
             sys.executable,
             "-m",
-            "session.cli",
+            "wikitopics.cli",
             *map(str, arguments),
         ],
         capture_output=True,
@@ -43,7 +43,7 @@ def on_terminal(*arguments: object) -> bytes:
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "session.cli", *map(str, arguments)],
+        [sys.executable, "-m", "wikitopics", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
@@ -159,7 +159,7 @@ def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPa
     def broken(*_: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("session.sessions.list_sessions", broken)
+    monkeypatch.setattr("session.doors.listing.list_sessions", broken)
     outcome = cli("sessions")
     assert outcome.code == 1
     assert outcome.err.startswith("wikitopics: ")

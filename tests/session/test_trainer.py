@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from model import KINDS
-from session.counts import CountsFile
-from session.documents import Block, Documents
-from session.reader import SessionReader
-from session.store import Store
-from session.trainer import Trainer
+from session.storage.documents import Block, Documents
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.counts import CountsFile
+from session.training.stream import Stream
 
 MODELS = {
     "lda": "lda:topics=4,batch_size=64",
@@ -37,9 +37,9 @@ class Driver:
         self.open()
 
     def open(self):
-        self.store = Store(self.path)
+        self.store = SessionWriter(self.path)
         threads = self.threads[self.deaths % len(self.threads)]
-        self.trainer = Trainer(self.store, article_limit=self.limit, threads=threads)
+        self.trainer = Stream(self.store, article_limit=self.limit, threads=threads)
         self.next = (self.trainer.progress.position or {"document": 0})["document"]
 
     def die(self):
@@ -330,8 +330,8 @@ def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, 
 def test_old_articles_end_up_as_in_an_undisturbed_run(
     tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
 ):
-    monkeypatch.setattr("session.trainer.RENEWED_TOGETHER", 100)
-    monkeypatch.setattr("session.article_tables.RECENT_ARTICLES", 700)
+    monkeypatch.setattr("session.training.stream.RENEWED_TOGETHER", 100)
+    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     models = (MODELS["lda"], MODELS["scvb0"])
     calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)

@@ -5,10 +5,10 @@ import pytest
 from numba.core import event
 
 from model import KINDS, Minibatch
-from session.measure import HeldOut
 from session.models import new_model
 from session.request import TrainRequest
-from session.warm import warm_up
+from session.training.compiling import warm_up
+from session.training.evaluation import HeldOut
 
 
 @pytest.mark.parametrize("spec", ["lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp"])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from session.errors import SessionError
-from session.feed import CrawlFeed
-from session.workers import JobFailed, WorkerDied, Workers
+from session.training.crawl import CrawledBlocks
+from session.training.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -82,7 +82,7 @@ def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
 @pytest.mark.parametrize("stopped", [False, True])
 def test_no_worker_outlives_a_killed_parent(stopped):
     script = (
-        "import time; from session.workers import Workers\n"
+        "import time; from session.training.workers import Workers\n"
         "pool = Workers(2, int, ()); jobs = [pool.submit(time.sleep, 600) for _ in range(2)]\n"
         "while len(pool.pids()) < 2: time.sleep(0.01)\n"
         "print(*pool.pids(), flush=True); time.sleep(600)"
@@ -109,7 +109,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
         "import _multiprocessing, errno, sys\n"
         "def full(*_, **__): raise OSError(errno.ENOSPC, 'No space left on device')\n"
         "_multiprocessing.SemLock = full\n"
-        "from session.cli import run; sys.exit(run(sys.argv[1:]))"
+        "from wikitopics.cli import run; sys.exit(run(sys.argv[1:]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"],
@@ -122,8 +122,8 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
 
 async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    monkeypatch.setattr(CrawlFeed, "_new_pool", lambda self: short)
-    feed = CrawlFeed(memory, INFO, corpus.words)
+    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: short)
+    feed = CrawledBlocks(memory, INFO, corpus.words)
     feed.start(None)
     try:
         with pytest.raises(SessionError, match=r"is memory short\?.*code 1: MemoryError") as caught:

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from session.article_tables import ArticleRows
-from session.documents import Documents
-from session.lock import trainer_lock
-from session.pulse import Pulse
-from session.records import Progress, Snapshot
 from session.settings import Settings
-from session.spec import ModelSpec
-from session.store import Changes, ModelRow, Store, create
+from session.specs import ModelSpec
+from session.storage.articles import ArticleRows
+from session.storage.codec import Progress, TopWords
+from session.storage.documents import Documents
+from session.storage.heartbeat import Pulse
+from session.storage.lock import trainer_lock
+from session.storage.writer import Changes, ModelRow, SessionWriter, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",
@@ -145,7 +145,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     )
     empty = ModelRow({"kind": "canned"}, N_TOPICS, 0, 0, 1.0, None)
     create(path, settings, words, [empty] * len(specs))
-    store = Store(path)
+    store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)
         changes = Changes()
@@ -234,7 +234,7 @@ def metrics(
     return rows
 
 
-def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> Snapshot:
+def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWords:
     """Topics that settle: early snapshots hold many words that belong nowhere."""
     all_words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
     settled = min(1.0, np.log2(n) / 14)
@@ -256,7 +256,7 @@ def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> Snapsh
     steps = np.random.default_rng(7).normal(0, 0.12, (60, N_TOPICS))
     drift = np.exp(np.cumsum(steps, axis=0))[min(n // 512, 59)]
     shares = base * drift * settled + (1 - settled) / N_TOPICS
-    return Snapshot(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
+    return TopWords(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
 
 
 def documents(titles: list[str], rng: np.random.Generator) -> Documents:
@@ -324,7 +324,7 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
 
 def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:
     """One commit more, as a trainer makes them; ``titles`` of the articles that come with it, or one."""
-    store = Store(path)
+    store = SessionWriter(path)
     rng = np.random.default_rng(by)
     before = store.progress()
     articles = before.articles + by

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import canned
 from standins import Process, Started, Told
 
-from session.reader import SessionReader
+from session.storage.reader import SessionReader
 from tui.app import Wikitopics
 from tui.preferences import Preferences
 

@@ -9,7 +9,7 @@ import pytest
 import seeing
 from standins import Process, Told
 
-from session.reader import SessionReader
+from session.storage.reader import SessionReader
 from tui.chart.chart import Chart
 from tui.widgets.flow import begins_again
 from tui.widgets.topiclist import TopicList

@@ -13,9 +13,9 @@ from textual.widgets import Input, Select
 
 from session.errors import SessionError
 from session.signals import Signals
-from tui.contact import Contact
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.newsession import NewSession, Wish, arguments
+from tui.first_question import Contact
 
 Opener = Callable[..., Any]
 LDA = (("lda", "100"),)

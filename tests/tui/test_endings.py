@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from test_terminal import LEAVE, Terminal
 
-from session import control
-from session.lock import owner
+from session.doors import control
+from session.storage.lock import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
-DEMO = "from session.cli import main; main(['demo'])"
+DEMO = "from wikitopics.cli import main; main(['demo'])"
 LEFT = rb"pid (\d+) goes on; `wikitopics stop --session demo` ends it"
 SAVED = b"saved; `wikitopics topics --session demo`"
 
@@ -146,7 +146,7 @@ def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], 
 def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Terminal], home: Path) -> None:
     away = "http://127.0.0.1:9/w/api.php"
     terminal = demo(
-        f"import sys; from session.cli import main; sys.argv[1:] = ['--api-url', {away!r}]; main()",
+        f"import sys; from wikitopics.cli import main; sys.argv[1:] = ['--api-url', {away!r}]; main()",
         until=b"embedded sample instead",
     )
     terminal.read(lambda written: b"trying for" in written, patience=90)

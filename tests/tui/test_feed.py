@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from session.errors import SessionError
-from session.pulse import Pulse
-from session.reader import SessionReader
-from session.store import Changes, Store
-from tui.feed import Feed
+from session.storage.heartbeat import Pulse
+from session.storage.reader import SessionReader
+from session.storage.writer import Changes, SessionWriter
+from tui.follower import Follower
 from tui.look import Look
 
 METRICS = ("perplexity",)
@@ -24,13 +24,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def feed(path: Path) -> AsyncIterator[Feed]:
-    feed = Feed(lambda: SessionReader(path))
+async def feed(path: Path) -> AsyncIterator[Follower]:
+    feed = Follower(lambda: SessionReader(path))
     yield feed
     feed.close()
 
 
-async def until(feed: Feed, true: Callable[[Look], bool]) -> None:
+async def until(feed: Follower, true: Callable[[Look], bool]) -> None:
     async with asyncio.timeout(20):
         while not true(await feed.look(METRICS)):
             await asyncio.sleep(0.05)
@@ -38,19 +38,19 @@ async def until(feed: Feed, true: Callable[[Look], bool]) -> None:
 
 def commit(path: Path, changes: Changes) -> None:
     """What a trainer does at the end of a run: no article more than before."""
-    store = Store(path)
+    store = SessionWriter(path)
     store.commit(store.progress(), changes, 0)
     store.close()
 
 
-async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: Feed) -> None:
+async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
     before = await feed.look(METRICS)
     value = float(before.curves["lda", "perplexity"].values[-1])
     commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "perplexity", value - 100)]))
     await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == value - 100)
 
 
-async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Feed) -> None:
+async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
     await feed.look(METRICS)
     snapshot = canned.snapshot(0, 12_480, 12_480, np.random.default_rng(0))
     snapshot.shares = snapshot.shares[::-1].copy()
@@ -58,14 +58,14 @@ async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Feed
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
 
 
-async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Feed) -> None:
+async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Follower) -> None:
     newest = (await feed.look(METRICS)).recent[0]
     commit(path, Changes(renewed=[([newest.seq], [(np.array([49]), np.array([0.99]))])]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
 
 
 async def test_what_could_not_be_read_once_is_read_the_next_time(
-    path: Path, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    path: Path, feed: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await feed.look(METRICS)
     pulse = Pulse(path)

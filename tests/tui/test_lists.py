@@ -9,8 +9,8 @@ import pytest
 import seeing
 from rich.cells import cell_len
 
-from session.reading import TopicRow
-from tui.rows import Rows
+from session.records import TopicRow
+from tui.rowlist import RowList
 from tui.widgets.articlelist import ArticleList
 from tui.widgets.topiclist import TopicList, found
 from tui.words import nearness
@@ -42,7 +42,7 @@ def look_of(pilot: Any) -> tuple[object, object]:
     return pilot.app.latest.topics["lda"], pilot.app.latest.recent
 
 
-def place_on_screen(rows: Rows[Any]) -> float:
+def place_on_screen(rows: RowList[Any]) -> float:
     return rows.cursor - rows.scroll_offset.y
 
 

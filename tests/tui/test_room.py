@@ -10,8 +10,8 @@ import pytest
 import seeing
 from rich.cells import cell_len
 
-from session.pulse import Pulse
-from session.reading import TopicRow
+from session.records import TopicRow
+from session.storage.heartbeat import Pulse
 from tui.chart.chart import Chart, Drawing
 from tui.chart.plot import Series
 from tui.widgets.evolution import COLUMN, Evolution

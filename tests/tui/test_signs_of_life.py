@@ -11,8 +11,8 @@ import canned
 import pytest
 import seeing
 
-from session.reader import SessionReader
-from session.reading import Flow
+from session.records import Flow
+from session.storage.reader import SessionReader
 from tui.look import Look
 from tui.views.crawl import facts, rates
 from tui.widgets.flow import allowed, last_stretch, rate, waiting

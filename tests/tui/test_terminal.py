@@ -20,9 +20,9 @@ import canned
 import pytest
 import seeing
 
-from session.cli.screen import wait_for_session
-from session.lock import trainer_lock
+from session.storage.lock import trainer_lock
 from tui.terminal import speaks_utf8
+from wikitopics.cli.screen import wait_for_session
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
@@ -148,7 +148,7 @@ def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
 
 
 def watching(path: Path) -> Terminal:
-    return Terminal(f"from session.cli import main; main(['watch', '--session', {str(path)!r}])")
+    return Terminal(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
 
 
 def test_a_watcher_waits_for_the_session_to_begin(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "night.db"
-    monkeypatch.setattr("session.cli.screen.BEGIN_SECONDS", 0.0)
+    monkeypatch.setattr("wikitopics.cli.screen.BEGIN_SECONDS", 0.0)
     wait_for_session(path)
     assert not path.exists()
     with trainer_lock(path):
@@ -199,7 +199,7 @@ def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[...
 
 def test_the_contact_screen_gives_the_terminal_back() -> None:
     terminal = Terminal(
-        "from tui.contact import ask; from tui.dialogs.contact import ContactBook; "
+        "from tui.first_question import ask; from tui.dialogs.contact import ContactBook; "
         "wrong = lambda t: None if '@' in t else 'no address'; "
         "print('ANSWER', ask(ContactBook(wrong, lambda t: print('KEPT', t), 'not much')))"
     )

@@ -355,7 +355,7 @@ async def test_plain_ascii(open_app: Opener, live: Path) -> None:
 async def test_the_screen_answers_while_the_file_is_slow(
     open_app: Opener, live: Path, monkeypatch: Any
 ) -> None:
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     app = open_app(live)
     async with app.run_test(size=(100, 30)) as pilot:
@@ -379,7 +379,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
     open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from session.errors import SessionError
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     asked = 0
     real = SessionReader.find_articles
@@ -404,7 +404,7 @@ async def test_a_file_that_cannot_be_read_any_more_is_named(
     open_app: Opener, live: Path, monkeypatch: Any
 ) -> None:
     from session.errors import SessionError
-    from session.reader import SessionReader
+    from session.storage.reader import SessionReader
 
     def gone(self: SessionReader) -> Any:
         raise SessionError("disk I/O error [/x]")

@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
+from session.answers.export import export_file
 from session.errors import SessionError
-from session.export import export_file
-from session.reader import SessionReader
+from session.storage.reader import SessionReader
 from tui.dialogs.form import field
 from tui.words import plural, visible
 

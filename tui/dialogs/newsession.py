@@ -16,10 +16,10 @@ from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from session import contact
 from session.errors import SessionError
-from session.files import last_line
 from session.paths import log_file, session_path
-from session.spec import parse_specs
-from tui.controls import Trainer
+from session.specs import parse_specs
+from session.storage.files import last_line
+from tui.controls import TrainerProcess
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
 from tui.words import visible
@@ -42,7 +42,7 @@ KINDS = {
     "scvb0": ("100", "collapsed LDA: the quickest"),
     "hdp": ("300", "HDP: finds how many it needs, up to this"),
 }
-Launch = Callable[[Path, list[str]], Trainer]
+Launch = Callable[[Path, list[str]], TrainerProcess]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def arguments(wish: Wish) -> list[str]:
     return words
 
 
-class NewSession(ModalScreen[tuple[Path, Trainer] | None]):
+class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
     """Gives the path of the new session, once its trainer has made it, and the trainer."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention

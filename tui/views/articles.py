@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.widget import Widget
 
 from session.errors import SessionError
-from session.reading import ArticleRow
+from session.records import ArticleRow
 from tui.look import Choice, Look
 from tui.messages import OpenTopic
 from tui.views.view import View, name

@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from session.reading import TopicRow
+from session.records import TopicRow
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
 from tui.look import METRICS, Choice, Look

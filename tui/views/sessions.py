@@ -12,12 +12,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from session.reading import Status
-from session.sessions import list_sessions
+from session.doors.listing import list_sessions
+from session.records import Status
 from tui.inks import Part
 from tui.look import Choice, Look
 from tui.messages import NewSession, OpenSession
-from tui.rows import Rows
+from tui.rowlist import RowList
 from tui.views.view import View, name
 from tui.widgets.statusline import condition, source_words
 from tui.words import age, count, cut, measured, plural, visible
@@ -36,7 +36,7 @@ class SessionRow:
     here: bool
 
 
-class SessionList(Rows[SessionRow]):
+class SessionList(RowList[SessionRow]):
     """One line a session; the one on screen is marked."""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -8,7 +8,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
 
-from session.reader import SessionReader
+from session.storage.reader import SessionReader
 from tui.inks import IN_ASCII
 from tui.look import Choice, Look
 from tui.messages import Ready

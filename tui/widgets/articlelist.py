@@ -2,15 +2,15 @@
 
 from rich.cells import set_cell_size
 
-from session.reading import ArticleRow
+from session.records import ArticleRow
 from tui.inks import Part
 from tui.look import Look
-from tui.rows import Rows
+from tui.rowlist import RowList
 from tui.widgets.reading import about
 from tui.words import count, cut, visible
 
 
-class ArticleList(Rows[ArticleRow]):
+class ArticleList(RowList[ArticleRow]):
     """Titles come from strangers: they print as themselves."""
 
     stays_on_top = True

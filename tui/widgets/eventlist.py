@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from session.reading import Event
+from session.records import Event
 from tui.inks import Part
-from tui.rows import Folded
+from tui.rowlist import Folded
 from tui.words import folded, visible
 
 INK = {"info": "", "warning": "warn", "error": "bad"}

@@ -1,7 +1,7 @@
 """Names and values, one pair a line."""
 
 from tui.inks import Part
-from tui.rows import Folded
+from tui.rowlist import Folded
 from tui.words import folded
 
 Fact = tuple[str, str, str]

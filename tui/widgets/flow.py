@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from session.paths import command
-from session.reading import Flow, Status
+from session.records import Flow, Status
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
 from tui.look import Look

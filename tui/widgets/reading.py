@@ -1,6 +1,6 @@
 """Now reading: the newest articles and what the model made of them."""
 
-from session.reading import NO_KNOWN_WORD, ArticleRow
+from session.records import NO_KNOWN_WORD, ArticleRow
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.words import cut, plural, visible

@@ -3,7 +3,7 @@ what it says comes from the trainer's heartbeat."""
 
 from rich.cells import cell_len
 
-from session.reading import Status
+from session.records import Status
 from tui.inks import Lines, Part
 from tui.words import age, clock, count, visible
 

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from session.reading import TopicRow
+from session.records import TopicRow
 from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part
 from tui.look import Choice, Look

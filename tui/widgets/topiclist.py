@@ -2,11 +2,11 @@
 
 from rich.cells import cell_len
 
-from session.reading import TopicRow
+from session.records import TopicRow
 from tui.chart.spark import spark
 from tui.inks import Part
 from tui.look import Choice, Look
-from tui.rows import Rows
+from tui.rowlist import RowList
 from tui.words import APART, nearness, share
 
 TREND = 8
@@ -16,7 +16,7 @@ CHANGE_SHOWN = 0.0005
 """A change of share below this (0.05 points) is noise and shown as none."""
 
 
-class TopicList(Rows[TopicRow]):
+class TopicList(RowList[TopicRow]):
     """One line a topic; its number stays the same for ever, only the order follows the shares."""
 
     def __init__(self, *, id: str | None = None) -> None:

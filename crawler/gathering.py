@@ -1,0 +1,186 @@
+"""Pages out of the Action API's replies: types checked, sizes bounded, pieces of one batch put together."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
+from crawler.wire import Trouble
+
+LARGEST_ID = (1 << 63) - 1
+_MOST_PAGES = 5000
+_MOST_CHARACTERS = 8 << 20
+"""Of the texts of one batch: MediaWiki's replies hold as much, but a batch can take many of them."""
+_MOST_CONTINUES = 30
+_LONGEST_CONTINUE = 4096
+
+
+@dataclass(slots=True)
+class _Listed:
+    """A page of the batch, with or without its text so far."""
+
+    title: str
+    revision_id: int = 0
+    text: str | None = None
+    skip: Skip | None = None
+    """Why it is no article."""
+
+
+class Gathering:
+    """The pages of one batch, as reply after reply fills in their texts."""
+
+    def __init__(self) -> None:
+        self._listed: dict[int, _Listed] = {}
+        self._nameless: Counter[Skip] = Counter()
+        """Those without an id: missing ones, and what is no page."""
+        self._size = 0
+
+    def add(self, reply: Mapping[str, Any]) -> bool:
+        """Merge one reply; whether it brought anything new.
+
+        Raises :class:`~crawler.wire.Trouble` where all texts together are more than a batch may hold.
+        """
+        news = False
+        nameless: Counter[Skip] = Counter()
+        for entry in entries(reply):
+            page_id, title = entry.get("pageid"), entry.get("title")
+            if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+                nameless[_skip(entry) or "damaged"] += 1
+                continue
+            known = self._listed.get(page_id)
+            if known is None:
+                known = self._listed[page_id] = _Listed(sound_text(title[:LONGEST_TITLE]))
+                known.skip = "too large" if utf8_size(title) > LONGEST_TITLE else None
+                news = True
+            if skip := _skip(entry):
+                news |= known.skip is None
+                known.skip = skip
+            if known.text is None:
+                news |= _take_text(known, entry)
+                self._size += len(known.text or "")
+        self._nameless |= nameless  # the larger numbers: each reply of a batch lists them again
+        if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
+            raise Trouble("the articles of one batch are too large together", too_large=True)
+        return news
+
+    def without_text(self) -> list[int]:
+        """Ids of the pages whose text is still to come, in rising order."""
+        return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
+
+    def give_up(self, page_id: int) -> None:
+        """This page's text will never come."""
+        self._listed[page_id].skip = "no text"
+
+    def titles(self) -> list[tuple[int, str]]:
+        """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
+        return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
+
+    def ids(self) -> list[int]:
+        """All that were listed, in the wiki's order, as far as they have an id."""
+        return list(self._listed)
+
+    def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
+        """These are no articles for us."""
+        for page_id in page_ids:
+            self._listed[page_id].skip = reason
+
+    def __len__(self) -> int:
+        """How many were listed, with and without an article."""
+        return len(self._listed) + self._nameless.total()
+
+    def pages(self) -> tuple[Page, ...]:
+        """The articles, in the order in which the wiki listed them."""
+        return tuple(
+            Page(page_id, p.title, p.revision_id, p.text, "wikitext")
+            for page_id, p in self._listed.items()
+            if p.text is not None and p.skip is None
+        )
+
+    def skips(self) -> Counter[Skip]:
+        """How many of the listed pages are known to be no articles, by reason."""
+        return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
+
+    def skips_without_text(self) -> Counter[Skip]:
+        """The same once no more texts will come: a page without one is no article either."""
+        return self.skips() + Counter({"no text": len(self.without_text())})
+
+
+def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The pages of a reply as it lists them; what is no page at all is an empty one.
+
+    Raises :class:`~crawler.wire.Trouble` where they are no list.
+    """
+    query = reply.get("query", {})
+    pages = query.get("pages", []) if isinstance(query, dict) else query
+    if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
+        raise Trouble("the wiki's list of pages makes no sense")
+    return [entry if isinstance(entry, dict) else {} for entry in pages]
+
+
+def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
+    revisions = entry.get("revisions")
+    revision = revisions[0] if isinstance(revisions, list) and revisions else None
+    if not isinstance(revision, dict):
+        return False
+    slots = revision.get("slots")
+    main = slots.get("main") if isinstance(slots, dict) else None
+    if "content" in revision:
+        main = revision  # as MediaWiki wrote it before version 1.32
+    if not isinstance(main, dict):
+        return False
+    content = main.get("content")
+    if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
+        page.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
+        return True
+    if utf8_size(content) > LARGEST_TEXT:
+        page.skip = "too large"
+        return True
+    revision_id = revision.get("revid")
+    page.revision_id = revision_id if is_id(revision_id) else 0
+    page.text = sound_text(content)
+    return True
+
+
+def _skip(entry: Mapping[str, Any]) -> Skip | None:
+    """Why a listed page is no article, as far as this entry tells."""
+    if entry.get("missing") or entry.get("invalid"):
+        return "deleted or hidden"
+    if entry.get("redirect"):
+        return "redirect"
+    properties = entry.get("pageprops")
+    return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
+
+
+def is_id(value: object) -> TypeGuard[int]:
+    """Whether ``value`` can be the id of a page or revision."""
+    return type(value) is int and 0 < value <= LARGEST_ID
+
+
+def sound_text(text: str) -> str:
+    """``text`` without the lone surrogates that JSON can smuggle in and UTF-8 cannot carry."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
+    """The parameters that go on from here, all of them passed through; None at the end.
+
+    Raises :class:`~crawler.wire.Trouble` for what is no continuation.
+    """
+    value = reply.get("continue")
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
+        raise Trouble("the wiki's continuation makes no sense")
+    parameters: dict[str, str] = {}
+    for key, part in value.items():
+        if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
+            raise Trouble("the wiki's continuation makes no sense")
+        parameters[key] = text
+    return parameters

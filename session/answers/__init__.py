@@ -1,0 +1,1 @@
+"""Answers from a stored session: exports, and what its models make of any text."""

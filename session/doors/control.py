@@ -1,0 +1,87 @@
+"""Asking a running trainer for something, from another process: always through the session's file."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from session.errors import NotRunning, SessionError
+from session.process import Process
+from session.storage.lock import owner
+from session.storage.wishes import wish
+
+OBEY_SECONDS = 3.0
+"""A trainer at work looks twice a second at what it is asked for; one that is still starting does not."""
+PATIENCE_SECONDS = 30.0
+
+
+def pause(path: Path) -> None:
+    """Training and crawling stand still until :func:`resume`. Raises :class:`NotRunning`."""
+    _running(path)
+    wish(path, "paused = 1")
+
+
+def resume(path: Path) -> None:
+    """Go on after :func:`pause`. Raises :class:`NotRunning`."""
+    _running(path)
+    wish(path, "paused = 0")
+
+
+def save(path: Path) -> None:
+    """Commit now rather than within the next seconds. Raises :class:`NotRunning`."""
+    _running(path)
+    wish(path, "save = 1")
+
+
+def stop(path: Path) -> None:
+    """Have the trainer commit and exit; returns when it has.
+
+    Where it does not obey, it is sent SIGTERM, but only if it is certain which process it is.
+    Raises :class:`NotRunning`, and :class:`SessionError` if it does not end in time.
+    """
+    trainer = _running(path)
+    try:
+        wish(path, "stop = 1")
+    except SessionError as error:  # there is no file yet, or it cannot be written
+        if not trainer.lives():
+            raise SessionError(f"{error}; {_elsewhere(trainer)}") from None
+    else:
+        if _ended(path, trainer, OBEY_SECONDS):
+            return
+    if trainer.lives():
+        _signal(trainer)
+    if not _ended(path, trainer, PATIENCE_SECONDS):
+        raise SessionError(
+            f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_elsewhere(trainer)}"
+        )
+
+
+def _running(path: Path) -> Process:
+    trainer = owner(path)
+    if trainer is None:
+        raise NotRunning(f"no trainer runs on {path}")
+    return trainer
+
+
+def _ended(path: Path, trainer: Process, seconds: float) -> bool:
+    """Whether the trainer lets go of the session within ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while owner(path) == trainer:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _signal(trainer: Process) -> None:
+    try:
+        os.kill(trainer.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    except OSError as error:
+        raise SessionError(f"the trainer (pid {trainer.pid}) cannot be told: {error.strerror}") from None
+
+
+def _elsewhere(trainer: Process) -> str:
+    number = f"pid {trainer.pid}" if trainer.pid else "its pid is unknown"
+    return f"end it where it runs ({number})"

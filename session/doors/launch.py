@@ -1,0 +1,87 @@
+"""Trainers in processes of their own: started, and either left running or ended by who started them."""
+
+import fcntl
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from crawler.child import start_python
+from crawler.ownfile import open_own
+from session.errors import SessionError
+from session.paths import log_file
+from session.storage.files import last_line
+
+TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
+"""Where a trainer that cannot reach its wiki says how many seconds it goes on trying."""
+UNREACHABLE = 3
+"""The exit code of a trainer that has not reached its wiki; waiting may help, the embedded sample does."""
+STOP_SECONDS = 30.0
+"""How long a trainer may take to save and end."""
+
+
+class Trainers:
+    """The trainers that one screen has started. They end with the screen, unless they are left running."""
+
+    def __init__(self) -> None:
+        self._started: dict[Path, subprocess.Popen[bytes]] = {}
+
+    def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
+        """Run ``wikitopics ARGUMENTS``, which train the session at ``path``. Raises SessionError."""
+        process = self._started[path] = start_trainer(path, arguments)
+        return process
+
+    def paths(self) -> list[Path]:
+        """The sessions that they train, or have trained."""
+        return list(self._started)
+
+    def running(self) -> list[Path]:
+        """The sessions whose trainers live."""
+        return [path for path, process in self._started.items() if process.poll() is None]
+
+    def leave(self) -> None:
+        """Let them run: they are nobody's any more."""
+        self._started.clear()
+
+    def stop(self, give_up: Callable[[], bool]) -> None:
+        """Have all of them save and end, and wait for that, until ``give_up`` says that it takes too long."""
+        for process in self._started.values():
+            process.terminate()  # our own child, so its number cannot be another's
+        deadline = time.monotonic() + STOP_SECONDS
+        while self.running() and time.monotonic() < deadline and not give_up():
+            time.sleep(0.05)
+
+
+def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
+    """Run ``wikitopics ARGUMENTS`` in the background; what it says goes to the log beside the session."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        log = open_own(log_file(path), os.O_WRONLY | os.O_APPEND)
+        _begin_anew(log)
+    except OSError as error:
+        raise SessionError(f"cannot write {log_file(path)}: {error.strerror}") from None
+    try:
+        return start_python("wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    finally:
+        os.close(log)
+
+
+def last_words(path: Path) -> str:
+    """What the trainer of the session at ``path`` said last; seconds that it has left are counted on."""
+    log = log_file(path)
+    try:
+        age = max(0.0, time.time() - log.stat().st_mtime)
+    except OSError:
+        return ""
+    return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", last_line(log))
+
+
+def _begin_anew(log: int) -> None:
+    """Empty the log, unless a trainer still writes to it: each holds a lock on it as long as it lives."""
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    os.ftruncate(log, 0)

@@ -1,0 +1,1 @@
+"""The session file: one SQLite database, and everything that reads or writes it. Computes nothing."""

@@ -1,0 +1,162 @@
+"""The articles read and what each model makes of them: the tables `articles`, `article_topics`, `recent`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from session.errors import Damaged
+from session.records import Role
+from session.settings import Settings
+from session.storage.codec import documents_room
+from session.storage.database import read_rows
+from session.storage.decoding import numbers, whole
+from session.storage.documents import Documents
+from session.storage.schema import ROLES
+
+RECENT_ARTICLES = 20_000
+"""So many of the newest articles keep their counts, and their topics are inferred anew."""
+
+Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
+"""Each article's largest topic in one model, (n,), and its proportion, (n,)."""
+
+
+@dataclass(slots=True)
+class ArticleRows:
+    """Articles read, with each model's largest topic where they were trained."""
+
+    documents: Documents
+    role: Role
+    topics: Sequence[Largest] = ()
+    """One pair a model."""
+
+
+def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
+    """Add articles as numbers ``first_seq`` and on."""
+    documents = rows.documents
+    seqs = range(first_seq, first_seq + len(documents))
+    columns = _columns(rows.topics)
+    db.conn.executemany(
+        "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?)",
+        zip(
+            seqs,
+            documents.page_ids.tolist(),
+            documents.titles,
+            documents.revision_ids.tolist(),
+            documents.words.tolist(),
+            [ROLES.index(rows.role)] * len(documents),
+            [row.tobytes() for row in columns] if rows.topics else [None] * len(documents),
+            strict=True,
+        ),
+    )
+    if rows.topics:
+        _insert_topics(db, columns, list(enumerate(seqs)))
+
+
+def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
+    """Keep the counts of trained articles, and drop those that are no longer among the newest."""
+    nameless = replace(documents, titles=("",) * len(documents))  # `articles` has the titles
+    db.table("recent").insert(
+        {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
+    )
+    # Those behind a row are counted, not its number: how many skipped ones have theirs in between is chance.
+    db.execute(
+        "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"
+        " (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer FROM recent)"
+        " WHERE newer >= ?)",
+        [RECENT_ARTICLES],
+    )
+
+
+def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
+    """Put what the models make of the articles ``seqs`` now in the place of what they made of them then.
+
+    Articles that were dropped meanwhile stay so.
+    """
+    rows = read_rows(
+        db.conn, "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
+    )
+    places = {seq: place for place, seq in enumerate(seqs)}
+    old = {
+        seq: numbers(packed, "articles.topics", np.uint16, (2 * len(largest),), 0, 2**16).tolist()
+        for seq, packed in rows
+        if packed and seq in places
+    }
+    db.conn.executemany(
+        "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
+        [
+            (model, topic, proportion, seq)
+            for seq, values in old.items()
+            for model, (topic, proportion) in enumerate(zip(values[::2], values[1::2], strict=True))
+        ],
+    )
+    columns = _columns(largest)
+    kept = [(places[seq], seq) for seq in old]
+    db.conn.executemany(
+        "UPDATE articles SET topics = ? WHERE seq = ?",
+        [(columns[place].tobytes(), seq) for place, seq in kept],
+    )
+    _insert_topics(db, columns, kept)
+
+
+def recent_articles(
+    db: Database, first_seq: int, most: int, settings: Settings, n_words: int
+) -> tuple[list[int], Documents]:
+    """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers."""
+    seqs: list[int] = []
+    parts: list[Documents] = []
+    rows = read_rows(
+        db.conn,
+        "SELECT first_seq, articles FROM recent WHERE first_seq + articles > ? ORDER BY first_seq",
+        [first_seq],
+    )
+    for first, articles in rows:
+        if len(seqs) == most:
+            break
+        ((data,),) = read_rows(
+            db.conn,
+            "SELECT documents FROM recent WHERE first_seq = ?",
+            [whole(first, "recent.first_seq", 1)],
+            largest=documents_room(settings),
+        )
+        found = Documents.from_bytes(data, "recent.documents", n_words)
+        if len(found) != articles:
+            raise Damaged("recent.articles is another number than that of the documents")
+        start = max(0, first_seq - first)
+        part = found[start : start + most - len(seqs)]
+        parts.append(part)
+        seqs += range(first + start, first + start + len(part))
+    return seqs, Documents.concatenate(parts)
+
+
+def keep_top(db: Database, most: int) -> None:
+    """Drop trained articles that are not among the ``most`` most about some topic."""
+    db.execute(
+        "DELETE FROM article_topics WHERE (model, topic, proportion, seq) IN ("
+        " SELECT model, topic, proportion, seq FROM (SELECT *, row_number() OVER"
+        " (PARTITION BY model, topic ORDER BY proportion DESC, seq) AS place FROM article_topics)"
+        " WHERE place > ?)",
+        [most],
+    )
+    db.execute("DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)")
+
+
+def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:
+    """One row a model for each (row of ``columns``, article number)."""
+    values = columns.tolist()
+    for model in range(columns.shape[1] // 2):
+        db.conn.executemany(
+            "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
+            [(model, values[place][2 * model], values[place][2 * model + 1], seq) for place, seq in places],
+        )
+
+
+def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
+    """(n, 2 x models): topic and ten-thousandths of each model, one row an article."""
+    pairs = [
+        np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
+    ]
+    return np.ascontiguousarray(np.hstack(pairs).astype("<u2")) if pairs else np.empty((0, 0), "<u2")

@@ -1,0 +1,94 @@
+"""Arrays as bytes for the store: .npz without pickle, and a model's state split into arrays and JSON."""
+
+import io
+import json
+import math
+import re
+import struct
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import Damaged
+from session.storage.decoding import from_json, named
+
+_END = struct.Struct("<4s4H2LH")
+"""A zip's last record, as np.savez leaves it: among others the entries of its directory, and their bytes."""
+_MOST_ARRAYS = 100
+_LONGEST_ENTRY = 256
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\0..\{'descr': '([<>|][iuf][1248])', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,12},? ?){0,4})\), \} *\n",
+    re.DOTALL,
+)
+"""Of an array of numbers, as np.savez writes it."""
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """An .npz, nothing in it compressed."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **dict(arrays))
+    return buffer.getvalue()
+
+
+def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
+    """The inverse of :func:`pack_arrays`. Raises :class:`Damaged` for anything that it has not made.
+
+    Takes no more memory than ``data`` does: what unpacks to more was not packed by us.
+    """
+    if not isinstance(data, bytes):
+        raise Damaged(f"{place} holds no arrays")
+    try:
+        _check_directory(data)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            if not stored or sum(member.file_size for member in members) > len(data):
+                raise ValueError("it unpacks to more than it is")
+            return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+    except Exception as error:  # noqa: BLE001 (of zipfile and numpy, by what the bytes have become)
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise Damaged(f"{place} cannot be read: {reason[:80]}") from None
+
+
+def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
+    """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays)."""
+    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
+    plain = {key: value for key, value in state.items() if key not in arrays}
+    return json.dumps(plain), pack_arrays(arrays)
+
+
+def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
+    """The inverse of :func:`pack_state`. Raises :class:`Damaged` for what is none of its."""
+    plain = named(from_json(scalars, "models.scalars"), "models.scalars")
+    return {**plain, **unpack_arrays(arrays, "models.arrays")}
+
+
+def _check_directory(data: bytes) -> None:
+    """A zip's reader makes an object of each entry of the directory: see that there are but a few."""
+    if len(data) < _END.size:
+        raise ValueError("it is cut off")
+    signature, _, _, _, entries, size, _, _ = _END.unpack(data[-_END.size :])
+    wide = data[-_END.size - 20 : -_END.size].startswith(b"PK\6\7")  # there are other, larger numbers
+    if signature != b"PK\5\6" or entries > _MOST_ARRAYS or size > entries * _LONGEST_ENTRY or wide:
+        raise ValueError("it does not end as an .npz does")
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """The array of a .npy file. Raises ValueError."""
+    header = _HEADER.match(content)
+    if header is None:
+        raise ValueError("an array in it has no header")
+    dtype, fortran, sizes = header.groups()
+    shape = tuple(int(size) for size in re.findall(rb"\d+", sizes))
+    kind = np.dtype(dtype.decode())
+    if math.prod(shape) * kind.itemsize != len(content) - header.end():
+        raise ValueError("an array in it is not as long as its header says")
+    if 0 in shape:
+        return np.empty(shape, kind)
+    return np.frombuffer(content, kind, offset=header.end()).reshape(
+        shape, order="F" if fortran == b"True" else "C"
+    )

@@ -1,0 +1,245 @@
+"""Opening the session's SQLite file, and its errors as one line for people."""
+
+import contextlib
+import errno
+import os
+import re
+import sqlite3
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
+from session.paths import BESIDE, LOCK
+from session.storage.schema import APPLICATION_ID, VERSION, migrations
+
+SQLITE_HEADER = b"SQLite format 3\0"
+BUSY_SECONDS = 4.0
+"""How long a write waits for another program's; so that a trainer told to stop does so within seconds."""
+SMALL = 2**20
+"""Bytes that a value may take, where a reader does not expect more."""
+MOST_ROWS = 100_000
+"""Rows that a question may have as its answer, where a reader does not expect more."""
+
+_COMPUTES = re.compile(r"\b(AS|CHECK|DEFAULT|WHERE)\b", re.IGNORECASE)
+"""In the SQL of a table or an index: it has expressions, which SQLite would evaluate for us."""
+_DAMAGE = (
+    "malformed",
+    "no such table",
+    "no such column",
+    "values were supplied",
+    "already exists",
+    "constraint failed",
+    "datatype mismatch",
+    "integer overflow",
+    "too big",
+    "UTF-8",
+)
+"""Parts of SQLite's messages that tell of a file which was changed by hand, or damaged."""
+
+
+def connect(path: Path, *, timeout: float | None = None) -> Database:
+    """A connection that writes to an existing session; refuses what is none. Applies migrations."""
+    check_file(path)
+    connection = sqlite3.connect(
+        path.absolute().as_uri() + "?mode=rw",
+        uri=True,
+        timeout=timeout or BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        db = Database(connection)
+        version = check_session(connection, path)
+        # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
+        # a whole earlier state, from which the same stream is trained again identically.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
+            connection.execute("PRAGMA journal_mode = WAL")
+        if version < VERSION:
+            migrations.apply(db)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise as_session_error(error, path) from None
+    except BaseException:
+        connection.close()
+        raise
+    return db
+
+
+@contextlib.contextmanager
+def writing(db: Database) -> Iterator[None]:
+    """A transaction that has the right to write from its first statement on.
+
+    One that begins by reading (which sqlite-utils does, to see what tables there are) is refused at once if
+    another program writes in between, whatever its patience: what it has read is old.
+    """
+    db.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.conn.execute("COMMIT")
+    except BaseException:
+        db.conn.rollback()
+        raise
+
+
+def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
+    """An SQLite error as one line for people."""
+    text = str(error)
+    if "not a database" in text:
+        return NotASession(f"{path} is damaged or no session: not an SQLite file")
+    if any(part in text for part in _DAMAGE):
+        return Damaged(text if text.isascii() and text.isprintable() else "text that is no UTF-8")
+    if "readonly" in text or "read-only" in text:
+        return SessionError(f"{path} cannot be written: it or its folder is read-only")
+    if "disk is full" in text:
+        return DiskFull(f"no space left on the disk of {path}")
+    if "locked" in text:
+        return NotNow(f"{path} is locked: another program is writing to it")
+    if "I/O error" in text:
+        return NotNow(f"the disk of {path} fails: {text}")
+    return SessionError(f"{path}: {text}")
+
+
+def check_session(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version of a session that holds nothing but plain tables; from now on none of it computes.
+
+    Raises :class:`NotASession` for another program's file or a newer version, :class:`Damaged` for views,
+    triggers, virtual tables and columns that are computed: they could run for ever, or take all memory.
+    """
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cache_size = -2000")  # kB; the file could ask for any size
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise NotASession(f"{path} is no wikitopics session")
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise NotASession(
+            f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
+        )
+    for kind, name, sql, page in read_rows(connection, "SELECT type, name, sql, rootpage FROM sqlite_master"):
+        if not _is_plain(kind, sql or "", page or 0):
+            raise Damaged(f"it holds the {kind} {name!r}: only plain tables belong in a session")
+    return version
+
+
+def _is_plain(kind: str, sql: str, page: int) -> bool:
+    """Whether a part of a schema only stores; what has no page of its own is a view, a trigger or virtual."""
+    if page == 0 or _COMPUTES.search(sql):
+        return False
+    return kind == "table" or (kind == "index" and sql.count("(") <= 1)
+
+
+def read_rows(
+    connection: sqlite3.Connection,
+    sql: str,
+    parameters: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
+) -> list[tuple[Any, ...]]:
+    """All rows of an answer: the one door through which values leave a session file.
+
+    Raises :class:`Damaged` where there are over ``most``, and sqlite3.DataError, before it is loaded, where a
+    value takes over ``largest`` bytes.
+    """
+    before = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
+    try:
+        with contextlib.closing(connection.execute(sql, parameters)) as cursor:
+            rows = cursor.fetchmany(most + 1)
+    finally:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+    if len(rows) > most:
+        raise Damaged(f"it holds over {most:,} rows where a few are expected")
+    return rows
+
+
+def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
+    """The row of a table that has but one, by column; None where it is not there."""
+    columns = [row[1] for row in read_rows(connection, f"PRAGMA table_info({table})")]
+    rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
+    return dict(zip(columns, rows[0], strict=True)) if rows else None
+
+
+def check_file(path: Path) -> None:
+    """Raises :class:`NotASession` for what is no file, and :class:`SessionError` where it may not be read.
+
+    Never opens it: closing a descriptor of a database drops every lock that this process holds on it, and
+    SQLite in another process would then take the write-ahead log for nobody's, and delete it.
+    """
+    if path.is_dir():
+        raise NotASession(f"{path} is a folder, no session")
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise SessionError(f"{path}: {error.strerror}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise NotASession(f"{path} is a pipe or a device, no session")
+    if not found.st_size:  # as those of /proc are, which SQLite cannot even open
+        raise NotASession(f"{path} is empty, no wikitopics session")
+    if not os.access(path, os.R_OK):
+        raise SessionError(f"{path}: Permission denied")
+
+
+def fold_log(path: Path) -> None:
+    """Write what stands beside the session in its log into the session itself, where that can be done.
+
+    A reader that leaves last, after a trainer that was killed, calls it: a session is to be one file.
+    """
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=1.0)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.close()
+
+
+def remove_database(path: Path) -> None:
+    """Delete an SQLite file that nobody has open, and what SQLite may have left beside it."""
+    for ending in ("", *BESIDE):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.with_name(path.name + ending).unlink()
+
+
+def sync(path: Path) -> None:
+    """Have the disk write a file, or the names in a folder, now: a power cut cannot take it away then."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems do not sync folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file begins as SQLite files do; False where it cannot be read."""
+    if not path.is_file() or not path.stat().st_size:  # to open a pipe would wait for its other end
+        return False
+    try:
+        # By SQLite itself, see `check_file`: this process may have it open.
+        connection = sqlite3.connect(path.absolute().as_uri() + "?immutable=1", uri=True)
+        with contextlib.closing(connection):
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.Error:
+        with contextlib.suppress(OSError), path.open("rb") as file:  # damaged, it is still a database
+            return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
+        return False
+    return True
+
+
+def keep_sessions(target: Path) -> None:
+    """Refuse to write something else to ``target`` where that is, or belongs to, a session or other database.
+
+    Raises :class:`BadUsage`.
+    """
+    if is_sqlite(target):
+        raise BadUsage(f"{target} holds a session or another database: name another file")
+    for ending in (*BESIDE, LOCK):
+        owner = target.parent / target.name[: -len(ending)]
+        if target.name.lower().endswith(ending) and is_sqlite(owner):
+            raise BadUsage(f"{target} belongs to the session {owner}: name another file")

@@ -1,0 +1,182 @@
+"""Articles as the trainer sees them: word counts, and just enough to name each article again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawler.source import Skip
+from session.errors import Damaged
+from session.storage.blobs import pack_arrays, unpack_arrays
+from session.storage.decoding import from_json, listed, text
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A run of ``n`` consecutive articles of the stream, as compressed sparse rows."""
+
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    revision_ids: NDArray[np.int64]
+    """(n,)"""
+    titles: tuple[str, ...]
+    indptr: NDArray[np.int64]
+    """(n + 1,), starting at 0"""
+    word_ids: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.titles)
+
+    def __getitem__(self, rows: slice) -> "Documents":
+        start, stop, _ = rows.indices(len(self))
+        stop = max(start, stop)
+        low, high = int(self.indptr[start]), int(self.indptr[stop])
+        return Documents(
+            self.page_ids[start:stop],
+            self.revision_ids[start:stop],
+            self.titles[start:stop],
+            self.indptr[start : stop + 1] - low,
+            self.word_ids[low:high],
+            self.counts[low:high],
+        )
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """(n,) words of each article that are in the vocabulary."""
+        sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
+        return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
+
+    def split_empty(self) -> "tuple[Documents, Documents]":
+        """(the articles that hold a word of the vocabulary, those that hold none)."""
+        return self.split(np.diff(self.indptr) > 0)
+
+    def split(self, chosen: NDArray[np.bool_]) -> "tuple[Documents, Documents]":
+        """(the articles where ``chosen``, (n,), is true, the others)."""
+        if chosen.all():
+            return self, self[:0]
+        return self._where(chosen), self._where(~chosen)
+
+    def _where(self, chosen: NDArray[np.bool_]) -> "Documents":
+        lengths = np.diff(self.indptr)
+        words = np.repeat(chosen, lengths)
+        return Documents(
+            self.page_ids[chosen],
+            self.revision_ids[chosen],
+            tuple(compress(self.titles, chosen)),
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[chosen]))),
+            self.word_ids[words],
+            self.counts[words],
+        )
+
+    @staticmethod
+    def without_words(page_id: int, revision_id: int, title: str) -> "Documents":
+        """One article that holds no word of the vocabulary."""
+        none = np.empty(0, np.int32)
+        return Documents(
+            np.array([page_id]), np.array([revision_id]), (title,), np.zeros(2, np.int64), none, none
+        )
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps them: .npz without pickle."""
+        return pack_arrays(
+            {
+                "page_ids": _small(self.page_ids),
+                "revision_ids": _small(self.revision_ids),
+                "titles": np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
+                "lengths": _small(np.diff(self.indptr)),
+                "word_ids": _small(self.word_ids),
+                "counts": _small(self.counts),
+            }
+        )
+
+    @staticmethod
+    def from_bytes(data: object, place: str, n_words: int) -> "Documents":
+        """The inverse of :meth:`to_bytes`, for a vocabulary of ``n_words``. Raises :class:`Damaged`."""
+        arrays = unpack_arrays(data, place)
+        titles = listed(from_json(_joined(arrays.get("titles")), place, longest=2**30), place, text)
+        n, limits = len(titles), np.iinfo(np.int64)
+        lengths = _whole(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
+        indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        total = int(indptr[-1])
+        return Documents(
+            _whole(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
+            _whole(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
+            titles,
+            indptr,
+            _whole(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
+            _whole(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
+        )
+
+    @staticmethod
+    def concatenate(parts: Sequence["Documents"]) -> "Documents":
+        """One run out of several, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            none = np.empty(0, np.int64)
+            return Documents(
+                none, none, (), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
+            )
+        offsets = np.cumsum([0] + [int(part.indptr[-1]) for part in parts])
+        return Documents(
+            np.concatenate([part.page_ids for part in parts]),
+            np.concatenate([part.revision_ids for part in parts]),
+            tuple(title for part in parts for title in part.titles),
+            np.concatenate(
+                [np.zeros(1, np.int64)]
+                + [part.indptr[1:] + offset for part, offset in zip(parts, offsets, strict=False)]
+            ),
+            np.concatenate([part.word_ids for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+
+def _joined(characters: NDArray[Any] | None) -> object:
+    """The JSON of the titles, which lies in an array of bytes."""
+    if characters is None or characters.dtype != np.uint8:
+        return None
+    return characters.tobytes().decode("ascii", "replace")
+
+
+def _whole(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    place: str,
+    shape: tuple[int, ...],
+    low: int,
+    high: int,
+    dtype: type[np.signedinteger[Any]],
+) -> NDArray[Any]:
+    """One of the arrays, of this shape, its whole numbers from ``low`` to ``high``."""
+    found = arrays.get(name)
+    if found is None or found.shape != shape or found.dtype.kind not in "iu":
+        raise Damaged(f"{place} lacks {name}, or has others than it has to")
+    if found.size and not low <= int(found.min()) <= int(found.max()) <= high:
+        raise Damaged(f"{place} has {name} that are out of range")
+    return found.astype(dtype)
+
+
+def _small(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in the narrowest type that holds them."""
+    if not values.size:
+        return values
+    return values.astype(np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max())))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What comes out of the crawl and into the trainer: articles counted, and the position behind them."""
+
+    documents: Documents
+    skips: Mapping[Skip, int]
+    """How many pages of this stretch give no article, by reason."""
+    position: dict[str, object]
+    """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
+    lap: float | None
+    warnings: tuple[str, ...] = ()
+    """A line for each page that could not be counted; it is among the documents, without a word."""

@@ -1,0 +1,128 @@
+"""Files that a person names: opened to be read, or written whole or not at all."""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from crawler.ownfile import open_own
+from session.errors import SessionError
+from session.storage.database import keep_sessions, remove_database, sync
+
+
+def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
+    """Open a regular file for reading, or with ``pipes`` also a pipe.
+
+    Raises OSError for anything else, without opening it: a device may never end, and whoever opens a pipe
+    waits for its other end.
+    """
+    mode = os.stat(path).st_mode
+    _check_kind(path, mode, pipes=pipes)
+    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # it may be a pipe by now
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
+    try:
+        _check_kind(path, os.fstat(descriptor).st_mode, pipes=pipes)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bounded(file: BinaryIO, most: int) -> bytes:
+    """All of ``file``. Raises OSError where that is more than ``most`` bytes."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"more than {most:,} bytes")
+    return data
+
+
+def read_input(path: str | Path, most: int, *, pipes: bool = False) -> bytes:
+    """All of a file of at most ``most`` bytes. Raises OSError."""
+    with open_input(path, pipes=pipes) as file:
+        return read_bounded(file, most)
+
+
+def last_line(log: Path) -> str:
+    """The last line of a file that says anything; "" where there is none."""
+    try:
+        with open_input(log) as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(file.tell() - 4096, 0))
+            lines = file.read(4096).decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def check_target(target: Path) -> None:
+    """Say now what :func:`replacing` would say in the end.
+
+    Raises :class:`~session.errors.BadUsage` where a session or a part of one would be replaced, and
+    :class:`~session.errors.SessionError` for a folder, a pipe or a device.
+    """
+    keep_sessions(target)
+    try:
+        _check_place(target)
+    except OSError as error:
+        raise _cannot_write(target, error) from None
+
+
+@contextlib.contextmanager
+def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
+    """An empty new file that takes the place of ``target`` if the block ends well, and vanishes otherwise.
+
+    Its name is its own, so that two writers never mix. A symbolic link is replaced, never followed. Raises
+    what :func:`check_target` does, and :class:`~session.errors.SessionError` for an OSError in the block.
+    """
+    check_target(target)
+    draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(draft, flags, mode))
+        yield draft
+        sync(draft)
+        draft.replace(target)
+        sync(target.parent)
+    except OSError as error:
+        raise _cannot_write(target, error) from None
+    finally:
+        remove_database(draft)
+
+
+@contextlib.contextmanager
+def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """The file of :func:`draft_of`, open for writing."""
+    with draft_of(target, mode=mode) as draft, draft.open("wb") as file:
+        yield file
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a regular file, or make one, to write at its end. Raises OSError; no link is followed."""
+    _check_place(path)
+    return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
+
+
+def _cannot_write(target: Path, error: OSError) -> SessionError:
+    return SessionError(f"cannot write {target}: {error.strerror or error}")
+
+
+def _check_place(path: Path) -> None:
+    """Raises OSError unless ``path`` is free, a regular file or a link."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISLNK(mode):
+        _check_kind(path, mode)
+
+
+def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
+    """Raises OSError unless ``mode`` is that of a regular file, or with ``pipes`` of a pipe."""
+    if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
+        return
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
+    raise OSError(errno.EINVAL, f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a regular file", str(path))

@@ -1,0 +1,91 @@
+"""The small writes about the running trainer: heartbeat, rates, log, and what others ask of it."""
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from session.process import Process
+from session.storage.codec import Wishes
+from session.storage.database import as_session_error, connect, writing
+from session.storage.tables import read_wishes
+
+FLOW_ROWS = 900
+EVENT_ROWS = 2000
+
+
+class HeartbeatWriter:
+    """The small writes about the running trainer, on a connection (and thread) of their own.
+
+    They say what is going on now; losing the newest of them costs nothing, so they never share a
+    transaction with what was learnt. Each raises :class:`session.errors.SessionError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process = Process.own()
+        self._db = connect(path)
+
+    def begin(self, first_article: int) -> int:
+        """A run starts; returns its number."""
+        now = time.time()
+        with self._transaction():
+            self._db.execute(
+                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
+            )
+            read_wishes(self._db.conn)  # that there is a row
+            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
+            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
+
+    def beat(self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None) -> Wishes:
+        """Say that the trainer lives and what it does; returns what others ask of it.
+
+        ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
+        """
+        now = time.time()
+        with self._transaction():
+            self._db.table("heartbeat").upsert(
+                {
+                    "id": 1,
+                    "at": now,
+                    "pid": self._process.pid,
+                    "state": state,
+                    "activity": json.dumps({**activity, "process": self._process.as_text()}),
+                },
+                pk="id",
+            )
+            if flow is not None:
+                self._db.execute(
+                    "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", [now, *flow]
+                )
+                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
+            wishes = read_wishes(self._db.conn)
+            if wishes.save:
+                self._db.execute("UPDATE control SET save = 0")
+        return wishes
+
+    def event(self, level: str, message: str) -> None:
+        """Add a line to the session's log."""
+        with self._transaction():
+            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
+            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+
+    def end(self, run: int, reason: str) -> None:
+        """The run ends in good order."""
+        with self._transaction():
+            self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            with writing(self._db):
+                yield
+        except sqlite3.Error as error:
+            raise as_session_error(error, self._path) from None
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._db.close()

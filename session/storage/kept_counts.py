@@ -1,0 +1,96 @@
+"""Word counts that another session kept (`train --keep-counts`): crawl once, train again."""
+
+import contextlib
+import hashlib
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from session.errors import BadUsage, Damaged
+from session.storage.codec import documents_room
+from session.storage.database import as_session_error, check_session, read_rows
+from session.storage.decoding import whole
+from session.storage.documents import Documents
+from session.storage.reader import SessionReader
+
+MOST_BLOCKS = 10_000_000
+"""Rows of kept counts, one a minibatch."""
+
+
+class KeptCounts:
+    """The documents of the session at ``path`` in the order of its stream, held-out articles first.
+
+    Read a block at a time, so that memory does not grow with their number. Raises :class:`BadUsage` where
+    that session kept none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with SessionReader(path) as reader:
+            self.words = reader.vocabulary()
+            settings = reader.settings()
+        if not settings.keep_counts:
+            raise BadUsage(
+                f"the session {path} kept no counts: it needs `train --keep-counts` from its start"
+            )
+        self._fingerprint = settings.fingerprint
+        self._room = documents_room(settings)
+        self._connection = sqlite3.connect(
+            path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
+        )
+        with self._errors():
+            check_session(self._connection, path)
+        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
+        self._ids = [row[0] for row in rows]
+        self._starts = list(accumulate((whole(row[1], "kept_counts.articles", 1) for row in rows), initial=0))
+        self._block: tuple[int, Documents] | None = None
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Names the stream; the same however far that session has come since."""
+        first = self._read(0).to_bytes() if self._ids else b""
+        return {"checksum": hashlib.blake2b(self._fingerprint.encode() + first, digest_size=16).hexdigest()}
+
+    def documents(self, start: int, stop: int) -> Documents:
+        """Documents ``start`` to ``stop`` (fewer at the end)."""
+        parts = []
+        stop = min(stop, len(self))
+        while start < stop:
+            number = bisect_right(self._starts, start) - 1
+            low = self._starts[number]
+            part = self._read(number)[start - low : stop - low]
+            parts.append(part)
+            start += len(part)
+        return Documents.concatenate(parts)
+
+    def _read(self, number: int) -> Documents:
+        if self._block is None or self._block[0] != number:
+            ((data,),) = self._rows(
+                "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]], largest=self._room
+            )
+            documents = Documents.from_bytes(data, "kept_counts.documents", len(self.words))
+            if len(documents) != self._starts[number + 1] - self._starts[number]:
+                raise Damaged("kept_counts.articles is another number than that of the documents")
+            self._block = number, documents
+        return self._block[1]
+
+    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
+        with self._errors():
+            return read_rows(self._connection, sql, parameters, **limits)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._connection.close()

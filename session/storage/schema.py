@@ -1,0 +1,115 @@
+"""The session file's tables, as migrations in order. One SQLite file is one session."""
+
+from sqlite_utils import Database, Migrations
+
+from session.records import Role
+
+APPLICATION_ID = 0x77746F70
+"""'wtop' in the SQLite header: how a session is told from any other SQLite file."""
+
+ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
+
+migrations = Migrations("wikitopics")
+
+
+@migrations()
+def m001_first(db: Database) -> None:
+    """Everything that a session holds."""
+    db.table("settings").create({"key": str, "value": str}, pk="key")
+    db.table("vocabulary").create({"id": int, "fingerprint": str, "words": str}, pk="id")
+    db.table("models").create(
+        {
+            "id": int,
+            "name": str,
+            "kind": str,
+            "spec": str,
+            "topics": int,
+            "scalars": str,
+            "arrays": bytes,
+            "topics_in_use": int,
+            "updates": int,
+            "rho": float,
+            "log_likelihood": float,
+        },
+        pk="id",
+    )
+    db.table("progress").create(
+        {
+            "id": int,
+            "articles": int,
+            "tokens": int,
+            "held_out": int,
+            "crawled": int,
+            "pending": int,
+            "skipped": int,
+            "minibatches": int,
+            "pending_offset": int,
+            "next_seq": int,
+            "position": str,
+            "lap": float,
+            "finished": int,
+            "elapsed_seconds": float,
+            "bytes_read": int,
+            "committed_at": float,
+        },
+        pk="id",
+    )
+    # Word counts of articles crawled but not yet trained, one row a stretch of the crawl.
+    db.table("pending").create({"id": int, "documents": bytes}, pk="id")
+    db.table("held_out").create({"id": int, "documents": bytes}, pk="id")
+    # The newest trained articles once more, to be inferred anew by what the models know later.
+    db.table("recent").create({"first_seq": int, "articles": int, "documents": bytes}, pk="first_seq")
+    # With --keep-counts: everything held out and trained, in the order of the stream.
+    db.table("kept_counts").create({"id": int, "articles": int, "documents": bytes}, pk="id")
+    # role: index into ROLES. topics: each model's largest topic, two uint16 a model (topic, ten-thousandths).
+    db.table("articles").create(
+        {
+            "seq": int,
+            "page_id": int,
+            "title": str,
+            "revision_id": int,
+            "words": int,
+            "role": int,
+            "topics": bytes,
+        },
+        pk="seq",
+    )
+    # The same once more, in the order in which `articles --topic` reads it.
+    db.execute(
+        "CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
+        " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID"
+    )
+    db.table("metrics").create(
+        {"model": int, "articles": int, "tokens": int, "seconds": float, "metric": str, "value": float},
+        pk=("model", "metric", "articles"),
+    )
+    db.table("snapshots").create(
+        {"model": int, "articles": int, "word_ids": bytes, "probabilities": bytes, "shares": bytes},
+        pk=("model", "articles"),
+    )
+    db.table("runs").create(
+        {"id": int, "started_at": float, "ended_at": float, "first_article": int, "reason": str}, pk="id"
+    )
+    db.table("events").create({"id": int, "at": float, "level": str, "message": str}, pk="id")
+    db.table("heartbeat").create({"id": int, "at": float, "pid": int, "state": str, "activity": str}, pk="id")
+    db.table("flow").create(
+        {"id": int, "at": float, "crawl_rate": float, "train_rate": float, "queue": int}, pk="id"
+    )
+    db.table("control").create({"id": int, "paused": int, "save": int, "stop": int}, pk="id")
+    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
+
+
+@migrations()
+def m002_renewal(db: Database) -> None:
+    """How far the newest articles have been inferred anew, for a run that ends meanwhile."""
+    db.table("progress").add_column("renew_from", int)
+
+
+@migrations()
+def m003_skips(db: Database) -> None:
+    """Why articles were skipped, a JSON object of numbers by reason; null up to now."""
+    db.table("progress").add_column("skips", str)
+
+
+VERSION = 3
+"""The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

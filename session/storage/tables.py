@@ -1,0 +1,103 @@
+"""The tables of a session file, read: rows out of SQLite, records to whoever asked.
+
+Every function raises :class:`session.errors.Damaged` and sqlite3.Error, and takes no more memory than what it
+returns needs.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from session.errors import Damaged
+from session.records import ModelStatus
+from session.settings import Settings
+from session.specs import ModelSpec
+from session.storage.blobs import unpack_state
+from session.storage.codec import (
+    MOST_WORD_BYTES,
+    Committed,
+    Heartbeat,
+    Wishes,
+    decode_committed,
+    decode_heartbeat,
+    decode_models,
+    decode_settings,
+    decode_wishes,
+    decode_words,
+    documents_room,
+    state_room,
+)
+from session.storage.database import only_row, read_rows
+from session.storage.decoding import whole
+from session.storage.documents import Documents
+
+
+def read_settings(connection: sqlite3.Connection) -> Settings:
+    """What the session was created with."""
+    return decode_settings(read_rows(connection, "SELECT key, value FROM settings"))
+
+
+def read_words(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The vocabulary, by id."""
+    rows = read_rows(connection, "SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1)
+    if not rows:
+        raise Damaged("vocabulary has no row")
+    return decode_words(*rows[0])
+
+
+def read_committed(connection: sqlite3.Connection) -> Committed:
+    """How far the last commit is."""
+    return decode_committed(_row(connection, "progress"))
+
+
+def read_wishes(connection: sqlite3.Connection) -> Wishes:
+    """What others ask of the trainer."""
+    return decode_wishes(_row(connection, "control"))
+
+
+def read_heartbeat(connection: sqlite3.Connection) -> Heartbeat | None:
+    """The last sign of life of a trainer; None where there never was one."""
+    row = only_row(connection, "heartbeat")
+    return None if row is None else decode_heartbeat(row)
+
+
+def read_models(connection: sqlite3.Connection, specs: Sequence[ModelSpec]) -> tuple[ModelStatus, ...]:
+    """The models at the last commit; ``specs``: those of the settings, in the same order."""
+    rows = read_rows(
+        connection,
+        "SELECT id, name, kind, topics, topics_in_use, updates, rho, log_likelihood FROM models ORDER BY id",
+    )
+    return decode_models(rows, specs)
+
+
+def read_state(connection: sqlite3.Connection, model: int, topics: int, n_words: int) -> dict[str, Any]:
+    """The ``state()`` of a model with so many topics over so many words, as unpacked, not yet checked."""
+    ((scalars, arrays),) = read_rows(
+        connection,
+        "SELECT scalars, arrays FROM models WHERE id = ?",
+        [model],
+        largest=state_room(topics, n_words),
+    )
+    return unpack_state(scalars, arrays)
+
+
+def read_documents(
+    connection: sqlite3.Connection, table: str, settings: Settings, n_words: int
+) -> list[tuple[int, Documents]]:
+    """All rows of `pending` or `held_out`, and their numbers."""
+    room = documents_room(settings)
+    ((size,),) = read_rows(connection, f"SELECT total(length(documents)) FROM {table}")
+    if size > room:
+        raise Damaged(f"{table} takes over {room >> 20:,} MB")
+    rows = read_rows(connection, f"SELECT id, documents FROM {table} ORDER BY id", largest=room)
+    return [
+        (whole(number, f"{table}.id"), Documents.from_bytes(data, f"{table}.documents", n_words))
+        for number, data in rows
+    ]
+
+
+def _row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
+    row = only_row(connection, table)
+    if row is None:
+        raise Damaged(f"{table} has no row")
+    return row

@@ -1,0 +1,327 @@
+"""The session file, written: everything of one stretch of training commits together or not at all.
+
+Only one trainer writes (see :mod:`session.storage.lock`), from one thread.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from session.errors import SessionError
+from session.settings import Settings
+from session.storage.articles import (
+    ArticleRows,
+    Largest,
+    insert_articles,
+    insert_recent,
+    keep_top,
+    recent_articles,
+    renew_topics,
+)
+from session.storage.blobs import pack_state
+from session.storage.codec import LARGEST_SNAPSHOT, Progress, TopWords, decode_snapshot
+from session.storage.database import as_session_error, connect, read_rows, remove_database, sync, writing
+from session.storage.decoding import whole
+from session.storage.documents import Documents
+from session.storage.schema import APPLICATION_ID, VERSION, migrations
+from session.storage.tables import (
+    read_committed,
+    read_documents,
+    read_models,
+    read_settings,
+    read_state,
+    read_words,
+)
+
+TOP_ARTICLES = 200
+"""With `--keep-articles top`: articles kept for each topic."""
+
+
+@dataclass(slots=True)
+class ModelRow:
+    """What the store keeps of one model besides its evaluations."""
+
+    state: Mapping[str, Any]
+    topics: int
+    topics_in_use: int
+    updates: int
+    rho: float
+    log_likelihood: float | None
+
+    @classmethod
+    def of(cls, model: Any, log_likelihood: float | None) -> "ModelRow":
+        """A model as it is now."""
+        return cls(
+            state=model.state(),
+            topics=model.n_topics,
+            topics_in_use=model.topics_in_use(),
+            updates=model.updates,
+            rho=float(model.rho),
+            log_likelihood=log_likelihood,
+        )
+
+
+@dataclass(slots=True)
+class Changes:
+    """What has happened since the last commit."""
+
+    pending: list[tuple[int, Documents]] = field(default_factory=list)
+    held_out: list[Documents] = field(default_factory=list)
+    articles: list[ArticleRows] = field(default_factory=list)
+    renewed: list[tuple[Sequence[int], Sequence[Largest]]] = field(default_factory=list)
+    """Numbers of articles and what the models make of them now."""
+    metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
+    """(model, articles, tokens, seconds, metric, value)"""
+    snapshots: list[TopWords] = field(default_factory=list)
+    models: dict[int, ModelRow] = field(default_factory=dict)
+    thinned_metrics: set[int] = field(default_factory=set)
+    """Article counts whose measurements go, and those whose snapshots go."""
+    thinned_snapshots: set[int] = field(default_factory=set)
+
+
+def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+    """Make the session file, whole or not at all, readable by its owner only; never in another's place.
+
+    The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
+    """
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_database(draft)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise SessionError(f"cannot create {path}: {error.strerror}") from None
+    try:
+        connection = sqlite3.connect(draft, isolation_level=None)
+        try:
+            db = Database(connection)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            migrations.apply(db)
+            with db.atomic():
+                db.table("settings").insert_all(
+                    {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+                )
+                db.table("vocabulary").insert(
+                    {"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)}
+                )
+                for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
+                    db.table("models").insert(
+                        {
+                            "id": number,
+                            "name": spec.name,
+                            "kind": spec.kind,
+                            "spec": json.dumps(spec.as_json()),
+                        }
+                        | _model_columns(row)
+                    )
+                db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
+                db.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("PRAGMA journal_mode = WAL")
+        finally:
+            connection.close()
+        # Not by a hard link, which looks and takes the name at one stroke: some file systems have none. With
+        # the lock held, no other trainer takes it in between.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        draft.rename(path)
+        sync(path.parent)
+    except sqlite3.Error as error:
+        raise as_session_error(error, path) from None
+    except OSError as error:
+        raise SessionError(f"cannot create {path}: {error.strerror}") from None
+    finally:
+        remove_database(draft)
+
+
+class SessionWriter:
+    """An existing session, open for its one trainer."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = connect(path)
+        self._file = os.stat(path)
+        try:
+            with self._errors():
+                self.settings = read_settings(self._db.conn)
+                self._words = read_words(self._db.conn)
+                self.models = read_models(self._db.conn, self.settings.models)
+                # Numbers of articles are never used twice, also where --keep-articles drops rows.
+                self._next_seq = read_committed(self._db.conn).next_seq
+        except BaseException:
+            self._db.close()
+            raise
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
+
+    @property
+    def n_words(self) -> int:
+        """W, the size of the vocabulary."""
+        return len(self._words)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words, by id."""
+        return self._words
+
+    def progress(self) -> Progress:
+        """As of the last commit."""
+        with self._errors():
+            return read_committed(self._db.conn).progress
+
+    def model_states(self) -> Iterator[dict[str, Any]]:
+        """The models' states in the order of the settings, one at a time."""
+        for number, model in enumerate(self.models):
+            with self._errors():
+                yield read_state(self._db.conn, number, model.topics, self.n_words)
+
+    def model_scores(self) -> list[float | None]:
+        """The models' last log-likelihoods."""
+        with self._errors():
+            return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
+
+    def pending(self) -> list[tuple[int, Documents]]:
+        """Stretches crawled and not wholly trained, oldest first."""
+        return self._documents("pending")
+
+    def held_out(self) -> Documents:
+        """The held-out articles so far."""
+        return Documents.concatenate([documents for _, documents in self._documents("held_out")])
+
+    def _documents(self, table: str) -> list[tuple[int, Documents]]:
+        with self._errors():
+            return read_documents(self._db.conn, table, self.settings, self.n_words)
+
+    def commit(
+        self,
+        progress: Progress,
+        changes: Changes,
+        first_pending: int,
+    ) -> None:
+        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
+        self._check_place()
+        next_seq = self._next_seq
+        try:
+            with writing(self._db):
+                for rows in changes.articles:
+                    if self.settings.keep_articles != "none" or rows.role != "trained":
+                        insert_articles(self._db, rows, next_seq)
+                    if rows.role == "trained" and self.settings.keep_articles != "none":
+                        insert_recent(self._db, rows.documents, next_seq)
+                    if self.settings.keep_counts and rows.role != "skipped":
+                        self._db.table("kept_counts").insert(
+                            {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
+                        )
+                    next_seq += len(rows.documents)
+                for seqs, largest in changes.renewed:
+                    renew_topics(self._db, seqs, largest)
+                if changes.renewed and progress.renew_from is None and self.settings.keep_articles == "top":
+                    keep_top(self._db, TOP_ARTICLES)
+                self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
+                self._db.table("pending").insert_all(
+                    {"id": number, "documents": documents.to_bytes()}
+                    for number, documents in changes.pending
+                    if number >= first_pending
+                )
+                self._db.table("held_out").insert_all(
+                    {"documents": documents.to_bytes()} for documents in changes.held_out
+                )
+                self._db.conn.executemany(
+                    "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
+                )
+                self._db.conn.executemany(
+                    "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
+                    [
+                        (
+                            s.model,
+                            s.articles,
+                            s.word_ids.tobytes(),
+                            s.probabilities.tobytes(),
+                            s.shares.tobytes(),
+                        )
+                        for s in changes.snapshots
+                    ],
+                )
+                for table, points in (
+                    ("metrics", changes.thinned_metrics),
+                    ("snapshots", changes.thinned_snapshots),
+                ):
+                    self._db.conn.executemany(
+                        f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points]
+                    )
+                for number, row in changes.models.items():
+                    self._db.table("models").update(number, _model_columns(row))
+                self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
+        except sqlite3.Error as error:
+            raise as_session_error(error, self.path) from None
+        self._next_seq = next_seq
+
+    def recent(self, first_seq: int, most: int) -> tuple[list[int], Documents]:
+        """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
+
+        Raises :class:`SessionError`.
+        """
+        with self._errors():
+            return recent_articles(self._db, first_seq, most, self.settings, self.n_words)
+
+    def _check_place(self) -> None:
+        """SQLite would go on writing to a file without a name, and all would be lost in the end."""
+        try:
+            there = os.path.samestat(os.stat(self.path), self._file)
+        except OSError:
+            there = False
+        if not there:
+            raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
+
+    def points(self, table: str) -> list[int]:
+        """Article counts at which `metrics` or `snapshots` has rows."""
+        with self._errors():
+            rows = read_rows(self._db.conn, f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
+        return [whole(articles, f"{table}.articles") for (articles,) in rows]
+
+    def last_snapshots(self) -> dict[int, TopWords]:
+        """The newest snapshot of each model that has one, by the model's number."""
+        # Of the columns beside max(), SQLite gives those of the row that holds it.
+        with self._errors():
+            rows = read_rows(
+                self._db.conn,
+                "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model",
+                largest=LARGEST_SNAPSHOT,
+            )
+        found = [decode_snapshot(row, self.models, self.n_words) for row in rows]
+        return {snapshot.model: snapshot for snapshot in found}
+
+    def trim_log(self) -> None:
+        """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
+        with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and says what is wrong
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Leave all in the one file, whoever else has it open; safe to call twice."""
+        self.trim_log()
+        self._db.close()
+
+
+def _model_columns(row: ModelRow) -> dict[str, Any]:
+    scalars, arrays = pack_state(row.state)
+    values = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "state"}
+    return {"scalars": scalars, "arrays": arrays, **values}
+
+
+def _progress_columns(progress: Progress) -> dict[str, Any]:
+    values = asdict(progress)
+    values["position"] = None if progress.position is None else json.dumps(progress.position)
+    values["skips"] = json.dumps(progress.skips)
+    return values | {"finished": int(progress.finished), "committed_at": time.time()}

@@ -1,0 +1,184 @@
+"""The crawl side of a run: a source read ahead, its pages counted in worker processes, blocks in order."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
+from typing import Literal, Protocol
+
+from crawler.source import Activity, Page, PageBatch, Position, Source, SourceInfo
+from session.errors import SessionError
+from session.storage.documents import Block, Documents
+from session.training.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
+from session.training.rates import Rate
+from session.training.workers import JobFailed, WorkerDied, Workers
+
+Wait = Literal["network", "parsing"]
+MOST_DEATHS = 3
+"""So many pages in a row that kill their workers are no fault of theirs."""
+MOST_AHEAD = 48 << 20
+"""Bytes of the texts under way."""
+
+
+class Blocks(Protocol):
+    """Where a run gets its blocks from."""
+
+    activity: Activity
+    waits_for: Wait | None
+    """What :meth:`next` is waiting for right now."""
+    queued: int
+    """Articles fetched and not yet handed out."""
+
+    def start(self, position: Position | None) -> None:
+        """Begin behind ``position``."""
+
+    arrivals: "Rate"
+    """Articles counted."""
+
+    async def next(self) -> Block | None:
+        """The next block; None at the end of the source. Raises what the source raises."""
+
+    async def drain(self) -> list[Block]:
+        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds."""
+
+    async def close(self) -> None:
+        """Let go of processes and connections."""
+
+
+class CrawledBlocks:
+    """A :class:`crawler.source.Source` with its pages counted by a pool of processes.
+
+    At most ``ahead`` batches are under way, and some 48 MiB of text, so that memory stays bounded when
+    training is slower than the crawl; fetching goes on while earlier pages are parsed and trained.
+    """
+
+    def __init__(
+        self, source: Source, info: SourceInfo, words: Sequence[str], *, workers: int = 0, ahead: int = 8
+    ) -> None:
+        self.activity = source.activity
+        self.waits_for: Wait | None = None
+        self.queued = 0
+        self._source = source
+        self._initial = (tuple(words), info)
+        self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
+        self._pool: Executor = self._new_pool()
+        self._ahead = ahead
+        self._bytes_ahead = 0
+        self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
+        self._moved = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._deaths = 0
+        self.arrivals = Rate()
+
+    def _new_pool(self) -> Executor:
+        return Workers(self._workers, start_worker, self._initial)
+
+    def start(self, position: Position | None) -> None:
+        self._task = asyncio.create_task(self._fetch(position))
+
+    async def _fetch(self, position: Position | None) -> None:
+        try:
+            async for batch in self._source.batches(position):
+                self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
+                self.queued += len(batch.pages)
+                self._bytes_ahead += _bytes_of(batch)
+                self._moved.set()
+                while len(self._items) >= self._ahead or self._bytes_ahead >= MOST_AHEAD:
+                    self._moved.clear()
+                    await self._moved.wait()
+        finally:
+            self._moved.set()
+
+    async def next(self) -> Block | None:
+        assert self._task is not None
+        try:
+            self.waits_for = "network"
+            while not self._items:
+                if self._task.done():
+                    await self._task
+                    return None
+                self._moved.clear()
+                await self._moved.wait()
+            self.waits_for = "parsing"
+            return await self._first()
+        finally:
+            self.waits_for = None
+
+    async def _first(self) -> Block:
+        """The oldest item; it leaves the line only when counted, so that a cancelled wait loses nothing."""
+        batch, counting = self._items[0]
+        warnings: list[str] = []
+        try:
+            documents = await _result(counting)
+            self._deaths = 0
+        except (JobFailed, WorkerDied):
+            documents = await self._one_by_one(batch.pages, warnings)
+        self._items.popleft()
+        self._moved.set()
+        self.queued -= len(batch.pages)
+        self._bytes_ahead -= _bytes_of(batch)
+        self.arrivals.add(len(batch.pages))
+        return Block(documents, batch.skips, dict(batch.position), batch.lap, tuple(warnings))
+
+    async def _one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
+        """Count pages one at a time; one that fails or kills its worker even so is left empty."""
+        parts: list[Documents] = []
+        for page in pages:
+            try:
+                parts.append(await _result(self._pool.submit(count_in_worker, (page,))))
+                self._deaths = 0
+                continue
+            except WorkerDied as death:
+                self._deaths += 1
+                if self._deaths >= MOST_DEATHS:
+                    raise SessionError(
+                        "the processes that parse articles die one after another: is memory short? "
+                        f"(the last one {death})"
+                    ) from None
+                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+            except JobFailed as error:
+                reason = str(error)[:200]
+            warnings.append(skipped(page, reason))
+            parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
+        return Documents.concatenate(parts)
+
+    async def drain(self) -> list[Block]:
+        await self._stop_fetching()
+        blocks: list[Block] = []
+        with contextlib.suppress(TimeoutError, SessionError, OSError):  # the rest is fetched another time
+            async with asyncio.timeout(3.0):
+                while self._items:
+                    blocks.append(await self._first())
+        return blocks
+
+    async def _stop_fetching(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            # An error that ended it has been told by next(), or comes too late to matter.
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self._stop_fetching()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        await self._source.close()
+
+
+def _bytes_of(batch: PageBatch) -> int:
+    """Memory that its texts take: a character takes 1 to 4 bytes, as the widest of its text needs."""
+    return sum(sys.getsizeof(page.text) for page in batch.pages)
+
+
+async def _result(counting: Future[Documents]) -> Documents:
+    """What a pool has made; whoever stops waiting for it leaves it as it is."""
+    made = asyncio.wrap_future(counting)
+    made.add_done_callback(_look_at)
+    return await asyncio.shield(made)
+
+
+def _look_at(made: asyncio.Future[Documents]) -> None:
+    """Its error is no news where nobody waits for it any more."""
+    if not made.cancelled():
+        made.exception()

@@ -1,0 +1,78 @@
+"""What a reader in the morning wants to find in the session's log."""
+
+from collections.abc import Sequence
+
+from session.records import skips_told
+from session.storage.codec import Progress
+from session.training.evaluation import Measured
+
+MANY_ARTICLES = 500_000
+DUMP_ADVICE = (
+    f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
+    "with --source dump --dump FILE"
+)
+
+Line = tuple[str, str]
+"""Level and text."""
+
+
+class News:
+    """Tells each thing once. Begins with how things stand, which is no news."""
+
+    def __init__(self, source: str, progress: Progress, measured: Measured) -> None:
+        self._measured_at = measured.articles
+        self._skipped = progress.skipped
+        self._errors: set[str] = set()
+        self._blocked: str | None = None
+        self._advises = source == "api" and progress.crawled < MANY_ARTICLES
+
+    def since(
+        self,
+        progress: Progress,
+        measured: Measured,
+        errors: Sequence[str],
+        warnings: Sequence[str],
+        blocked: str | None,
+    ) -> list[Line]:
+        """What has happened since the last call.
+
+        ``errors``: the source's last few, some of them told before; ``warnings``: none of them told before;
+        ``blocked``: why nothing can be saved.
+        """
+        news: list[Line] = []
+        if _doubled(self._measured_at, measured.articles):
+            news += self._measurement(measured)
+        if _doubled(self._skipped, progress.skipped):
+            news += self._skips(progress)
+        news += [("warning", error) for error in errors if error not in self._errors]
+        self._errors = set(errors)
+        news += [("warning", warning) for warning in warnings]
+        if blocked and blocked != self._blocked:
+            news.append(("error", blocked))
+        self._blocked = blocked
+        if self._advises and progress.crawled >= MANY_ARTICLES:
+            self._advises = False
+            news.append(("warning", DUMP_ADVICE))
+        return news
+
+    def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:
+        """The newest numbers, where :meth:`since` was waiting for them to double."""
+        return [*self._measurement(measured), *self._skips(progress)]
+
+    def _measurement(self, measured: Measured) -> list[Line]:
+        if measured.articles <= self._measured_at or not measured.perplexities:
+            return []
+        self._measured_at = measured.articles
+        scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
+        return [("info", f"after {measured.articles:,} articles: perplexity {scores}")]
+
+    def _skips(self, progress: Progress) -> list[Line]:
+        if progress.skipped <= self._skipped:
+            return []
+        self._skipped = progress.skipped
+        return [("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})")]
+
+
+def _doubled(before: int, now: int) -> bool:
+    """Whether a count has passed a power of two."""
+    return now.bit_length() > before.bit_length()

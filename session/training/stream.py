@@ -1,0 +1,315 @@
+"""The stream's bookkeeping: which article is held out, which trains next, when to measure, what to save.
+
+Synchronous and without a clock: what it does depends only on the articles fed, so that a run that
+was interrupted and resumed does exactly what an undisturbed one does. Times are handed in.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import Minibatch, drift
+from session.errors import Damaged
+from session.models import load_model
+from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
+from session.settings import Settings
+from session.storage.articles import ArticleRows, Largest
+from session.storage.codec import Progress, TopWords
+from session.storage.documents import Block, Documents
+from session.storage.writer import Changes, ModelRow, SessionWriter
+from session.training.evaluation import HeldOut, Measured, snapshot_words
+from session.training.schedule import evaluation_due, minibatch_size, renewal_due, thinned
+
+MOST_POINTS = 1000
+"""Points of a curve that are kept; beyond that its older half is thinned."""
+MOST_SNAPSHOTS = 100
+"""The same for snapshots of all topics, which take some 50 kB each."""
+RENEWED_TOGETHER = 512
+"""Articles inferred anew at a time."""
+
+
+class Stream:
+    """Feeds the session's models and keeps the account; commits through the store when told to."""
+
+    def __init__(self, store: SessionWriter, *, article_limit: int | None, threads: int) -> None:
+        self._store = store
+        self.settings: Settings = store.settings
+        self.progress: Progress = store.progress()
+        self.article_limit = article_limit
+        self.models = []
+        for stored, state in zip(store.models, store.model_states(), strict=True):
+            model = load_model(state, stored, store.n_words)
+            model.threads = threads
+            self.models.append(model)
+        self._scores = store.model_scores()
+        self._changes = Changes()
+        self._pending: deque[tuple[int, Documents]] = deque(store.pending())
+        self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
+        self._held_out = store.held_out()
+        self._check_account()
+        self._measured_on: HeldOut | None = None
+        self._measured_at = store.points("metrics")
+        self.measured = self._as_measured()
+        """Replaced as a whole: another thread reports it."""
+        self._kept_at = store.points("snapshots")
+        self._last_snapshots = store.last_snapshots()
+        self._source_ended = False
+        self._moved = False
+        self._learnt = False
+        self._threads = threads
+        self._fed: list[Block] = []
+
+    def _check_account(self) -> None:
+        """Raises :class:`Damaged` where the articles that are kept are not those that were counted."""
+        progress = self.progress
+        if len(self._held_out) != progress.held_out:
+            raise Damaged("held_out holds another number of articles than progress.held_out")
+        lengths = [len(documents) for _, documents in self._pending]
+        if (
+            progress.pending_offset > sum(lengths[:1])
+            or sum(lengths) != progress.pending_offset + progress.pending
+        ):
+            raise Damaged("pending holds another number of articles than progress.pending")
+
+    def as_committed(self) -> "Stream":
+        """As of the last commit, with what was fed since: a step that came to no end has left no trace.
+
+        Shares nothing with this one but the store, which no step writes to.
+        """
+        trainer = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
+        for block in self._fed:
+            trainer.feed(block)
+        return trainer
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a commit would write anything new."""
+        return self._moved
+
+    @property
+    def renewing(self) -> bool:
+        """Whether :meth:`renew` is to be called before the next step, each time after a commit."""
+        return self.progress.renew_from is not None
+
+    @property
+    def missing(self) -> int:
+        """Articles that the held-out set and the next minibatch still lack."""
+        missing = self.settings.held_out - len(self._held_out)
+        return max(0, missing) + max(0, self._next_size() - self.progress.pending)
+
+    def feed(self, block: Block) -> None:
+        """Take the next stretch of the stream: first into the held-out set, then to be trained."""
+        self._fed.append(block)
+        documents, empty = block.documents.split_empty()
+        documents, again = documents.split(self._may_be_trained(documents.page_ids))
+        progress = self.progress
+        unread = len(block.warnings)
+        reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
+        for reason, number in (*block.skips.items(), *reasons.items()):
+            progress.skip(reason, number)
+        progress.crawled += len(block.documents) + sum(block.skips.values())
+        progress.position = block.position
+        self._moved = True
+        progress.lap = block.lap
+        if len(empty):
+            self._changes.articles.append(ArticleRows(empty, "skipped"))
+        missing = self.settings.held_out - len(self._held_out)
+        if missing > 0 and len(documents):
+            first, documents = documents[:missing], documents[missing:]
+            self._held_out = Documents.concatenate([self._held_out, first])
+            self._measured_on = None
+            self._changes.held_out.append(first)
+            self._changes.articles.append(ArticleRows(first, "held_out"))
+            progress.held_out += len(first)
+        if len(documents):
+            self._pending.append((self._next_pending, documents))
+            self._changes.pending.append((self._next_pending, documents))
+            self._next_pending += 1
+            progress.pending += len(documents)
+
+    def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n,) false for articles that are held out: a source may bring one again, as `recent` does."""
+        new = ~np.isin(page_ids, self._held_out.page_ids)
+        if len(self._held_out) < self.settings.held_out:
+            # Some of these are held out now: each page once among them.
+            first = np.zeros(len(page_ids), np.bool_)
+            first[np.unique(page_ids, return_index=True)[1]] = True
+            new &= first
+        return new
+
+    def end_of_source(self) -> None:
+        """No article will follow: what is left trains as a last short minibatch."""
+        self._source_ended = True
+
+    def ready(self) -> bool:
+        """Whether :meth:`step` has a minibatch to train."""
+        size = self._next_size()
+        if size <= 0 or self.progress.pending == 0:
+            return False
+        return self._source_ended or self.progress.pending >= size
+
+    def done(self) -> bool:
+        """Whether the session has reached its end: nothing is left to train, or the limit is reached."""
+        if self.renewing:
+            return False
+        limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
+        return limit_reached or (self._source_ended and self.progress.pending == 0)
+
+    @property
+    def measures_next(self) -> bool:
+        """Whether the next :meth:`step` will measure the models too."""
+        progress = self.progress
+        after = progress.articles + self._step_size()
+        return evaluation_due(progress.minibatches + 1, progress.articles, after, len(self._held_out))
+
+    def step(self, elapsed_seconds: Callable[[], float]) -> int:
+        """Train one minibatch, measure where that is due; returns the number of articles trained.
+
+        ``elapsed_seconds`` is asked when the minibatch is learnt: curves can be drawn over time too.
+        """
+        measure = self.measures_next
+        batch = self._take(self._step_size())
+        learnt = []
+        for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
+            minibatch = _minibatch(batch)
+            parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
+            proportions = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            learnt.append(_largest(proportions))
+        self._changes.articles.append(ArticleRows(batch, "trained", learnt))
+        progress = self.progress
+        before = progress.articles
+        progress.articles += len(batch)
+        progress.tokens += int(batch.counts.sum())
+        progress.minibatches += 1
+        self._moved = self._learnt = True
+        if renewal_due(before, progress.articles):
+            progress.renew_from = 0
+        if measure:
+            self._measure(elapsed_seconds())
+        return len(batch)
+
+    def renew(self) -> None:
+        """Infer some of the newest articles anew: what they are about is now known better than it was.
+
+        The models must be committed as they are: so after a kill it is the same models that go on with it.
+        """
+        assert self.progress.renew_from is not None
+        assert not self._learnt
+        seqs, documents = self._store.recent(self.progress.renew_from, RENEWED_TOGETHER)
+        if seqs:
+            batch = _minibatch(documents)
+            largest = [_largest(model.local_proportions(batch)) for model in self.models]
+            self._changes.renewed.append((seqs, largest))
+        self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
+        self._moved = True
+
+    def finish(self, elapsed_seconds: float) -> None:
+        """The end is reached: measure there too, where the rule has not done it."""
+        if self.progress.articles and (not self._kept_at or self._kept_at[-1] != self.progress.articles):
+            self._measure(elapsed_seconds)
+            self._moved = self._learnt = True
+
+    def _as_measured(self) -> Measured:
+        return Measured(
+            self._measured_at[-1] if self._measured_at else 0,
+            {
+                spec.name: float(np.exp(-score))
+                for spec, score in zip(self.settings.models, self._scores, strict=True)
+                if score is not None
+            },
+        )
+
+    def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
+        """Save everything since the last commit, together."""
+        progress = self.progress
+        progress.elapsed_seconds = elapsed_seconds
+        progress.bytes_read = bytes_read
+        progress.finished = self.done()
+        if self._learnt:
+            for number, model in enumerate(self.models):
+                self._changes.models[number] = ModelRow.of(model, self._scores[number])
+        first = self._pending[0][0] if self._pending else self._next_pending
+        self._store.commit(progress, self._changes, first)
+        self._changes = Changes()
+        self._fed.clear()
+        self._moved = self._learnt = False
+
+    def _next_size(self) -> int:
+        size = minibatch_size(self.progress.articles, self.settings.batch_size)
+        if self.article_limit is not None:
+            size = min(size, self.article_limit - self.progress.articles)
+        return size
+
+    def _step_size(self) -> int:
+        return min(self._next_size(), self.progress.pending)
+
+    def _take(self, size: int) -> Documents:
+        """The next ``size`` pending articles."""
+        progress = self.progress
+        parts: list[Documents] = []
+        missing = size
+        while missing:
+            _, documents = self._pending[0]
+            part = documents[progress.pending_offset : progress.pending_offset + missing]
+            parts.append(part)
+            missing -= len(part)
+            progress.pending_offset += len(part)
+            if progress.pending_offset >= len(documents):
+                self._pending.popleft()
+                progress.pending_offset = 0
+        progress.pending -= size
+        return Documents.concatenate(parts)
+
+    def _measure(self, elapsed_seconds: float) -> None:
+        progress = self.progress
+        if self._measured_on is None and len(self._held_out):
+            self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
+        for number, model in enumerate(self.models):
+            topics = model.topics()
+            snapshot = _snapshot(number, progress.articles, model, topics)
+            if self._measured_on is not None:
+                values = self._measured_on.measure(model, topics)
+                if number in self._last_snapshots:
+                    values["drift"] = _drift(self._last_snapshots[number], snapshot)
+                self._scores[number] = values.get("log_likelihood", self._scores[number])
+                self._changes.metrics += [
+                    (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
+                    for metric, value in values.items()
+                ]
+            self._changes.snapshots.append(snapshot)
+            self._last_snapshots[number] = snapshot
+        if self._measured_on is not None:
+            self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
+            self.measured = self._as_measured()
+        self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)
+
+
+def _snapshot(number: int, articles: int, model: Any, topics: NDArray[Any]) -> TopWords:
+    return TopWords(number, articles, *snapshot_words(topics), np.asarray(model.topic_shares(), np.float32))
+
+
+def _drift(before: TopWords, after: TopWords) -> float:
+    """How far the topics have moved, those that say more counting more."""
+    each = drift((before.word_ids, before.probabilities), (after.word_ids, after.probabilities))
+    return float(after.shares @ each)
+
+
+def _thin(points: list[int], new: int, most: int) -> set[int]:
+    """Add a point; where there are too many, take some out and return them."""
+    if not points or points[-1] != new:
+        points.append(new)
+    gone = thinned(points, most)
+    points[:] = [point for point in points if point not in gone]
+    return gone
+
+
+def _largest(proportions: NDArray[np.float32]) -> Largest:
+    topic = proportions.argmax(axis=1)
+    return topic, proportions[np.arange(len(topic)), topic]
+
+
+def _minibatch(documents: Documents) -> Minibatch:
+    return Minibatch(documents.indptr, documents.word_ids, documents.counts)

@@ -1,0 +1,72 @@
+"""Prose to build a vocabulary from: files, dumps, or a wiki crawled for the purpose."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+
+from crawler.dump_files import DumpFiles
+from crawler.source import Page, PageBatch, Source, SourceInfo
+from session.storage.files import open_input
+from session.training.counting import prose, skipped
+from vocab.documents import read_documents
+from vocab.errors import BadDocuments
+
+
+def file_documents(paths: Sequence[str], say: Callable[[str], None]) -> Iterator[str]:
+    """The documents of dumps (``.xml`` in the name), plain files and JSON lines, one after another."""
+    for path in paths:
+        yield from _dump_documents(path, say) if ".xml" in Path(path).name else _file_documents(path)
+
+
+def _file_documents(path: str) -> Iterator[str]:
+    try:
+        file = open_input(path, pipes=True)
+    except OSError as error:
+        raise BadDocuments(f"{path}: {error.strerror}") from None
+    with file:
+        yield from read_documents(file, path)
+
+
+def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
+    files = DumpFiles([path], say)
+    for found in files.read():
+        if isinstance(found.page, Page):
+            yield _prose(found.page, SourceInfo(path, None, files.file_names, files.category_names), say)
+
+
+def _prose(page: Page, info: SourceInfo, say: Callable[[str], None]) -> str:
+    try:
+        return prose(page, info)
+    except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
+        say(skipped(page, repr(error)[:200]))
+        return ""
+
+
+def crawled_documents(
+    source: Source, articles: int, progress: Callable[[int], None], say: Callable[[str], None]
+) -> Iterator[str]:
+    """The prose of (at most) the next ``articles`` articles of a source."""
+    with asyncio.Runner() as runner:
+        try:
+            info = runner.run(_open(source))
+            batches = source.batches(None)
+            done = 0
+            while done < articles:
+                pages = runner.run(_next(batches))
+                if pages is None:
+                    return
+                for page in pages[: articles - done]:
+                    yield _prose(page, info, say)
+                done += min(len(pages), articles - done)
+                progress(done)
+        finally:
+            runner.run(source.close())
+
+
+async def _open(source: Source) -> SourceInfo:
+    return await source.open()
+
+
+async def _next(batches: AsyncIterator[PageBatch]) -> Sequence[Page] | None:
+    batch = await anext(batches, None)
+    return None if batch is None else batch.pages

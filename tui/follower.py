@@ -1,0 +1,115 @@
+"""Reading a session without ever holding up the keys: one thread owns the reader.
+
+SQLite connections belong to the thread that made them, and a read may have to wait for the disk;
+so every call goes through an executor of one thread, and what comes back are plain values.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from session.errors import NoSession, SessionError
+from session.paths import log_file
+from session.records import Status
+from session.storage.files import last_line
+from tui.look import Look
+
+if TYPE_CHECKING:
+    from session.storage.reader import SessionReader
+
+T = TypeVar("T")
+
+STATUS_EVERY = 1.0
+"""Seconds between two looks at a session in which nothing happens: ages grow, trainers die."""
+FULL_EVERY = 1.0
+"""Seconds at least between two readings of what was learnt, however often the trainer commits."""
+
+
+class Follower:
+    """Looks at one session. The methods are for the event loop; the reader lives in the thread."""
+
+    def __init__(self, open_reader: "Callable[[], SessionReader]") -> None:
+        self._open = open_reader
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-reader")
+        self._reader: SessionReader | None = None
+        self._look: Look | None = None
+        # What the look was read from: each part is read anew when its own key is another one.
+        self._version: int | None = None
+        self._learnt: tuple[float, tuple[str, ...]] | None = None
+        """The commit that curves, topics and articles are of, and the metrics that were wanted."""
+        self._looked_at = self._learnt_at = float("-inf")
+        """By the monotonic clock."""
+        self._closed = False
+
+    async def look(self, metrics: Iterable[str]) -> Look:
+        """The session as it is now; raises a :class:`session.errors.SessionError`."""
+        wanted = tuple(metrics)
+        return await self.ask(lambda reader: self._read(reader, wanted))
+
+    async def ask(self, question: "Callable[[SessionReader], T]") -> T:
+        """Any other question to the reader, in its thread. SessionError once the feed is closed."""
+        if self._closed:
+            raise SessionError("this session is not looked at any more")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
+
+    def close(self, *, wait: bool = False) -> None:
+        """Let go of the file; the thread ends as soon as it is done. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._close)
+        self._thread.shutdown(wait=wait)
+
+    def _answer(self, question: "Callable[[SessionReader], T]") -> T:
+        if self._reader is None:
+            self._reader = self._open()
+        try:
+            return question(self._reader)
+        except NoSession:  # removed: whatever is at its place by the next look is another session
+            self._reader.close()
+            self._reader = self._look = self._version = self._learnt = None
+            raise
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.leave()
+            self._reader = None
+
+    def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:
+        version, now, look = reader.version(), time.monotonic(), self._look
+        asked_anew = self._learnt is None or metrics != self._learnt[1]
+        rested = now - self._looked_at < STATUS_EVERY
+        if look is not None and rested and version == self._version and not asked_anew:
+            return look
+        status = reader.status()
+        if look is None:
+            settings = reader.settings().as_json()
+            look = Look(status=status, at=0.0, settings=settings, models=tuple(reader.models()))
+        look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
+        if version != self._version:  # a heartbeat, say, with new rates
+            runs = tuple(reader.runs())
+            look = replace(
+                look,
+                flow=tuple(reader.flow()),
+                events=tuple(reader.events()),
+                runs=look.runs if runs == look.runs else runs,  # the chart is drawn anew for other ones only
+            )
+        learnt = (status.committed_at, metrics)
+        if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
+            look = replace(
+                look,
+                curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
+                topics={m: tuple(reader.topics(m)) for m in look.models},
+                recent=tuple(reader.recent_articles()),
+            )
+            self._learnt, self._learnt_at = learnt, now
+        # Only now, when nothing has failed: what could not be read is asked for again.
+        self._look, self._version, self._looked_at = look, version, now
+        return look
+
+
+def _last_words(reader: "SessionReader", status: Status) -> str:
+    """The end of the log beside a session whose trainer is gone: why it could not go on."""
+    return "" if status.running else last_line(log_file(reader.path))

@@ -1,0 +1,246 @@
+"""A list that draws only the rows in sight: any length costs the same, no markup is ever parsed."""
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.inks import Drawn, Part
+
+T = TypeVar("T")
+
+
+class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
+    """Base of all lists. A subclass says what a row looks like (:meth:`parts`) and, if it has one,
+    what the header looks like (:meth:`header`)."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home,g", "to(0)", "First", show=False),
+        Binding("end,G", "to(-1)", "Last", show=False),
+        Binding("enter", "choose", "Detail", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=True)
+    selectable = True
+    """Whether a row can be chosen; else the list only scrolls."""
+    stays_on_top = False
+    """Whether a cursor on the first row stays on the first row: for lists that are newest or best first."""
+
+    class Chosen(Message):
+        """Enter or a click on the row under the cursor."""
+
+        def __init__(self, rows: "RowList[Any]", row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> Widget:
+            return self.rows
+
+    class Moved(Message):
+        """The cursor stands on another row."""
+
+        def __init__(self, rows: "RowList[Any]", row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> Widget:
+            return self.rows
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.rows: Sequence[T] = ()
+        self.empty = ""
+        self.held = False
+        """Whether the person has chosen the row under the cursor: the cursor then goes where the row goes."""
+
+    # What a subclass gives ------------------------------------------------------------------
+
+    def header(self, width: int) -> list[Part]:
+        """The line above the rows; [] for none."""
+        return []
+
+    def parts(self, row: T, width: int) -> list[Part]:
+        """One row."""
+        raise NotImplementedError
+
+    def key(self, row: T) -> object:
+        """What makes a row the same row after an update, so that the cursor can stay on it."""
+        return None
+
+    # ------------------------------------------------------------------------------------------
+
+    @property
+    def width(self) -> int:
+        """Cells of a line beside the scrollbar."""
+        return self.scrollable_content_region.width
+
+    @property
+    def current(self) -> T | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+
+    def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
+        """Draw these rows from now on. A row that is :attr:`held` keeps the cursor, by :meth:`key`; else the
+        cursor stays in its place.
+
+        ``anew``: draw even if they are the same rows as before.
+        """
+        if not anew and self.rows == rows:
+            return
+        before = self.current
+        self.rows = rows
+        self._fit()
+        if self.held and before is not None:
+            self._go_along(self.key(before))
+        if self.cursor >= len(rows):
+            self.set_reactive(RowList.cursor, max(0, len(rows) - 1))
+        self.refresh()
+
+    def hold(self) -> None:
+        """From now on the cursor goes where the row under it goes."""
+        self.held = self.current is not None and not (self.stays_on_top and self.cursor == 0)
+
+    def release(self) -> None:
+        """Back to the first row, whichever that is."""
+        self.held = False
+        self.set_reactive(RowList.cursor, 0)
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def _go_along(self, key: object) -> None:
+        """Put the cursor on the row of this key; a row that was in sight stays in sight."""
+        found = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
+        if found is None:
+            return
+        by, was_in_sight = found - self.cursor, self._in_sight(self.cursor)
+        self.set_reactive(RowList.cursor, found)
+        if was_in_sight and not self._in_sight(found):
+            # By as much as the row has moved, so that it keeps its place on the screen.
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+
+    def _in_sight(self, row: int) -> bool:
+        top = 1 if self.header(self.width) else 0
+        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - top
+
+    def _fit(self) -> None:
+        top = 1 if self.header(self.width) else 0
+        self.virtual_size = Size(self.size.width, len(self.rows) + top)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit()
+        if self.held:
+            self._reveal()  # it may have moved while the list was covered
+
+    def render_line(self, y: int) -> Strip:
+        width = self.width
+        head = self.header(width)
+        if head and y == 0:
+            return self.strip(head, width, "header")
+        index = y + round(self.scroll_offset.y) - (1 if head else 0)
+        if not self.rows and index == 0 and self.empty:
+            return self.strip([(self.empty, "muted")], width)
+        if not 0 <= index < len(self.rows):
+            return self.strip([], width)
+        chosen = self.selectable and index == self.cursor and self.has_focus
+        return self.strip(self.parts(self.rows[index], width), width, "cursor" if chosen else "")
+
+    def go_to(self, row: int) -> None:
+        """Choose a row and scroll so that it is in sight."""
+        self.cursor = row
+        self.hold()
+        self._reveal()
+
+    def _reveal(self) -> None:
+        top = 1 if self.header(self.width) else 0
+        self.scroll_to_region(
+            Region(0, self.cursor, self.size.width, 1 + top), animate=False, force=True, x_axis=False
+        )
+
+    def watch_cursor(self) -> None:
+        current = self.current
+        if current is not None:
+            self.post_message(self.Moved(self, current))
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        if not self.selectable:
+            self.scroll_relative(y=by, animate=False)
+        elif self.rows:
+            self.go_to(min(max(self.cursor + by, 0), len(self.rows) - 1))
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(1, self.size.height - 2))
+
+    def action_to(self, row: int) -> None:
+        if not self.selectable:
+            self.scroll_to(y=self.max_scroll_y if row < 0 else 0, animate=False)
+        elif self.rows:
+            self.go_to(row % len(self.rows))
+
+    def action_choose(self) -> None:
+        current = self.current
+        if current is not None and self.selectable:
+            self.hold()
+            self.post_message(self.Chosen(self, current))
+
+    def on_click(self, event: events.Click) -> None:
+        if not self.selectable:
+            return
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        top = 1 if self.header(self.width) else 0
+        index = place.y + round(self.scroll_offset.y) - top
+        if place.y >= top and 0 <= index < len(self.rows):
+            same = index == self.cursor
+            self.go_to(index)
+            if same or event.chain > 1:
+                self.action_choose()
+
+
+class Folded(RowList[list[Part]]):
+    """Lines that are folded to the width, so that none is cut; they only scroll.
+
+    A subclass says what they are (:meth:`fold`) and calls :meth:`refold` when that is new.
+    """
+
+    selectable = False
+
+    def fold(self, width: int) -> list[list[Part]]:
+        """All lines, each of at most ``width`` cells."""
+        raise NotImplementedError
+
+    def refold(self) -> None:
+        """Draw what there is now at the present width; a list that stood at its end stays there."""
+        at_end = self.follows and self.scroll_offset.y >= self.max_scroll_y - 1
+        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is the scrollbar's
+        if at_end:
+            self.call_after_refresh(self.action_to, -1)
+
+    follows = False
+    """Whether the end is what matters: new lines come there."""
+
+    def parts(self, row: list[Part], width: int) -> list[Part]:
+        return row
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.refold()

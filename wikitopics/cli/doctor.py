@@ -1,0 +1,157 @@
+"""`doctor`: what is installed, where things lie, and what would go wrong."""
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from session.paths import config_file, session_folder
+from wikitopics.cli.options import json_option
+from wikitopics.cli.output import put_json, put_line
+
+_NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
+LOW_DISK = 500e6
+
+Check = tuple[str, bool, str]
+"""(what, all right, in words)"""
+
+
+@click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
+@click.option("--offline", is_flag=True, help="Leave the network alone.")
+@click.option("--session", metavar="NAME", help="Look at this session's file too.")
+@json_option
+def doctor(offline: bool, session: str | None, as_json: bool) -> int:
+    """Check the installation, the network, the contact, the disk. Exit code 1 where something is wrong."""
+    checks = [*_installation(), *_places(), *_contact()]
+    if session is not None:
+        checks.append(_session(session))
+    if not offline:
+        checks.append(_network())
+    if as_json:
+        put_json([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks])
+    else:
+        for what, fine, words in checks:
+            put_line(f"{'ok  ' if fine else 'BAD '} {what:12} {words}")
+    return 0 if all(fine for _, fine, _ in checks) else 1
+
+
+def _installation() -> Iterator[Check]:
+    yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
+    for package in _packages():
+        try:
+            yield package, True, importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            yield package, False, "not installed: install wikitopics again"
+    from model._jit import CACHED
+
+    words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder can be written: every start compiles anew"
+    yield "kernel cache", CACHED, words
+
+
+def _packages() -> list[str]:
+    """What the installed distribution says that it needs, without its extras."""
+    try:
+        needs = importlib.metadata.requires("wikitopics") or []
+    except importlib.metadata.PackageNotFoundError:
+        return ["wikitopics"]
+    return [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need]
+
+
+def _places() -> Iterator[Check]:
+    folder = session_folder()
+    there = folder
+    while not there.exists():
+        there = there.parent
+    writable = os.access(there, os.W_OK)
+    yield "sessions", writable, f"{folder}{'' if writable else ' cannot be written'}"
+    free = shutil.disk_usage(there).free
+    yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
+    kind = _file_system(there)
+    local = kind not in _NETWORK_FILE_SYSTEMS
+    advice = (
+        "" if local else ": over a network, where SQLite's log fails; set WIKITOPICS_HOME to a local folder"
+    )
+    yield "file system", local, (kind or "unknown") + advice
+    yield "config file", True, f"{config_file()}{'' if config_file().exists() else ' (none yet)'}"
+
+
+def _file_system(path: Path) -> str | None:
+    """The type of the file system that holds ``path``, where the system tells (Linux)."""
+    try:
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    best, kind = "", None
+    for line in mounts:
+        _, point, name, *_ = line.split()
+        point = point.replace("\\040", " ")
+        inside = path.resolve() == Path(point) or Path(point) in path.resolve().parents
+        if inside and len(point) >= len(best):
+            best, kind = point, name
+    return kind
+
+
+def _contact() -> Iterator[Check]:
+    from crawler.contact import check_contact
+    from crawler.errors import CrawlerError
+    from session import config
+    from session.errors import SessionError
+
+    try:
+        text = os.environ.get("WIKITOPICS_CONTACT") or config.contact()
+        if text is None:
+            yield (
+                "contact",
+                False,
+                "none yet: `wikitopics` asks once and keeps it; or give --contact, or $WIKITOPICS_CONTACT",
+            )
+            return
+        check_contact(text)
+    except (CrawlerError, SessionError) as error:
+        yield "contact", False, str(error)
+    else:
+        yield "contact", True, "known"
+
+
+def _session(name: str) -> Check:
+    from session.errors import SessionError
+    from session.paths import session_path
+    from session.storage.reader import SessionReader
+
+    try:
+        with SessionReader(session_path(name)) as reader:
+            return (
+                "session",
+                True,
+                f"{reader.path}: {reader.status().state}, {reader.status().articles:,} articles",
+            )
+    except SessionError as error:
+        return "session", False, str(error)
+
+
+def _network() -> Check:
+    import asyncio
+    import socket
+
+    async def reach() -> None:
+        _, writer = await asyncio.wait_for(asyncio.open_connection("en.wikipedia.org", 443, ssl=True), 5.0)
+        writer.close()
+
+    try:
+        asyncio.run(reach())
+    except (OSError, TimeoutError) as error:
+        reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
+        if isinstance(error, socket.gaierror):
+            reason = "the name cannot be resolved"
+        return (
+            "network",
+            False,
+            f"en.wikipedia.org: {reason} (behind a proxy this says nothing; the crawler uses it)",
+        )
+    return "network", True, "en.wikipedia.org answers"

@@ -1,0 +1,179 @@
+"""`status`, `topics`, `articles`: one look at a session from another process."""
+
+import click
+
+from session.paths import command, session_path
+from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.output import duration, number, put_json, put_line, say, until
+
+_STATUS_KEYS = (
+    "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
+    "elapsed_seconds", "articles_per_hour", "bytes_read", "checkpoint_age_seconds", "waiting_for",
+)  # fmt: skip
+_STATES = {
+    "new": "nothing has been trained yet",
+    "starting": "starting",
+    "running": "training",
+    "paused": "paused; `{resume}` goes on",
+    "stopping": "stopping",
+    "stopped": "stopped; `{train}` goes on",
+    "finished": "finished",
+    "dead": "the trainer has died; `{train}` goes on where it was",
+    "stalled": "the trainer holds the session but gives no sign of life",
+}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics status
+  wikitopics status --session demo --json | jq .articles"""
+)
+@session_option
+@json_option
+def status(session: str, as_json: bool) -> None:
+    """One look at a session, from another process, at any time.
+
+    With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
+    machine went down) or stalled.
+    """
+    from dataclasses import asdict
+
+    from session.records import skips_told
+    from session.storage.reader import SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        now = reader.status()
+    if as_json:
+        values = asdict(now)
+        put_json({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")})
+        return
+    state = _STATES[now.state].format(
+        resume=command("resume", reader.path),
+        train=command("demo" if now.source == "demo" else "train", reader.path),
+    ) + (f" (pid {now.pid})" if now.pid else "")
+    put_line(f"{now.session}: {state}")
+    put_line(f"source     {now.source_name} ({now.source})")
+    put_line(
+        f"articles   {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
+        f"{now.skipped:,} skipped, {now.crawled:,} crawled"
+    )
+    if now.skips:
+        put_line(f"skipped    {skips_told(now.skips)}")
+    read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
+    put_line(
+        f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour{read}"
+    )
+    if now.checkpoint_age_seconds is not None:
+        put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
+    if now.waiting_for:
+        put_line(f"waiting    for {now.waiting_for}{until(now.waiting_until)}")
+    for model in now.models:
+        score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
+        put_line(
+            f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
+            f"{model.updates:,} updates, {score}"
+        )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics topics --top 8
+  wikitopics topics --model hdp --json"""
+)
+@session_option
+@click.option(
+    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
+)
+@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+@json_option
+def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
+    """The topics, most prevalent first; numbers count from 0."""
+    from session.storage.reader import SNAPSHOT_WORDS, SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        name = choose_model(reader.models(), model)
+        rows = [(row.topic, row.share, row.words) for row in reader.topics(name, top)]
+        if rows and top > SNAPSHOT_WORDS:
+            from session.answers.inference import topics as from_model
+
+            rows = from_model(reader, name, top)
+    rows.sort(key=lambda row: -row[1])
+    if as_json:
+        put_json(
+            [
+                {
+                    "model": name,
+                    "topic": topic,
+                    "share": share,
+                    "words": [{"word": word, "probability": value} for word, value in words],
+                }
+                for topic, share, words in rows
+            ]
+        )
+        return
+    if not rows:
+        say("no topics yet: the first measurement comes after the first minibatch")
+    for topic, share, words in rows:
+        put_line(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics articles --topic 12
+  wikitopics articles --topic 12 --limit 100 --json"""
+)
+@session_option
+@click.option(
+    "--topic", metavar="K", type=click.IntRange(0), required=True, help="The topic's number, from 0."
+)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many."
+)
+@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+@json_option
+def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
+    """The articles read that are most about a topic."""
+    from session.errors import BadUsage
+    from session.storage.reader import SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        name = choose_model(reader.models(), model)
+        count = next(one.topics for one in reader.status().models if one.name == name)
+        if topic >= count:
+            raise BadUsage(f"--topic {topic}: model {name} has topics 0 to {count - 1}")
+        rows = reader.articles_about(name, topic, limit)
+    found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
+    if as_json:
+        put_json(
+            [
+                {
+                    "page_id": row.page_id,
+                    "title": row.title,
+                    "revision_id": row.revision_id,
+                    "words": row.words,
+                    "model": name,
+                    "topic": topic,
+                    "proportion": share,
+                }
+                for row, share in found
+            ]
+        )
+        return
+    if not found:
+        say(f"no article that is kept is most about topic {topic} of {name}")
+    for row, share in found:
+        put_line(f"{share:6.1%}  {row.title}")
+
+
+def choose_model(names: list[str], asked: str | None) -> str:
+    """The model meant by ``--model``. Raises :class:`session.errors.BadUsage` for one that is not there."""
+    from session.errors import BadUsage
+
+    if asked is None:
+        return names[0]
+    if asked not in names:
+        raise BadUsage(f"--model {asked}: this session has {', '.join(names)}")
+    return asked

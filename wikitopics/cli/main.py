@@ -1,0 +1,105 @@
+"""The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
+
+import importlib
+from typing import Any
+
+import click
+
+from session.errors import did_you_mean
+from session.version import __version__
+from wikitopics.cli.options import session_option, train_options
+from wikitopics.cli.output import ReaderGone
+
+_COMMANDS = {
+    "demo": "wikitopics.cli.train",
+    "train": "wikitopics.cli.train",
+    "watch": "wikitopics.cli.screen",
+    "status": "wikitopics.cli.look",
+    "topics": "wikitopics.cli.look",
+    "articles": "wikitopics.cli.look",
+    "infer": "wikitopics.cli.infer",
+    "export": "wikitopics.cli.export",
+    "vocab": "wikitopics.cli.vocabulary",
+    "sessions": "wikitopics.cli.manage",
+    "stop": "wikitopics.cli.manage",
+    "pause": "wikitopics.cli.manage",
+    "resume": "wikitopics.cli.manage",
+    "save": "wikitopics.cli.manage",
+    "backup": "wikitopics.cli.manage",
+    "doctor": "wikitopics.cli.doctor",
+}
+_TOLD_HERE = ("session", "contact", "version", "help")
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ReaderGone:
+            raise
+        except BrokenPipeError as error:  # click would end here without a word
+            raise click.ClickException(f"the connection to another process broke: {error}") from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The options of `train` are told once, by `wikitopics train --help`.
+        shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in _TOLD_HERE]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in shown if record is not None])
+        self.format_commands(ctx, formatter)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            meant = did_you_mean(args[0], _COMMANDS)
+            raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  wikitopics demo                      see it all work, no network needed
+  wikitopics --contact me@host.org     crawl English Wikipedia and watch
+  wikitopics train --hours 8           the same overnight, without a screen
+  wikitopics watch                     look at a session that trains elsewhere
+  wikitopics topics --top 8            print the topics, eight words each""",
+)
+@session_option
+@train_options
+@click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
+@click.pass_context
+def wikitopics(ctx: click.Context, /, session: str, **options: Any) -> int | None:
+    """A live topic model of Wikipedia in the terminal.
+
+    Without a command: open the screen on the session and, if no trainer runs on it, start one with the
+    options given (those of `wikitopics train`).
+    """
+    if ctx.invoked_subcommand is not None:
+        given = [
+            name
+            for name in ctx.params
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        ]
+        if given:
+            option = "--" + given[0].replace("_", "-")
+            raise click.UsageError(
+                f"write {option} behind the command: wikitopics {ctx.invoked_subcommand} {option} …"
+            )
+        return None
+    from wikitopics.cli.screen import open_screen
+
+    return open_screen(ctx, session, options)

@@ -1,0 +1,157 @@
+"""What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
+
+import contextlib
+import io
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+import click
+
+from session.errors import SessionError
+from session.foreign import visible
+
+
+class ReaderGone(BrokenPipeError):
+    """Standard output is a pipe whose reader has had enough, as in `wikitopics topics | head`: no failure.
+
+    A broken pipe to anything else stays a plain BrokenPipeError.
+    """
+
+
+def mend_standard_streams() -> None:
+    """Put something in the place of standard streams that are closed, as by `1>&-`.
+
+    Else the next file opened, the session itself perhaps, would get their number and what is printed.
+    """
+    for number, name, flags in (
+        (0, "stdin", os.O_RDONLY),
+        (1, "stdout", os.O_RDONLY),  # to write there is an error still, and will be told
+        (2, "stderr", os.O_WRONLY),
+    ):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # gets the lowest free number: this one
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 (stays open)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal cannot show is written out
+
+
+@contextlib.contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output, flushed at the end. Raises :class:`ReaderGone`, or :class:`SessionError`."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_output()
+        raise ReaderGone from None
+    except OSError as error:
+        forget_output()
+        raise SessionError(f"cannot write to standard output: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def data_output() -> Iterator[Callable[[str], object]]:
+    """Writes to standard output what other programs read: always UTF-8, but harmless on a terminal."""
+    with standard_output() as out:
+        if out.isatty():
+            yield lambda text: out.write(_visible_lines(text))
+        else:
+            yield lambda text: out.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _visible_lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def put_line(text: str) -> None:
+    """Print one line for people; nothing in it acts on the terminal."""
+    with standard_output() as out:
+        out.write(visible(text) + "\n")
+
+
+def put_json(value: object) -> None:
+    """Print ``value`` as one line of JSON."""
+    with standard_output() as out:
+        out.write(json.dumps(value) + "\n")
+
+
+def error_line(message: str) -> str:
+    """A message as the one line that users see."""
+    return f"wikitopics: {visible(' '.join(message.split()))}"
+
+
+def forget_output() -> None:
+    """What was not yet written goes nowhere: Python would try again at its end, and complain."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader is gone, known without writing to it."""
+    poll = select.poll()
+    with contextlib.suppress(OSError):  # no descriptor, where something else takes the output
+        poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
+
+
+def say(message: str) -> None:
+    """A message for people, to standard error."""
+    with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop training
+        click.echo(_visible_lines(message), err=True)
+
+
+class ProgressLine:
+    """How far long work has come, to standard error: one line that changes on a terminal, else now and then.
+
+    ``total``: of how many, where that is known.
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self._what = what
+        self._total = total
+        self._terminal = sys.stderr.isatty()
+        self._every = 0.2 if self._terminal else 30.0
+        self._next = time.monotonic() + self._every
+        self._shown = False
+
+    def __call__(self, done: int) -> None:
+        """``done`` are done by now."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self._every
+        of = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
+        line = f"{done:,}{of} {self._what}"
+        if self._terminal:
+            # Spaces wipe what a longer line left, without an escape code.
+            click.echo(f"\r{line:<60}", err=True, nl=False)
+            self._shown = True
+        else:
+            say(line)
+
+    def end(self) -> None:
+        """The work is over: what follows begins on a line of its own."""
+        if self._shown:
+            click.echo(err=True)
+
+
+def number(value: float) -> str:
+    """1,234 for counts; 12.3 for small rates."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def duration(seconds: float) -> str:
+    """1:02:03"""
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def until(moment: float | None) -> str:
+    """ " until 14:05:09" for a known end of a wait, else nothing."""
+    return "" if moment is None else time.strftime(" until %H:%M:%S", time.localtime(moment))

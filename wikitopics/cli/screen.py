@@ -1,0 +1,193 @@
+"""`wikitopics`, `watch` and `demo` with the screen: start a trainer where none runs, then look at it."""
+
+import importlib
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from session.paths import command, log_file, session_path
+from session.signals import Signals
+from wikitopics.cli.options import session_option
+from wikitopics.cli.output import error_line, say
+
+if TYPE_CHECKING:
+    from session.doors.launch import Trainers
+
+BEGIN_SECONDS = 30.0
+"""How long a screen waits for a trainer that has not yet said that it will make the session."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics watch
+  wikitopics watch --session night"""
+)
+@session_option
+def watch(session: str) -> int:
+    """The screen alone, on a session that something else trains, or that is finished.
+
+    Where there is none yet, it waits for one to begin: as long as a trainer is about to, else half a minute.
+    """
+    return attach(session_path(session))
+
+
+def attach(path: Path) -> int:
+    """Open the screen on a session that is there, or that a trainer is about to make."""
+    from session.errors import NoSession
+    from session.storage.reader import SessionReader
+
+    try:
+        SessionReader(path).close()
+    except NoSession as error:
+        if not on_terminal():
+            raise
+        try:
+            say(f"{error}; waiting for it to begin (Ctrl+C ends)")
+            wait_for_session(path)
+        except KeyboardInterrupt:
+            return 0
+        SessionReader(path).close()
+    return show(path)
+
+
+def wait_for_session(path: Path) -> None:
+    """Return when there is a session at ``path``, or nobody seems to be making one."""
+    from session.storage.lock import owner
+
+    enough = time.monotonic() + BEGIN_SECONDS
+    while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
+        time.sleep(0.1)
+
+
+def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> int:
+    """`wikitopics` without a command."""
+    from session.storage.lock import owner_pid
+    from wikitopics.cli.train import as_request
+
+    path = session_path(session)
+    need_terminal(command("train", path))
+    if owner_pid(path) is not None:
+        return attach(path)
+    request = as_request(ctx, options)
+    request.specs()  # a wrong option is told here, not in the trainer's log
+    if contact_missing(path, request):
+        answer = ask_contact()
+        if answer == "quit":
+            return 0
+        if answer == "demo":
+            return open_demo("demo", None, None)
+    return show(path, ["train", *sys.argv[1:]])
+
+
+def contact_missing(path: Path, request: Any) -> bool:
+    """Whether the crawl about to start needs a contact and none is known."""
+    from session.storage.reader import SessionReader
+    from session.training.sources import needs_contact, source_options
+
+    if request.contact:
+        return False
+    if path.exists():
+        with SessionReader(path) as reader:
+            settings = reader.settings()
+        return needs_contact(settings.source, settings.source_options)
+    return needs_contact(request.source_kind(), source_options(request, None))
+
+
+def ask_contact() -> str:
+    """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
+    from session import contact
+    from tui.dialogs.contact import ContactBook
+    from tui.first_question import ask
+
+    return ask(ContactBook(contact.wrong, contact.save, contact.VOLUME))
+
+
+def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
+    """`wikitopics demo` with the screen."""
+    from session.storage.lock import owner_pid
+
+    path = session_path(session)
+    need_terminal(command("demo --headless", path))
+    if owner_pid(path) is not None:
+        return attach(path)
+    arguments = ["demo", "--headless", "--session", session]
+    if articles is not None:
+        arguments += ["--articles", str(articles)]
+    if wiki_size is not None:
+        arguments += ["--wiki-size", str(wiki_size)]
+    return show(path, arguments)
+
+
+def on_terminal() -> bool:
+    """Whether a screen can be drawn and keys can be read."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def need_terminal(instead: str) -> None:
+    """Raises :class:`session.errors.BadUsage` where no screen can be drawn; ``instead`` works there."""
+    from session.errors import BadUsage
+
+    if not on_terminal():
+        raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
+
+
+def show(path: Path, arguments: list[str] | None = None) -> int:
+    """Open the screen on a session; with ``arguments`` for a trainer, start one first.
+
+    However the screen ends, the trainers that it has started end with it, unless the user leaves them running
+    or the terminal is closed. Signals are noted from before there is a trainer: none leaves one behind.
+    """
+    from session.doors.launch import Trainers
+
+    need_terminal(command("status", path))
+    trainers, trainer, ending = Trainers(), None, None
+    with Signals() as signals:
+        try:
+            if arguments is not None:
+                trainer = trainers.start(path, arguments)
+            run = importlib.import_module("tui.app").run
+            if not signals.noted:
+                ending = run(path, signals, trainers, trainer)
+        finally:
+            paths = [path, *trainers.paths()]
+            if ending == "leave" or signal.SIGHUP in signals.noted:
+                trainers.leave()
+            part(paths, trainers, signals)
+    if ending == "demo":
+        return open_demo("demo", None, None)
+    if trainer is not None and not path.exists():
+        return not_begun(path, trainer.poll())
+    return 0
+
+
+def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
+    """End the trainers that are not left running, and say of each session in a line how it stands."""
+    from session.storage.lock import owner
+
+    if trainers.running():
+        say("saving and stopping …")
+    asked = len(signals.noted)
+    trainers.stop(give_up=lambda: len(signals.noted) > asked)
+    for path in dict.fromkeys(paths):
+        holder = owner(path)
+        if holder is not None:
+            say(f"pid {holder.pid or 'unknown'} goes on; `{command('stop', path)}` ends it")
+        elif path.exists():
+            say(f"saved; `{command('topics', path)}`")
+
+
+def not_begun(path: Path, code: int | None) -> int:
+    """Say why there is no session; returns the exit code."""
+    from session.storage.files import last_line
+
+    if not code or code < 0:
+        say("stopped before it began")
+        return 0
+    say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
+    return code

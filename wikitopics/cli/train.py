@@ -1,0 +1,262 @@
+"""`train` and `demo`: a trainer without a screen."""
+
+import contextlib
+import io
+import logging
+import logging.handlers
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from session.foreign import visible
+from session.paths import session_path
+from wikitopics.cli.options import session_option, train_options
+from wikitopics.cli.output import ReaderGone, duration, error_line, nobody_reads, number, put_json, say, until
+
+
+def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
+    """The options of `train` as a :class:`session.request.TrainRequest`."""
+    from session.config import contact
+    from session.errors import BadUsage
+    from session.request import TrainRequest
+
+    def given(name: str) -> bool:
+        return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+    shared = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
+    for name in ("api_url", "lang", "counts", "vocab"):
+        if options[name] == "":
+            raise BadUsage(f"--{name.replace('_', '-')} is empty")
+    return TrainRequest(
+        source=options["source"] if given("source") else None,
+        api_url=options["api_url"],
+        lang=options["lang"],
+        dump=options["dump"],
+        counts=options["counts"],
+        vocab=options["vocab"],
+        contact=options["contact"] or contact(),
+        rpm=options["rpm"],
+        model=options["model"],
+        model_defaults={key: options[key] for key in shared},
+        documents=options["documents"],
+        held_out=options["held_out"],
+        articles=options["articles"],
+        hours=options["hours"],
+        max_mb=options["max_mb"],
+        threads=options["threads"],
+        seed=options["seed"],
+        keep_articles=options["keep_articles"],
+        keep_counts=options["keep_counts"],
+    )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics train --contact me@host.org --hours 8
+  wikitopics train --session de --lang de --vocab de.txt
+  wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
+  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1"""
+)
+@session_option
+@train_options
+@click.pass_context
+def train(ctx: click.Context, /, session: str, as_json: bool, log: str | None, **options: Any) -> int:
+    """Crawl and train until stopped, without a screen.
+
+    Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.
+    """
+    return run_trainer(session, as_request(ctx, options), as_json, log)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics demo
+  wikitopics demo --headless --articles 5000"""
+)
+@click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
+@click.option(
+    "--articles",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Stop when the session has trained on N. A new session makes its wiki large enough for N.",
+)
+@click.option(
+    "--wiki-size",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
+    "resampled from their words.",
+)
+@click.option(
+    "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
+)
+@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output.")
+def demo(
+    headless: bool,
+    articles: int | None,
+    wiki_size: int | None,
+    session: str,
+    as_json: bool,
+) -> int:
+    """The whole system with no network and no settings.
+
+    Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
+    articles are written from the word counts of 20,000 real ones. The demo is finished when each has been
+    read once; --wiki-size goes on beyond that.
+    """
+    if not headless:
+        from wikitopics.cli.screen import open_demo
+
+        return open_demo(session, articles, wiki_size)
+    from session.request import TrainRequest
+
+    request = TrainRequest(
+        source="demo",
+        model_defaults={"topics": 50, "batch_size": 256},
+        documents=20_000,
+        held_out=200,
+        articles=articles,
+        wiki_size=wiki_size,
+    )
+    return run_trainer(session, request, as_json)
+
+
+def run_trainer(session: str, request: Any, as_json: bool, log: str | None = None) -> int:
+    """Train in this process; prints progress; returns the exit code."""
+    from session.training.start import train as start
+
+    path = session_path(session)
+    with contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell:
+        progress = JsonLines(tell) if as_json else Lines(tell)
+        try:
+            reason = start(path, request, progress, tell)
+        except Exception as error:
+            if log is not None:
+                tell(error_line(str(error) or type(error).__name__))
+            raise
+        progress.end(reason)
+    return 0
+
+
+class Log(logging.handlers.RotatingFileHandler):
+    """A file of messages, rotated; a disk that is full is no reason to stop training."""
+
+    def _open(self) -> io.TextIOWrapper:
+        from session.storage.files import open_to_append
+
+        return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Leave the message out."""
+
+
+@contextlib.contextmanager
+def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
+    """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
+    from session.errors import BadUsage, SessionError
+    from session.storage.database import keep_sessions
+
+    keep_sessions(log)
+    if os.path.realpath(log) == os.path.realpath(session):
+        raise BadUsage(f"--log {log} is the session itself: name another file")
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        handler = Log(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
+    except OSError as error:
+        raise SessionError(f"cannot write {log}: {error.strerror}") from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+
+    def tell(message: str) -> None:
+        say(message)
+        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
+
+    try:
+        yield tell
+    finally:
+        with contextlib.suppress(OSError):  # as in `Log.handleError`
+            handler.close()
+
+
+class Lines:
+    """Progress for people, on standard error: soon at first, then every 30 s; on a terminal every 5 s."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._next = 0.0
+        self._every = 5.0 if sys.stderr.isatty() else 30.0
+        self._perplexities: dict[str, float] = {}
+        self._last: Any = None
+
+    def __call__(self, report: Any) -> None:
+        self._last = report
+        measured = report.perplexities != self._perplexities and not self._perplexities
+        if report.state == "stopping" or (time.monotonic() < self._next and not measured):
+            return
+        self._perplexities = report.perplexities
+        self._next = time.monotonic() + self._every
+        self._tell(self._line(report))
+
+    def _line(self, report: Any) -> str:
+        progress = report.progress
+        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} articles"]
+        if progress.articles == 0:
+            parts.append(f"{progress.held_out:,} held out")
+        parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
+        if report.crawl_rate:
+            parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
+        if report.state == "paused":
+            parts.append("paused")
+        if report.waiting_for and report.state != "stopping":
+            parts.append(f"waiting for {report.waiting_for}{until(report.waiting_until)}")
+        return "  ".join(parts)
+
+    def end(self, reason: str) -> None:
+        """The last line."""
+        if self._last is not None:
+            self._tell(self._line(self._last))
+        self._tell(f"{reason}; everything is saved")
+
+
+class JsonLines(Lines):
+    """The same as JSON objects on standard output, one a line."""
+
+    @staticmethod
+    def _values(report: Any) -> dict[str, object]:
+        from session.records import per_hour
+
+        progress = report.progress
+        return {
+            "state": report.state,
+            "articles": progress.articles,
+            "tokens": progress.tokens,
+            "held_out": progress.held_out,
+            "crawled": progress.crawled,
+            "pending": progress.pending,
+            "skipped": progress.skipped,
+            "elapsed_seconds": round(report.elapsed_seconds, 3),
+            "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
+            "crawled_per_hour": round(report.crawl_rate * 3600, 1),
+            "perplexity": report.perplexities,
+            "waiting_for": report.waiting_for,
+        }
+
+    def __call__(self, report: Any) -> None:
+        self._last = report
+        if nobody_reads():
+            raise ReaderGone
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            put_json(self._values(report))
+
+    def end(self, reason: str) -> None:
+        """The last object says why the run ended."""
+        self._tell(f"{reason}; everything is saved")  # first: the reader may be gone, the log is to have it
+        if self._last is not None:
+            put_json(self._values(self._last) | {"state": "stopped", "reason": reason})

@@ -1,0 +1,138 @@
+"""`vocab build` and `vocab show`: making a vocabulary, and looking at one."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from wikitopics.cli.options import session_names
+from wikitopics.cli.output import ProgressLine, data_output, say
+
+_session_option = click.option(
+    "--session",
+    metavar="NAME",
+    shell_complete=session_names,
+    help="For `vocab show`: the vocabulary of this session instead.",
+)
+
+
+@click.group(
+    epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt"
+)
+@_session_option
+@click.pass_context
+def vocab(ctx: click.Context, session: str | None) -> None:
+    """Make a vocabulary, or look at one."""
+    ctx.default_map = {"show": {"session": session}}
+
+
+@vocab.command(epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab show my.txt")
+@click.argument("name", default="english")
+@_session_option
+def show(name: str, session: str | None) -> None:
+    """Print a vocabulary, one word a line; its size and fingerprint go to standard error."""
+    from session.paths import session_path
+    from session.storage.reader import SessionReader
+    from session.training.start import load_vocabulary
+    from vocab import Vocabulary
+
+    if session is not None:
+        with SessionReader(session_path(session)) as reader:
+            vocabulary = Vocabulary.from_words(reader.vocabulary())
+    else:
+        vocabulary = load_vocabulary(name)
+    say(f"{len(vocabulary):,} words, fingerprint {vocabulary.fingerprint}")
+    with data_output() as write:
+        write("\n".join(vocabulary.words) + "\n")
+
+
+@vocab.command(
+    epilog="""\b
+Examples:
+  wikitopics vocab build articles.jsonl.xz -o english.txt
+  wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
+  wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt"""
+)
+@click.argument("sources", metavar="[SOURCE]…", nargs=-1)
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
+)
+@click.option("--lang", metavar="CODE", help="Crawl Wikipedia in this language instead of reading files.")
+@click.option("--api-url", metavar="URL", help="Crawl this wiki instead of reading files.")
+@click.option(
+    "--articles",
+    metavar="N",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Articles to crawl.",
+)
+@click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT", help="As for `wikitopics train`.")
+@click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000), help="As for `wikitopics train`.")
+@click.option(
+    "--session", metavar="NAME", help="Taken as by every command, and not needed: building reads no session."
+)
+def build(
+    sources: tuple[str, ...],
+    output: Path,
+    size: int,
+    lang: str | None,
+    api_url: str | None,
+    articles: int,
+    contact: str | None,
+    rpm: int | None,
+    session: str | None,
+) -> None:
+    """Make a vocabulary from SOURCE.
+
+    Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text, in which blank lines separate the
+    documents.
+    """
+    from session.config import contact as kept_contact
+    from session.errors import BadUsage
+    from session.request import TrainRequest
+    from session.storage.files import check_target, replacing
+    from session.training.vocabulary import crawled_documents, file_documents
+    from vocab.build import build_vocabulary
+    from vocab.stopwords import ENGLISH
+
+    crawl = lang is not None or api_url is not None
+    if crawl == bool(sources):
+        raise BadUsage("give files to read, or --lang or --api-url to crawl")
+    if not output.parent.is_dir():
+        raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
+    check_target(output)
+    if crawl:
+        from session.training.sources import make_source, source_options
+
+        request = TrainRequest(lang=lang, api_url=api_url, contact=contact or kept_contact(), rpm=rpm)
+        source = make_source("api", source_options(request, None), request)
+        progress = ProgressLine("articles", articles)
+        documents = crawled_documents(source, articles, progress, say)
+    else:
+        progress = ProgressLine("documents")
+        documents = _counted(file_documents(sources, say), progress)
+    english = lang in (None, "en")
+    # Without a list of stop words the frequent words themselves have to go.
+    built = build_vocabulary(
+        documents,
+        size=size,
+        stop_words=ENGLISH if english else frozenset(),
+        max_share=0.2 if english else 0.1,
+    )
+    progress.end()
+    with replacing(output) as file:
+        file.write(("\n".join(built.vocabulary.words) + "\n").encode())
+    say(
+        f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
+        f"from {built.documents:,} documents"
+    )
+
+
+def _counted(documents: Iterable[str], progress: ProgressLine) -> Iterator[str]:
+    for done, document in enumerate(documents):
+        progress(done)
+        yield document
