@@ -1,8 +1,21 @@
-"""What every room's tests share: nothing of the user's own settings, and no session of theirs, is touched."""
+"""What tests of every room share: small corpora, sessions made of them, the command line run in this process.
 
+Nothing of the user's own settings, and no session of theirs, is touched.
+"""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -12,3 +25,253 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WIKITOPICS_HOME", str(folder))
     monkeypatch.delenv("WIKITOPICS_CONTACT", raising=False)
     return folder
+
+
+def letters(n: int) -> list[str]:
+    """``n`` distinct words of three letters."""
+    return ["".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A vocabulary file and a counts file over it."""
+
+    vocabulary: Path
+    counts: Path
+    words: tuple[str, ...]
+    indptr: Any
+    word_ids: Any
+    numbers: Any
+
+    def options(self) -> list[str]:
+        return ["--source", "counts", "--counts", str(self.counts), "--vocab", str(self.vocabulary)]
+
+
+def write_corpus(
+    folder: Path, documents: int, words: int = 60, seed: int = 0, empty: Sequence[int] = ()
+) -> Corpus:
+    """Documents from five planted topics; those in ``empty`` hold no word."""
+    random = np.random.default_rng(seed)
+    beta = np.full((5, words), 0.2 / words)
+    for k in range(5):
+        beta[k, k * words // 5 : (k + 1) * words // 5] += 4.0 / words
+    beta /= beta.sum(axis=1, keepdims=True)
+    rows = [
+        random.multinomial(random.poisson(25) + 2, random.dirichlet(np.full(5, 0.2)) @ beta)
+        for _ in range(documents)
+    ]
+    ids = [
+        np.flatnonzero(row) if d not in set(empty) else np.empty(0, np.int64) for d, row in enumerate(rows)
+    ]
+    indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
+    word_ids = np.concatenate(ids).astype(np.int32)
+    numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = tuple(letters(words))
+    vocabulary, counts = folder / "words.txt", folder / "counts.npz"
+    vocabulary.write_text("\n".join(names) + "\n")
+    np.savez(counts, indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
+    return Corpus(vocabulary, counts, names, indptr, word_ids, numbers)
+
+
+@pytest.fixture
+def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
+    """Makes a corpus: ``corpus_of(documents, …)``."""
+    number = itertools.count()
+    return lambda documents, **more: write_corpus(tmp_path / f"corpus{next(number)}", documents, **more)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """700 documents over 60 words, three of them empty."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), 700, empty=(3, 200, 699))
+
+
+@dataclass
+class Outcome:
+    """What a command gave back."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs the command line in this process: ``cli("status", "--json")``."""
+    from wikitopics.cli import run
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def one_line() -> Callable[..., None]:
+    """Asserts that a command failed with this exit code and one line of error, which says these things."""
+
+    def check(outcome: Outcome, code: int, *says: str) -> None:
+        assert outcome.code == code, outcome.err
+        assert outcome.err.startswith("wikitopics: ")
+        assert outcome.err.count("\n") == 1
+        assert outcome.err.endswith("\n")
+        assert outcome.out == ""
+        for text in says:
+            assert text in outcome.err
+
+    return check
+
+
+@pytest.fixture
+def spawn() -> Callable[..., subprocess.Popen[str]]:
+    """Starts the command line in a process of its own."""
+
+    def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "wikitopics", *map(str, arguments)],
+            **{
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                "text": True,
+                "env": environment,
+                **more,
+            },
+        )
+
+    return start
+
+
+@pytest.fixture
+def trained(corpus: Corpus, cli: Callable[..., Outcome], home: Path) -> Path:
+    """A finished session `default` over the corpus."""
+    outcome = cli(
+        "train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3
+    )
+    assert outcome.code == 0, outcome.err
+    return home / "default.db"
+
+
+@pytest.fixture
+def states() -> Callable[[Path], list[dict[str, Any]]]:
+    """Every model's whole state in the session at this path."""
+    from session.storage.reader import SessionReader
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        with SessionReader(path) as reader:
+            return [reader.model_state(name) for name in reader.models()]
+
+    return read
+
+
+@pytest.fixture
+def assert_same_states() -> Callable[[list[dict[str, Any]], list[dict[str, Any]]], None]:
+    """Asserts that two lists of model states are equal bit for bit."""
+
+    def check(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
+        assert len(left) == len(right)
+        for one, other in zip(left, right, strict=True):
+            assert one.keys() == other.keys()
+            for key, value in one.items():
+                if isinstance(value, np.ndarray):
+                    assert value.dtype == other[key].dtype, key
+                    assert value.tobytes() == other[key].tobytes(), key
+                else:
+                    assert value == other[key], key
+
+    return check
+
+
+@pytest.fixture
+def new_session() -> Callable[..., Path]:
+    """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
+    import asyncio
+
+    from session.models import new_model
+    from session.request import TrainRequest
+    from session.storage import writer as stores
+    from session.training.start import load_vocabulary, open_source, settle
+
+    def make(path: Path, corpus: Corpus, **options: Any) -> Path:
+        request = TrainRequest(
+            source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
+        )
+        vocabulary = load_vocabulary(str(corpus.vocabulary))
+        opened = asyncio.run(open_source("counts", {}, request, vocabulary, print))
+        settings = settle(request, "counts", vocabulary, opened)
+        asyncio.run(opened.close())
+        models = [
+            new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
+        ]
+        stores.create(path, settings, vocabulary.words, [stores.ModelRow.of(model, None) for model in models])
+        return path
+
+    return make
+
+
+@pytest.fixture
+def memory(corpus: Corpus) -> Any:
+    """A source of 700 pages: see `memory.py`."""
+    from tests.session.memory import Memory
+
+    return Memory(list(corpus.words))
+
+
+@pytest.fixture
+def trainer_of(
+    tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """Runs a session over a source, counting in threads: `await trainer_of(source, limits)`."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from session.storage.lock import trainer_lock
+    from session.storage.writer import SessionWriter
+    from session.training.counting import count_pages
+    from session.training.crawl import CrawledBlocks
+    from session.training.run import Limits, Run
+    from session.training.stream import Stream
+    from tests.session.memory import INFO
+    from vocab import Vocabulary
+
+    path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
+    vocabulary = Vocabulary.from_words(corpus.words)
+    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr(
+        "session.training.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
+    )
+
+    async def run(
+        source: Any, limits: Any = None, meanwhile: Any = None, report: Any = lambda _: None
+    ) -> str:
+        limits = limits or Limits()
+        with trainer_lock(path):
+            store = SessionWriter(path)
+            trainer = Stream(store, article_limit=limits.articles, threads=1)
+            feed = CrawledBlocks(source, INFO, corpus.words)
+            one = Run(path, store, trainer, feed, limits, report, lambda _: None)
+            try:
+                task = asyncio.create_task(one())
+                if meanwhile is not None:
+                    await meanwhile(one)
+                return await asyncio.wait_for(task, 30)
+            finally:
+                await feed.close()
+
+    run.path = path  # type: ignore[attr-defined]
+    return run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A session of one model over three words, nothing trained yet: see `rows.py`."""
+    from session.storage import writer as stores
+    from tests.session.rows import WORDS, row, settings
+
+    path = tmp_path / "home" / "s.db"
+    stores.create(path, settings(), WORDS, [row()])
+    return path

@@ -21,7 +21,7 @@ from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
 from session.storage.codec import Progress, TopWords
 from session.storage.documents import Documents
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.lock import trainer_lock
 from session.storage.writer import Changes, ModelRow, SessionWriter, create
 
@@ -177,7 +177,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             else [(end - 2 * i, *rates(i)) for i in range(120, 0, -1)]
         )
         db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
-    pulse = Pulse(path)
+    pulse = HeartbeatWriter(path)
     for first in () if recipe.state == "new" else (0, *recipe.restarts):
         run = pulse.begin(first)
         pulse.event("info", f"training began at article {first:,}")
@@ -285,7 +285,7 @@ def rates(i: int) -> tuple[float, float, int]:
     )
 
 
-def beat(pulse: Pulse, recipe: Recipe, state: str, tick: int = 0) -> None:
+def beat(pulse: HeartbeatWriter, recipe: Recipe, state: str, tick: int = 0) -> None:
     crawl, train, queue = rates(tick)
     pulse.beat(
         state,
@@ -316,7 +316,7 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
     """As long as this is open, a trainer seems to hold the session (its pid is ours)."""
     recipe = recipe or Recipe()
     with trainer_lock(path):
-        pulse = Pulse(path)
+        pulse = HeartbeatWriter(path)
         beat(pulse, recipe, recipe.state)
         pulse.close()
         yield
@@ -360,7 +360,7 @@ def main() -> None:
         build(args.path, recipe)
     if args.live:
         with live(args.path, recipe):
-            pulse = Pulse(args.path)
+            pulse = HeartbeatWriter(args.path)
             end = time.time() + args.live
             tick = 0
             while time.time() < end and os.getppid() != 1:

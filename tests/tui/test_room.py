@@ -11,7 +11,7 @@ import seeing
 from rich.cells import cell_len
 
 from session.records import TopicRow
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from tui.chart.chart import Chart, Drawing
 from tui.chart.plot import Series
 from tui.widgets.evolution import COLUMN, Evolution
@@ -115,7 +115,7 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
 
 async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
-    pulse = Pulse(path)
+    pulse = HeartbeatWriter(path)
     pulse.event("warning", f"the wiki refuses {'again and ' * 20}for the very last time")
     pulse.close()
     app = open_app(path)

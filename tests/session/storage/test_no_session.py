@@ -7,13 +7,13 @@ import sqlite3
 import pytest
 
 from session.errors import NotASession, SessionError
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from session.storage.schema import VERSION
 from session.storage.writer import SessionWriter
 
 
-@pytest.mark.parametrize("opener", [SessionWriter, Pulse, SessionReader])
+@pytest.mark.parametrize("opener", [SessionWriter, HeartbeatWriter, SessionReader])
 class TestNoSession:
     def test_another_programs_database(self, opener, tmp_path):
         path = tmp_path / "places.db"

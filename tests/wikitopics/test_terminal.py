@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.conftest import ROOT
+from tests.conftest import ROOT
 
 ESCAPE = "\x1b]52;c;ZXZpbA==\x07\u202e\x9b31m"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from session.errors import SessionError
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from session.storage.writer import Changes, SessionWriter
 from tui.follower import Follower
@@ -68,7 +68,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
     path: Path, feed: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await feed.look(METRICS)
-    pulse = Pulse(path)
+    pulse = HeartbeatWriter(path)
     pulse.event("warning", "something has happened")
     pulse.close()
 

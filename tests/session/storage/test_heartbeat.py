@@ -4,12 +4,12 @@ import contextlib
 import sqlite3
 
 from session.storage import heartbeat as pulses
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 
 
 def test_the_pulse_answers_with_what_others_ask(path):
-    with contextlib.closing(Pulse(path)) as pulse:
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
         run = pulse.begin(0)
         assert run == 1
         with contextlib.closing(sqlite3.connect(path)) as other:
@@ -31,7 +31,7 @@ def test_the_pulse_answers_with_what_others_ask(path):
 
 
 def test_a_run_that_never_said_it_ended_was_killed(path):
-    with contextlib.closing(Pulse(path)) as pulse:
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
         pulse.begin(0)
         pulse.begin(64)
     with SessionReader(path) as reader:
@@ -39,7 +39,7 @@ def test_a_run_that_never_said_it_ended_was_killed(path):
 
 
 def test_flow_and_events_are_bounded(path):
-    with contextlib.closing(Pulse(path)) as pulse:
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
         for number in range(pulses.FLOW_ROWS + 20):
             pulse.beat("running", {}, (float(number), 0.0, 0))
     with SessionReader(path) as reader:

@@ -14,8 +14,9 @@ import pytest
 from session.doors import control
 from session.errors import NotRunning, SessionError, SessionInUse
 from session.process import Process
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.lock import lock_path
+from session.storage.wishes import check_alone
 
 
 @contextlib.contextmanager
@@ -97,7 +98,7 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
     began = f"/proc/{other.pid}/stat"
     trainer = Process(other.pid, Process.own().place, _start_of(other.pid))
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: trainer))
-    with contextlib.closing(Pulse(trained)) as pulse:
+    with contextlib.closing(HeartbeatWriter(trained)) as pulse:
         pulse.beat("running", {}, None)
     monkeypatch.undo()
     if not lives:
@@ -125,7 +126,7 @@ def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path,
     monkeypatch.setattr(control, "BEATS_SECONDS", 5.0 if beats else 0.2)
     elsewhere, over = Process(1, "another container", "1"), threading.Event()
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
-    pulse = Pulse(path)
+    pulse = HeartbeatWriter(path)
     pulse.beat("running", {}, None)
 
     def go_on():
@@ -137,7 +138,7 @@ def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path,
         beating.start()
     try:
         with pytest.raises(SessionInUse) if beats else contextlib.nullcontext():
-            control.check_alone(path)
+            check_alone(path)
     finally:
         over.set()
         if beats:

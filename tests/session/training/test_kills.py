@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "kills.py"
+SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "kills.py"
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from session.storage.lock import trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from session.training.stream import Stream
-from tests.session.conftest import write_corpus
+from tests.conftest import write_corpus
 from tests.session.damage import all_damages
 from tui.follower import Follower
 

@@ -18,10 +18,10 @@ from tui.follower import Follower
 TRAINER = """
 import sys
 from pathlib import Path
-from session.storage.heartbeat import Pulse
+from session.storage.heartbeat import HeartbeatWriter
 from session.storage.writer import Changes, SessionWriter
 path = Path(sys.argv[1])
-store, pulse = SessionWriter(path), Pulse(path)
+store, pulse = SessionWriter(path), HeartbeatWriter(path)
 pulse.begin(0)
 for articles in (1, 2, 3):
     print("ready", flush=True)

@@ -1,10 +1,9 @@
 """A session file of every schema that there has been still opens and goes on.
 
-Made with `python tests/session/test_schemas.py`, once, when the schema is new; never made again later.
+Made with `python -m tests.session.storage.test_schemas`, once, when the schema is new; never again later.
 """
 
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,11 +74,8 @@ if __name__ == "__main__":
     import os
     import tempfile
 
-    ROOT = Path(__file__).resolve().parents[2]
-    sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
-    from conftest import write_corpus
-
     from session.storage.schema import VERSION
+    from tests.conftest import write_corpus
     from wikitopics.cli import run
 
     with tempfile.TemporaryDirectory() as folder:
