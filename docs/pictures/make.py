@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from session import control  # noqa: E402
+from session.doors import control  # noqa: E402
 from session.storage.reader import SessionReader  # noqa: E402
 from tui.app import Wikitopics  # noqa: E402
 from tui.controls import Controls  # noqa: E402

@@ -127,7 +127,7 @@ def reading(*_, **__):
     os.kill(os.getpid(), {int(number)})
     time.sleep(600)
 
-session.{slow} = reading
+session.training.{slow} = reading
 main(sys.argv[1:])
 """
     done = python(script, "train", *corpus.options(), "--topics", "2", timeout=60)
