@@ -6,6 +6,7 @@ Each raises :class:`session.errors.Damaged` for a row that no session of ours ha
 import hashlib
 import math
 import re
+import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -44,6 +45,8 @@ LARGEST_SNAPSHOT = 2**24
 """Bytes that a snapshot's row may take."""
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0: its exponential is a number."""
+_LARGEST = struct.Struct("<HH")
+"""A topic and ten-thousandths."""
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OPTIONS: Mapping[str, str] = {"api": "api_url", "html": "api_url", "recent": "api_url", "counts": "counts"}
 """The option, a text, that a session of this source always has."""
@@ -405,15 +408,12 @@ def decode_largest(packed: object, models: Sequence[ModelStatus]) -> tuple[tuple
     """`articles.topics`: (model, topic, proportion) with each model's largest topic."""
     if not isinstance(packed, bytes) or len(packed) != 4 * len(models):
         raise Damaged("articles.topics is not as long as it has to be")
-    values = np.frombuffer(packed, "<u2").tolist()
-    found = tuple(
-        (model.name, topic, share / 10_000)
-        for model, topic, share in zip(models, values[::2], values[1::2], strict=True)
-    )
-    for model, (_, topic, share) in zip(models, found, strict=True):
-        if topic >= model.topics or share > 1:
+    found = []
+    for model, (topic, share) in zip(models, _LARGEST.iter_unpack(packed), strict=True):
+        if topic >= model.topics or share > 10_000:
             raise Damaged("articles.topics is out of range")
-    return found
+        found.append((model.name, topic, share / 10_000))
+    return tuple(found)
 
 
 def decode_flow(row: tuple[Any, ...]) -> Flow:

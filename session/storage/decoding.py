@@ -61,10 +61,11 @@ def text(value: object, place: str, longest: int = LONGEST) -> str:
         raise _wrong(value, place, "text")
     if len(value) > longest:
         raise Damaged(f"{place} is over {longest:,} characters long")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise Damaged(f"{place} is no Unicode text") from None
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Damaged(f"{place} is no Unicode text") from None
     return value
 
 
