@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from model import Minibatch
 from model.coherence import top_words
+from session.errors import Damaged
 from session.models import load_model
 from session.storage.reader import SessionReader
 from vocab import Vocabulary
@@ -31,6 +32,10 @@ def proportions(
     )
     learnt: Any = saved_model(reader, model)
     theta = learnt.infer(batch)
+    if not np.isfinite(
+        theta
+    ).all():  # each number of the model may be in range, and one over its square is not
+        raise Damaged(f"model {model} gives no proportions")
     return [(int(counts.sum()), theta[d]) for d, (_, counts) in enumerate(counted)]
 
 

@@ -9,9 +9,11 @@ import shutil
 import sqlite3
 import warnings
 
+import numpy as np
 import pytest
 
 from session.errors import NotASession
+from session.storage.blobs import pack_state
 from session.storage.lock import trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
@@ -149,3 +151,15 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
                 except Exception as error:  # noqa: BLE001 (they are told all at once)
                     unclean.append(f"{damage.name}, by {' '.join(command)}: {error!r}")
     assert unclean == []
+
+
+def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
+    home.mkdir()
+    (home / "text").write_text("aaa aab aac")
+    shutil.copy(whole, home / "default.db")
+    with SessionReader(home / "default.db") as reader:
+        state = reader.model_state("scvb0")
+    scalars, arrays = pack_state({**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)})
+    with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
+        db.execute("UPDATE models SET scalars = ?, arrays = ? WHERE name = 'scvb0'", [scalars, arrays])
+    one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
