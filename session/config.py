@@ -1,6 +1,10 @@
-"""The user's own settings file: the contact, and what the screen keeps there."""
+"""The user's own settings file: the contact that Wikimedia asks for, and the screen's theme and keys.
+
+HTTP is imported late: the screen asks here, and would otherwise load it for nothing.
+"""
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -40,17 +44,38 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def contact() -> str | None:
-    """The contact kept there."""
+    """The contact of `$WIKITOPICS_CONTACT`, else the one in the file. Raises :class:`BadUsage`."""
+    if told := os.environ.get("WIKITOPICS_CONTACT"):
+        return told
     value = load().get("contact")
     if value is not None and not isinstance(value, str):
         raise BadUsage(f"{config_file()}: contact must be a text in quotes")
     return value
 
 
+def contact_problem(text: str) -> str | None:
+    """What is wrong with ``text`` as a contact, in one line; None if it will do."""
+    from crawler.contact import check_contact
+    from crawler.errors import ContactMissing
+
+    try:
+        check_contact(text)
+    except ContactMissing as error:
+        return str(error).removesuffix(" with --contact")  # the dialog has a field for it
+    return None
+
+
 def save_contact(text: str) -> Path:
-    """Keep the contact, leaving everything else in the file as it is; only the user can read it."""
+    """Keep the contact, in the form in which it is sent, and leave the rest of the file as it is.
+
+    Only the user can read the file. Raises :class:`~crawler.errors.ContactMissing` for what is no contact.
+    """
+    from crawler.contact import check_contact
+
     path = config_file()
-    line = f"contact = {json.dumps(text, ensure_ascii=False)}"  # a JSON string is a TOML string
+    line = (
+        f"contact = {json.dumps(check_contact(text), ensure_ascii=False)}"  # a JSON string is a TOML string
+    )
     before = _read()
     _parsed(before)  # a file that nobody can read is not written either
     lines = before.splitlines()

@@ -9,6 +9,8 @@ from session.settings import Settings
 from session.specs import ModelSpec, parse_specs
 
 ENGLISH = "en"
+DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
+"""What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
 _SHARED = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
 
 

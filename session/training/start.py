@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from crawler.source import Activity, Source, SourceInfo
-from session.contact import VOLUME
 from session.errors import BadUsage, SessionError
 from session.models import default_batch_size, new_model
 from session.paths import user_path
-from session.request import TrainRequest, check_resumable
+from session.request import DOWNLOAD, TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
 from session.storage import writer as stores
@@ -168,7 +167,7 @@ async def _train_alone(
                     f"one of {size:,} gives better topics in a new --session"
                 )
         if stored is None and needs_contact(kind, options):
-            say(f"this downloads {VOLUME}")
+            say(f"this downloads {DOWNLOAD}")
         feed = opened.feed(lambda: trainer.missing)
     except BaseException:
         await opened.close()

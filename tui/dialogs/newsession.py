@@ -14,9 +14,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
-from session import contact
+from session import config
 from session.errors import SessionError
 from session.paths import log_file, session_path
+from session.request import DOWNLOAD
 from session.specs import parse_specs
 from session.storage.files import last_line
 from tui.controls import TrainerProcess
@@ -189,8 +190,8 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         except SessionError as error:
             self._tell(str(error))
             return
-        if wish.source in WIKIMEDIA and not contact.known():
-            book = ContactBook(contact.wrong, contact.save, contact.VOLUME)
+        if wish.source in WIKIMEDIA and config.contact() is None:
+            book = ContactBook(config.contact_problem, config.save_contact, DOWNLOAD)
             self.app.push_screen(AskContact(book, leave="Back"), self._asked)
             return
         self.query_one("#go", Button).disabled = True

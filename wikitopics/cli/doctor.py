@@ -104,7 +104,7 @@ def _contact() -> Iterator[Check]:
     from session.errors import SessionError
 
     try:
-        text = os.environ.get("WIKITOPICS_CONTACT") or config.contact()
+        text = config.contact()
         if text is None:
             yield (
                 "contact",

@@ -47,7 +47,7 @@ _TRAIN = [
                  help="Word counts: an .npz, or a session that kept them."),
     click.option("--vocab", metavar="NAME|FILE", type=click.Path(),
                  help="The vocabulary (default: english)."),
-    click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT",
+    click.option("--contact", metavar="TEXT",
                  help="Your e-mail address or user page, sent to the wiki in the User-Agent; "
                       "Wikimedia asks for it."),
     click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000),

@@ -101,11 +101,12 @@ def contact_missing(path: Path, request: Any) -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
-    from session import contact
+    from session import config
+    from session.request import DOWNLOAD
     from tui.dialogs.contact import ContactBook
     from tui.first_question import ask
 
-    return ask(ContactBook(contact.wrong, contact.save, contact.VOLUME))
+    return ask(ContactBook(config.contact_problem, config.save_contact, DOWNLOAD))
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:

@@ -21,7 +21,7 @@ from wikitopics.cli.output import ReaderGone, duration, error_line, nobody_reads
 
 def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
     """The options of `train` as a :class:`session.request.TrainRequest`."""
-    from session.config import contact
+    from session import config
     from session.errors import BadUsage
     from session.request import TrainRequest
 
@@ -39,7 +39,7 @@ def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
         dump=options["dump"],
         counts=options["counts"],
         vocab=options["vocab"],
-        contact=options["contact"] or contact(),
+        contact=options["contact"] or config.contact(),
         rpm=options["rpm"],
         model=options["model"],
         model_defaults={key: options[key] for key in shared},

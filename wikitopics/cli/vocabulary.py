@@ -70,7 +70,7 @@ Examples:
     show_default=True,
     help="Articles to crawl.",
 )
-@click.option("--contact", metavar="TEXT", envvar="WIKITOPICS_CONTACT", help="As for `wikitopics train`.")
+@click.option("--contact", metavar="TEXT", help="As for `wikitopics train`.")
 @click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000), help="As for `wikitopics train`.")
 @click.option(
     "--session", metavar="NAME", help="Taken as by every command, and not needed: building reads no session."
@@ -91,7 +91,7 @@ def build(
     Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text, in which blank lines separate the
     documents.
     """
-    from session.config import contact as kept_contact
+    from session import config
     from session.errors import BadUsage
     from session.request import TrainRequest
     from session.storage.files import check_target, replacing
@@ -108,7 +108,7 @@ def build(
     if crawl:
         from session.training.sources import make_source, source_options
 
-        request = TrainRequest(lang=lang, api_url=api_url, contact=contact or kept_contact(), rpm=rpm)
+        request = TrainRequest(lang=lang, api_url=api_url, contact=contact or config.contact(), rpm=rpm)
         source = make_source("api", source_options(request, None), request)
         progress = ProgressLine("articles", articles)
         documents = crawled_documents(source, articles, progress, say)
