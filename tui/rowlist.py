@@ -17,6 +17,19 @@ from tui.inks import Drawn, Part
 T = TypeVar("T")
 
 
+class _OfRow(Message):
+    """Something has happened to a row of a list."""
+
+    def __init__(self, rows: "RowList[Any]", row: Any) -> None:
+        super().__init__()
+        self.rows = rows
+        self.row = row
+
+    @property
+    def control(self) -> Widget:
+        return self.rows
+
+
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """Base of all lists. A subclass says what a row looks like (:meth:`parts`) and, if it has one,
     what the header looks like (:meth:`header`)."""
@@ -37,29 +50,11 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     stays_on_top = False
     """Whether a cursor on the first row stays on the first row: for lists that are newest or best first."""
 
-    class Chosen(Message):
+    class Chosen(_OfRow):
         """Enter or a click on the row under the cursor."""
 
-        def __init__(self, rows: "RowList[Any]", row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-        @property
-        def control(self) -> Widget:
-            return self.rows
-
-    class Moved(Message):
+    class Moved(_OfRow):
         """The cursor stands on another row."""
-
-        def __init__(self, rows: "RowList[Any]", row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-        @property
-        def control(self) -> Widget:
-            return self.rows
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

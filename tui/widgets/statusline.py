@@ -7,16 +7,11 @@ from session.records import Status
 from tui.inks import Lines, Part
 from tui.words import age, clock, count, visible
 
-STALE_SECONDS = 15.0
-"""A running trainer's heartbeat comes every few seconds; older than this it is not well."""
-
 
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
-    beat = status.heartbeat_age_seconds
-    if status.running and beat is not None and beat > STALE_SECONDS:
-        return "!", f"NO SIGN OF LIFE for {age(beat)}", "bad"
     return {
+        "stalled": ("!", f"NO SIGN OF LIFE for {age(status.heartbeat_age_seconds or 0.0)}", "bad"),
         "new": ("○", "NEW", "muted"),
         "starting": ("◌", "STARTING", "warn"),
         "running": ("●", "LIVE", "good"),
