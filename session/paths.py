@@ -9,7 +9,8 @@ import platformdirs
 
 from session.errors import BadUsage
 
-BESIDE = ("-journal", "-wal", "-shm")
+WAL = "-wal"
+BESIDE = ("-journal", WAL, "-shm")
 """What SQLite adds to a session's name for the files that it keeps beside it."""
 LOCK = ".lock"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
@@ -54,6 +55,12 @@ def session_path(name: str) -> Path:
             "(for a file elsewhere give a path with a '/')"
         )
     return session_folder() / f"{name}.db"
+
+
+def beside(path: Path, ending: str) -> Path:
+    """The part of the session at ``path`` whose name has this ending; the same through whatever links."""
+    real = Path(os.path.realpath(path))  # SQLite follows links too
+    return real.with_name(real.name + ending)
 
 
 def session_name(path: Path) -> str:

@@ -18,19 +18,19 @@ PATIENCE_SECONDS = 30.0
 def pause(path: Path) -> None:
     """Training and crawling stand still until :func:`resume`. Raises :class:`NotRunning`."""
     _running(path)
-    wish(path, "paused = 1")
+    wish(path, paused=True)
 
 
 def resume(path: Path) -> None:
     """Go on after :func:`pause`. Raises :class:`NotRunning`."""
     _running(path)
-    wish(path, "paused = 0")
+    wish(path, paused=False)
 
 
 def save(path: Path) -> None:
     """Commit now rather than within the next seconds. Raises :class:`NotRunning`."""
     _running(path)
-    wish(path, "save = 1")
+    wish(path, save=True)
 
 
 def stop(path: Path) -> None:
@@ -41,7 +41,7 @@ def stop(path: Path) -> None:
     """
     trainer = _running(path)
     try:
-        wish(path, "stop = 1")
+        wish(path, stop=True)
     except SessionError as error:  # there is no file yet, or it cannot be written
         if not trainer.lives():
             raise SessionError(f"{error}; {_elsewhere(trainer)}") from None

@@ -105,6 +105,23 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     return SessionError(f"{path}: {text}")
 
 
+@contextlib.contextmanager
+def session_errors(path: Path) -> Iterator[None]:
+    """What SQLite raises in the block, as one line for people."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise as_session_error(error, path) from None
+
+
+def is_at(path: Path, opened: os.stat_result) -> bool:
+    """Whether the file that was opened still lies at ``path``."""
+    try:
+        return os.path.samestat(os.stat(path), opened)
+    except OSError:
+        return False
+
+
 def check_session(connection: sqlite3.Connection, path: Path) -> int:
     """The schema version of a session that holds nothing but plain tables; from now on none of it computes.
 

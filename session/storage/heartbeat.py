@@ -1,8 +1,7 @@
-"""The small writes about the running trainer: heartbeat, rates, log, and what others ask of it."""
+"""The small writes about the running trainer (heartbeat, rates, log), and whether another one lives."""
 
 import contextlib
 import json
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,11 +9,15 @@ from typing import Any
 
 from session.process import Process
 from session.storage.codec import Wishes
-from session.storage.database import as_session_error, connect, writing
+from session.storage.database import connect, session_errors, writing
+from session.storage.lock import in_use
+from session.storage.reader import STALE_SECONDS, SessionReader
 from session.storage.tables import read_wishes
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
+BEATS_SECONDS = 2.0
+"""A trainer's heart beats several times in so many seconds."""
 
 
 class HeartbeatWriter:
@@ -80,12 +83,27 @@ class HeartbeatWriter:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        try:
-            with writing(self._db):
-                yield
-        except sqlite3.Error as error:
-            raise as_session_error(error, self._path) from None
+        with session_errors(self._path), writing(self._db):
+            yield
 
     def close(self) -> None:
         """Safe to call twice."""
         self._db.close()
+
+
+def check_alone(path: Path) -> None:
+    """Raises :class:`SessionInUse` where another trainer's heartbeat goes on, though the lock was free.
+
+    That happens when somebody has deleted the lock file under it.
+    """
+    with SessionReader(path) as reader:
+        beat = reader.heartbeat()
+        if beat is None or beat.state == "stopped" or abs(time.time() - beat.at) > STALE_SECONDS:
+            return
+        alive = beat.process.lives()
+        deadline = time.monotonic() + BEATS_SECONDS
+        while alive is None and time.monotonic() < deadline:  # in a container, say
+            time.sleep(0.1)
+            alive = reader.heartbeat() != beat or None
+    if alive:
+        raise in_use(path, beat.process.pid)

@@ -1,17 +1,16 @@
 """Word counts that another session kept (`train --keep-counts`): crawl once, train again."""
 
-import contextlib
 import hashlib
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from session.errors import BadUsage, Damaged
 from session.storage.codec import documents_room
-from session.storage.database import as_session_error, check_session, read_rows
+from session.storage.database import check_session, read_rows, session_errors
 from session.storage.decoding import whole
 from session.storage.documents import Documents
 from session.storage.reader import SessionReader
@@ -41,7 +40,7 @@ class KeptCounts:
         self._connection = sqlite3.connect(
             path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
         )
-        with self._errors():
+        with session_errors(self.path):
             check_session(self._connection, path)
         rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
         self._ids = [row[0] for row in rows]
@@ -81,15 +80,8 @@ class KeptCounts:
         return self._block[1]
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
-        with self._errors():
+        with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
 
     def close(self) -> None:
         """Safe to call twice."""

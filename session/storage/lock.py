@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crawler.ownfile import open_own
 from session.errors import SessionError, SessionInUse
-from session.paths import LOCK, command
+from session.paths import LOCK, beside, command
 from session.process import Process
 
 TRIES = 20
@@ -22,8 +22,7 @@ _MOST_BYTES = 400
 
 def lock_path(path: Path) -> Path:
     """The lock file of the session at ``path``; one and the same through whatever links it is reached."""
-    real = Path(os.path.realpath(path))
-    return real.with_name(real.name + LOCK)
+    return beside(path, LOCK)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """The session file, read: by the screen, by `status`, by the exports. Never changes anything."""
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -13,7 +12,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from session.errors import Damaged, NoSession, SessionError
-from session.paths import session_folder
+from session.paths import WAL, beside, session_folder
 from session.records import (
     NOT_RECORDED,
     ArticleRow,
@@ -43,7 +42,15 @@ from session.storage.codec import (
     decode_run,
     decode_snapshot,
 )
-from session.storage.database import as_session_error, check_file, check_session, fold_log, read_rows
+from session.storage.database import (
+    as_session_error,
+    check_file,
+    check_session,
+    fold_log,
+    is_at,
+    read_rows,
+    session_errors,
+)
 from session.storage.decoding import text, whole
 from session.storage.lock import owner, owner_pid
 from session.storage.tables import (
@@ -97,7 +104,7 @@ class SessionReader:
         uri = self.path.absolute().as_uri() + "?mode=ro"
         # A watcher that may not write needs the -shm file that only a writer makes. Where nobody writes
         # there is no -wal either, and the file can be read as it lies.
-        choices = [uri, uri + "&immutable=1"] if not _beside(self.path, "-wal").exists() else [uri]
+        choices = [uri, uri + "&immutable=1"] if not beside(self.path, WAL).exists() else [uri]
         for number, choice in enumerate(choices):
             connection = sqlite3.connect(
                 choice, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
@@ -115,23 +122,8 @@ class SessionReader:
                 return Database(connection)
         raise AssertionError("unreachable")
 
-    def _check_place(self) -> None:
-        try:
-            there = os.path.samestat(os.stat(self.path), self._file)
-        except OSError:
-            there = False
-        if not there:
-            raise NoSession(f"{self.path} was removed or replaced")
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
-
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
-        with self._errors():
+        with session_errors(self.path):
             return read_rows(self._db.conn, sql, parameters, **limits)
 
     def version(self) -> int:
@@ -141,7 +133,7 @@ class SessionReader:
     def settings(self) -> Settings:
         """What the session was created with."""
         if self._settings is None:
-            with self._errors():
+            with session_errors(self.path):
                 self._settings = read_settings(self._db.conn)
         return self._settings
 
@@ -152,7 +144,7 @@ class SessionReader:
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order."""
         specs = self.settings().models
-        with self._errors():
+        with session_errors(self.path):
             return read_models(self._db.conn, specs)
 
     def model_status(self, name: str) -> ModelStatus:
@@ -162,7 +154,7 @@ class SessionReader:
     def model_state(self, name: str) -> dict[str, Any]:
         """The model's ``state()`` at the last commit."""
         number, topics, n_words = self._number(name), self.model_status(name).topics, len(self.vocabulary())
-        with self._errors():
+        with session_errors(self.path):
             return read_state(self._db.conn, number, topics, n_words)
 
     def _number(self, name: str) -> int:
@@ -174,24 +166,25 @@ class SessionReader:
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id."""
         if self._words is None:
-            with self._errors():
+            with session_errors(self.path):
                 self._words = read_words(self._db.conn)
         return self._words
 
     def committed(self) -> Committed:
         """How far the last commit is."""
-        with self._errors():
+        with session_errors(self.path):
             return read_committed(self._db.conn)
 
     def heartbeat(self) -> Heartbeat | None:
         """The last sign of life of a trainer; None where there never was one."""
-        with self._errors():
+        with session_errors(self.path):
             return read_heartbeat(self._db.conn)
 
     def status(self) -> Status:
         """One look at the session as it is now. Raises :class:`NoSession` where the file is another one by
         now, or none: what is open here is then nobody's session any more."""
-        self._check_place()
+        if not is_at(self.path, self._file):
+            raise NoSession(f"{self.path} was removed or replaced")
         committed, beat, settings = self.committed(), self.heartbeat(), self.settings()
         progress = committed.progress
         now = time.time()
@@ -424,11 +417,6 @@ class SessionReader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    real = Path(os.path.realpath(path))  # SQLite follows links too
-    return real.with_name(real.name + suffix)
 
 
 def _skips(progress: Progress) -> dict[str, int]:

@@ -17,6 +17,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from session.errors import SessionError
+from session.paths import WAL, beside
 from session.settings import Settings
 from session.storage.articles import (
     ArticleRows,
@@ -29,7 +30,16 @@ from session.storage.articles import (
 )
 from session.storage.blobs import pack_state
 from session.storage.codec import LARGEST_SNAPSHOT, Progress, TopWords, decode_snapshot
-from session.storage.database import as_session_error, connect, read_rows, remove_database, sync, writing
+from session.storage.database import (
+    as_session_error,
+    connect,
+    is_at,
+    read_rows,
+    remove_database,
+    session_errors,
+    sync,
+    writing,
+)
 from session.storage.decoding import whole
 from session.storage.documents import Documents
 from session.storage.schema import APPLICATION_ID, VERSION, migrations
@@ -44,6 +54,8 @@ from session.storage.tables import (
 
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
+LARGEST_LOG = 64 * 2**20
+"""Bytes to which the write-ahead log may grow."""
 
 
 @dataclass(slots=True)
@@ -150,7 +162,7 @@ class SessionWriter:
         self._db = connect(path)
         self._file = os.stat(path)
         try:
-            with self._errors():
+            with session_errors(self.path):
                 self.settings = read_settings(self._db.conn)
                 self._words = read_words(self._db.conn)
                 self.models = read_models(self._db.conn, self.settings.models)
@@ -159,13 +171,6 @@ class SessionWriter:
         except BaseException:
             self._db.close()
             raise
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
 
     @property
     def n_words(self) -> int:
@@ -178,18 +183,18 @@ class SessionWriter:
 
     def progress(self) -> Progress:
         """As of the last commit."""
-        with self._errors():
+        with session_errors(self.path):
             return read_committed(self._db.conn).progress
 
     def model_states(self) -> Iterator[dict[str, Any]]:
         """The models' states in the order of the settings, one at a time."""
         for number, model in enumerate(self.models):
-            with self._errors():
+            with session_errors(self.path):
                 yield read_state(self._db.conn, number, model.topics, self.n_words)
 
     def model_scores(self) -> list[float | None]:
         """The models' last log-likelihoods."""
-        with self._errors():
+        with session_errors(self.path):
             return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
 
     def pending(self) -> list[tuple[int, Documents]]:
@@ -201,7 +206,7 @@ class SessionWriter:
         return Documents.concatenate([documents for _, documents in self._documents("held_out")])
 
     def _documents(self, table: str) -> list[tuple[int, Documents]]:
-        with self._errors():
+        with session_errors(self.path):
             return read_documents(self._db.conn, table, self.settings, self.n_words)
 
     def commit(
@@ -211,90 +216,82 @@ class SessionWriter:
         first_pending: int,
     ) -> None:
         """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
-        self._check_place()
+        if not is_at(self.path, self._file):  # SQLite would go on writing to a file without a name
+            raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         next_seq = self._next_seq
-        try:
-            with writing(self._db):
-                for rows in changes.articles:
-                    if self.settings.keep_articles != "none" or rows.role != "trained":
-                        insert_articles(self._db, rows, next_seq)
-                    if rows.role == "trained" and self.settings.keep_articles != "none":
-                        insert_recent(self._db, rows.documents, next_seq)
-                    if self.settings.keep_counts and rows.role != "skipped":
-                        self._db.table("kept_counts").insert(
-                            {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
-                        )
-                    next_seq += len(rows.documents)
-                for seqs, largest in changes.renewed:
-                    renew_topics(self._db, seqs, largest)
-                if changes.renewed and progress.renew_from is None and self.settings.keep_articles == "top":
-                    keep_top(self._db, TOP_ARTICLES)
-                self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-                self._db.table("pending").insert_all(
-                    {"id": number, "documents": documents.to_bytes()}
-                    for number, documents in changes.pending
-                    if number >= first_pending
-                )
-                self._db.table("held_out").insert_all(
-                    {"documents": documents.to_bytes()} for documents in changes.held_out
-                )
-                self._db.conn.executemany(
-                    "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
-                )
-                self._db.conn.executemany(
-                    "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
-                    [
-                        (
-                            s.model,
-                            s.articles,
-                            s.word_ids.tobytes(),
-                            s.probabilities.tobytes(),
-                            s.shares.tobytes(),
-                        )
-                        for s in changes.snapshots
-                    ],
-                )
-                for table, points in (
-                    ("metrics", changes.thinned_metrics),
-                    ("snapshots", changes.thinned_snapshots),
-                ):
-                    self._db.conn.executemany(
-                        f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points]
+        with session_errors(self.path), writing(self._db):
+            for rows in changes.articles:
+                if self.settings.keep_articles != "none" or rows.role != "trained":
+                    insert_articles(self._db, rows, next_seq)
+                if rows.role == "trained" and self.settings.keep_articles != "none":
+                    insert_recent(self._db, rows.documents, next_seq)
+                if self.settings.keep_counts and rows.role != "skipped":
+                    self._db.table("kept_counts").insert(
+                        {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                     )
-                for number, row in changes.models.items():
-                    self._db.table("models").update(number, _model_columns(row))
-                self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
-        except sqlite3.Error as error:
-            raise as_session_error(error, self.path) from None
+                next_seq += len(rows.documents)
+            for seqs, largest in changes.renewed:
+                renew_topics(self._db, seqs, largest)
+            if changes.renewed and progress.renew_from is None and self.settings.keep_articles == "top":
+                keep_top(self._db, TOP_ARTICLES)
+            self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
+            self._db.table("pending").insert_all(
+                {"id": number, "documents": documents.to_bytes()}
+                for number, documents in changes.pending
+                if number >= first_pending
+            )
+            self._db.table("held_out").insert_all(
+                {"documents": documents.to_bytes()} for documents in changes.held_out
+            )
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
+            )
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
+                [
+                    (
+                        s.model,
+                        s.articles,
+                        s.word_ids.tobytes(),
+                        s.probabilities.tobytes(),
+                        s.shares.tobytes(),
+                    )
+                    for s in changes.snapshots
+                ],
+            )
+            for table, points in (
+                ("metrics", changes.thinned_metrics),
+                ("snapshots", changes.thinned_snapshots),
+            ):
+                self._db.conn.executemany(
+                    f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points]
+                )
+            for number, row in changes.models.items():
+                self._db.table("models").update(number, _model_columns(row))
+            self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
         self._next_seq = next_seq
+        log = beside(self.path, WAL)
+        if log.exists() and log.stat().st_size > LARGEST_LOG:
+            self._trim_log()
 
     def recent(self, first_seq: int, most: int) -> tuple[list[int], Documents]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
         Raises :class:`SessionError`.
         """
-        with self._errors():
+        with session_errors(self.path):
             return recent_articles(self._db, first_seq, most, self.settings, self.n_words)
-
-    def _check_place(self) -> None:
-        """SQLite would go on writing to a file without a name, and all would be lost in the end."""
-        try:
-            there = os.path.samestat(os.stat(self.path), self._file)
-        except OSError:
-            there = False
-        if not there:
-            raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
-        with self._errors():
+        with session_errors(self.path):
             rows = read_rows(self._db.conn, f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
         return [whole(articles, f"{table}.articles") for (articles,) in rows]
 
     def last_snapshots(self) -> dict[int, TopWords]:
         """The newest snapshot of each model that has one, by the model's number."""
         # Of the columns beside max(), SQLite gives those of the row that holds it.
-        with self._errors():
+        with session_errors(self.path):
             rows = read_rows(
                 self._db.conn,
                 "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model",
@@ -303,14 +300,14 @@ class SessionWriter:
         found = [decode_snapshot(row, self.models, self.n_words) for row in rows]
         return {snapshot.model: snapshot for snapshot in found}
 
-    def trim_log(self) -> None:
+    def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
         with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and says what is wrong
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
         """Leave all in the one file, whoever else has it open; safe to call twice."""
-        self.trim_log()
+        self._trim_log()
         self._db.close()
 
 

@@ -37,7 +37,6 @@ PATIENCE = 2.0
 """Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
 QUIET_SECONDS = 60.0
 """After so long without a counted page it is told what the run waits for, whatever else is known."""
-TRIM_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
 
@@ -114,7 +113,7 @@ class Run:
         self._counted = (0, 0)
         self._counted_at = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
-        self._pulse_thread = ThreadPoolExecutor(1, thread_name_prefix="pulse")
+        self._heartbeat_thread = ThreadPoolExecutor(1, thread_name_prefix="heartbeat")
 
     def stop(self, reason: str) -> None:
         """Commit and end within seconds; a minibatch under way that takes longer is trained another time."""
@@ -126,11 +125,11 @@ class Run:
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
         watch_signals(self._signalled)
-        pulse = await self._in_pulse(lambda: HeartbeatWriter(self._path))
-        run = await self._in_pulse(lambda: pulse.begin(self._trainer.progress.articles))
-        await self._log(pulse, "info", f"a trainer began (pid {os.getpid()})")
+        heartbeat = await self._in_heartbeat(lambda: HeartbeatWriter(self._path))
+        run = await self._in_heartbeat(lambda: heartbeat.begin(self._trainer.progress.articles))
+        await self._log(heartbeat, "info", f"a trainer began (pid {os.getpid()})")
         over = asyncio.Event()
-        beat = asyncio.create_task(self._beat(pulse, over))
+        beat = asyncio.create_task(self._beat(heartbeat, over))
         try:
             self._feed.start(self._trainer.progress.position)
             await self._consume()
@@ -153,7 +152,7 @@ class Run:
                 over.set()  # not cancelled: what it is about to log would be lost
                 (died,) = await asyncio.gather(beat, return_exceptions=True)
                 self._tell_progress()
-                await self._part(pulse, run)
+                await self._part(heartbeat, run)
                 if isinstance(died, Exception):
                     raise died
         return self._reason
@@ -176,18 +175,18 @@ class Run:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
         self._trainer = await self._in_trainer(self._trainer.as_committed)
 
-    async def _part(self, pulse: HeartbeatWriter, run: int) -> None:
+    async def _part(self, heartbeat: HeartbeatWriter, run: int) -> None:
         """Say how it ended, where that can be said, and let go of everything."""
-        await self._say(pulse, "stopped", keep_flow=False)
-        await self._note_news(pulse)
-        await self._tell_all(pulse, self._news.at_the_end(self._trainer.progress, self._trainer.measured))
-        await self._log(pulse, "info", f"the trainer ended: {self._reason}")
+        await self._say(heartbeat, "stopped", keep_flow=False)
+        await self._note_news(heartbeat)
+        await self._tell_all(heartbeat, self._news.at_the_end(self._trainer.progress, self._trainer.measured))
+        await self._log(heartbeat, "info", f"the trainer ended: {self._reason}")
         with contextlib.suppress(SessionError):
-            await self._in_pulse(lambda: pulse.end(run, self._reason))
-        await self._in_pulse(pulse.close)
+            await self._in_heartbeat(lambda: heartbeat.end(run, self._reason))
+        await self._in_heartbeat(heartbeat.close)
         await self._in_trainer(self._store.close)
         self._thread.shutdown()
-        self._pulse_thread.shutdown()
+        self._heartbeat_thread.shutdown()
 
     async def _consume(self) -> None:
         trainer = self._trainer
@@ -285,21 +284,17 @@ class Run:
 
     def _commit_now(self) -> None:
         self._trainer.commit(self._elapsed(), self._bytes_before + self._feed.activity.bytes_read)
-        real = Path(os.path.realpath(self._path))  # SQLite follows links too
-        log = real.with_name(real.name + "-wal")
-        if log.exists() and log.stat().st_size > TRIM_BYTES:
-            self._store.trim_log()
 
     def _elapsed(self) -> float:
         return self._elapsed_before + time.monotonic() - self._begun
 
-    async def _beat(self, pulse: HeartbeatWriter, over: asyncio.Event) -> None:
+    async def _beat(self, heartbeat: HeartbeatWriter, over: asyncio.Event) -> None:
         number = 0
         while not over.is_set():
             self._sample()
-            wishes = await self._say(pulse, self._state(), keep_flow=number % FLOW_EVERY == 0)
+            wishes = await self._say(heartbeat, self._state(), keep_flow=number % FLOW_EVERY == 0)
             self._obey(wishes)
-            await self._note_news(pulse)
+            await self._note_news(heartbeat)
             self._tell_progress()
             number += 1
             with contextlib.suppress(TimeoutError):
@@ -313,7 +308,7 @@ class Run:
         except OSError:
             pass  # written to a full disk, say: training goes on without it
 
-    async def _note_news(self, pulse: HeartbeatWriter) -> None:
+    async def _note_news(self, heartbeat: HeartbeatWriter) -> None:
         warnings, self._warnings = self._warnings, []
         news = self._news.since(
             self._trainer.progress,
@@ -322,17 +317,17 @@ class Run:
             warnings,
             self._blocked or (f"waiting for {quiet}" if (quiet := self._quiet()) else None),
         )
-        await self._tell_all(pulse, news)
+        await self._tell_all(heartbeat, news)
 
-    async def _tell_all(self, pulse: HeartbeatWriter, news: Sequence[Line]) -> None:
+    async def _tell_all(self, heartbeat: HeartbeatWriter, news: Sequence[Line]) -> None:
         for level, message in news:
             if level != "info":
                 self._tell(message)
-            await self._log(pulse, level, message)
+            await self._log(heartbeat, level, message)
 
-    async def _log(self, pulse: HeartbeatWriter, level: str, message: str) -> None:
+    async def _log(self, heartbeat: HeartbeatWriter, level: str, message: str) -> None:
         with contextlib.suppress(SessionError):  # as in _say
-            await self._in_pulse(lambda: pulse.event(level, message))
+            await self._in_heartbeat(lambda: heartbeat.event(level, message))
 
     def _sample(self) -> None:
         counted = (self._trainer.progress.crawled, self._trainer.progress.articles)
@@ -370,7 +365,7 @@ class Run:
         else:
             self._go_on.set()
 
-    async def _say(self, pulse: HeartbeatWriter, state: str, *, keep_flow: bool) -> Wishes | None:
+    async def _say(self, heartbeat: HeartbeatWriter, state: str, *, keep_flow: bool) -> Wishes | None:
         activity = self._feed.activity
         report = self._as_report()
         values = {
@@ -392,7 +387,7 @@ class Run:
         queue = self._feed.queued + self._trainer.progress.pending
         flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None
         try:
-            return await self._in_pulse(lambda: pulse.beat(state, values, flow))
+            return await self._in_heartbeat(lambda: heartbeat.beat(state, values, flow))
         except SessionError:
             return None  # a busy or full disk: the next beat tries again, and the commit says what is wrong
 
@@ -417,5 +412,5 @@ class Run:
     async def _in_trainer(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
-    async def _in_pulse(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pulse_thread, call)
+    async def _in_heartbeat(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._heartbeat_thread, call)

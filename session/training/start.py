@@ -19,10 +19,11 @@ from session.specs import ModelSpec
 from session.storage import writer as stores
 from session.storage.codec import Progress
 from session.storage.database import is_sqlite
+from session.storage.heartbeat import check_alone
 from session.storage.kept_counts import KeptCounts
 from session.storage.lock import trainer_lock
 from session.storage.reader import SessionReader
-from session.storage.wishes import check_alone, forget_wishes
+from session.storage.wishes import forget_wishes
 from session.training.compiling import warm_up
 from session.training.counts import CountedBlocks, CountsFile
 from session.training.crawl import Blocks, CrawledBlocks

@@ -14,9 +14,10 @@ import pytest
 from session.doors import control
 from session.errors import NotRunning, SessionError, SessionInUse
 from session.process import Process
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage import heartbeat
+from session.storage.heartbeat import HeartbeatWriter, check_alone
 from session.storage.lock import lock_path
-from session.storage.wishes import check_alone
+from session.storage.wishes import wish
 
 
 @contextlib.contextmanager
@@ -85,7 +86,7 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
 
 
 def test_an_old_wish_is_not_for_the_next_trainer(spawn, corpus, trained, cli):
-    control._write(trained, "UPDATE control SET stop = 1, paused = 1")
+    wish(trained, stop=True, paused=True)
     outcome = cli("train", "--articles", 9999)
     assert outcome.code == 0
     assert "finished" in outcome.err
@@ -123,7 +124,7 @@ def _start_of(pid):
 
 @pytest.mark.parametrize("beats", [True, False])
 def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path, beats, monkeypatch):
-    monkeypatch.setattr(control, "BEATS_SECONDS", 5.0 if beats else 0.2)
+    monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 5.0 if beats else 0.2)
     elsewhere, over = Process(1, "another container", "1"), threading.Event()
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
     pulse = HeartbeatWriter(path)
