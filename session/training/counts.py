@@ -15,11 +15,14 @@ from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
 from session.storage.files import open_input
 from session.training.crawl import Wait
-from session.training.npz import Column, Npz, is_undamaged, open_npz
+from session.training.npz import Column, Npz, TooLarge, is_undamaged, open_npz
 from session.training.rates import Rate
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
+MOST_DOCUMENTS = 20_000_000
+"""Where each begins is kept in memory."""
+_NAMES = ("indptr", "word_ids", "counts", "n_words")
 
 
 class CountsFile:
@@ -42,6 +45,8 @@ class CountsFile:
         try:
             npz = _open(path, self._file)
             self._check_words(npz)
+            if len(npz.arrays["indptr"]) > MOST_DOCUMENTS + 1:
+                raise BadUsage(f"{path}: over {MOST_DOCUMENTS:,} documents: split it")
             self._indptr = _whole(path, "indptr", npz.arrays["indptr"], np.int64)
             self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
             self._check_shape()
@@ -76,9 +81,9 @@ class CountsFile:
         self._file.close()
 
     def _check_words(self, npz: Npz) -> None:
-        sizes = _whole(self.path, "n_words", npz.arrays["n_words"], np.int64)
+        sizes = _whole(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
         if sizes.tolist() != [self._n_words]:
-            found = " or ".join(map(str, sizes[:3].tolist())) or "no"
+            found = " or ".join(map(str, sizes.tolist())) or "no"
             raise BadUsage(
                 f"{self.path} counts {found} words, but the vocabulary has {self._n_words}: "
                 "name its own with --vocab"
@@ -89,7 +94,7 @@ class CountsFile:
         n_ids, n_counts = (len(column) for column in self._columns.values())
         if n_ids != n_counts:
             raise BadUsage(f"{path}: word_ids and counts differ in length")
-        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (np.diff(indptr) < 0).any():
+        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
             raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
 
     def _read_through(self) -> str:
@@ -164,13 +169,12 @@ class CountedBlocks:
 
 
 def _open(path: Path, file: BinaryIO) -> Npz:
-    names = ("indptr", "word_ids", "counts", "n_words")
     try:
         with _hostile(path):
-            npz = open_npz(file, names)
+            npz = open_npz(file, _NAMES)
     except KeyError as error:
         raise BadUsage(
-            f"{path} lacks the array {error.args[0]!r}: a counts file has {', '.join(names)}"
+            f"{path} lacks the array {error.args[0]!r}: a counts file has {', '.join(_NAMES)}"
         ) from None
     for name, column in npz.arrays.items():
         if column.ndim != 1 or column.dtype.kind not in "iuf":
@@ -185,7 +189,9 @@ def _hostile(path: Path) -> Iterator[None]:
         yield
     except KeyError:
         raise
-    except Exception as error:  # noqa: BLE001 (of zipfile, four decompressors, numpy and Python's tokenizer)
+    except TooLarge as error:
+        raise BadUsage(f"{path}: {error}") from None
+    except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
         if isinstance(error, OSError) and error.strerror:
             raise BadUsage(f"{path}: {error.strerror}") from None
         raise _no_counts(path) from None

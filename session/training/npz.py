@@ -1,5 +1,7 @@
 """The arrays of an .npz file, read where they lie: one of half a gigabyte opens at once."""
 
+import math
+import os
 import struct
 import zipfile
 from collections.abc import Sequence
@@ -10,22 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: ends with the lengths of its name and extra field
+_END = struct.Struct("<4s8xL6x")
+"""A zip's last record: among others the bytes of its directory."""
+_WIDE_END = struct.Struct("<4s36xQ8x20x")
+"""The same of one over 4 GB, which lies before that, with what points to it."""
+_LARGEST_DIRECTORY = 2**16
+MOST_UNPACKED = 2**29
+"""Bytes that compressed arrays may take; what is not compressed stays on disk, however large."""
+
+
+class TooLarge(ValueError):
+    """An .npz that would take more memory than anybody's word counts; says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """One row of numbers that is stored as it is; its slices are read from the file."""
+    """Numbers that are stored as they are; their slices are read from the file."""
 
     file: BinaryIO
     dtype: np.dtype[Any]
     offset: int
     """Bytes from the file's start to the first number."""
     length: int
-
-    @property
-    def ndim(self) -> int:
-        """One, as of an array."""
-        return 1
+    ndim: int
 
     def __len__(self) -> int:
         return self.length
@@ -56,9 +65,10 @@ class Npz:
 def open_npz(file: BinaryIO, names: Sequence[str]) -> Npz:
     """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
 
-    Raises KeyError with the name that lacks, OSError, and whatever zipfile, zlib and numpy raise on
-    hostile bytes.
+    Nothing is unpacked before it is known how large it becomes. Raises KeyError with the name that lacks,
+    :class:`TooLarge`, OSError, and whatever zipfile, zlib and numpy raise on hostile bytes.
     """
+    _check_directory(file)
     with zipfile.ZipFile(file) as archive:
         stored = archive.namelist()
         if not any(name.endswith(".npy") for name in stored):
@@ -67,25 +77,50 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> Npz:
             if f"{name}.npy" not in stored:
                 raise KeyError(name)
         members = [archive.getinfo(f"{name}.npy") for name in names]
+        compressed = [member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]
+        if any(member.compress_type != zipfile.ZIP_DEFLATED for member in compressed):
+            raise ValueError("compressed as no .npz is")
+        if sum(member.file_size for member in compressed) > MOST_UNPACKED:
+            raise TooLarge(
+                f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
+            )
         arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
     return Npz(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
 
 
 def is_undamaged(file: BinaryIO) -> bool:
-    """Whether all of an .npz is as it was written, by its CRCs."""
+    """Whether all of an .npz that :func:`open_npz` took is as it was written, by its CRCs."""
     with zipfile.ZipFile(file) as archive:
         return archive.testzip() is None
 
 
+def _check_directory(file: BinaryIO) -> None:
+    """A zip's reader makes an object of each entry of the directory: see that there are but a few."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END.size - _WIDE_END.size))
+    end = file.read()
+    if len(end) < _END.size or not end[-_END.size :].startswith(b"PK\5\6"):
+        raise ValueError("it does not end as an .npz does")
+    directory = _END.unpack(end[-_END.size :])[1]
+    if end[-_END.size - 20 :].startswith(b"PK\6\7"):
+        if not end.startswith(b"PK\6\6"):
+            raise ValueError("it does not end as an .npz does")
+        directory = _WIDE_END.unpack(end[: _WIDE_END.size])[1]
+    if directory > _LARGEST_DIRECTORY:
+        raise TooLarge("it holds more than word counts")
+
+
 def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Column:
     with archive.open(member) as content:
-        if member.compress_type == zipfile.ZIP_STORED and np.lib.format.read_magic(content) == (1, 0):
-            shape, _, dtype = np.lib.format.read_array_header_1_0(content)
-            before = content.tell()
-            if len(shape) == 1 and not dtype.hasobject:
-                if shape[0] * dtype.itemsize != member.file_size - before:
-                    raise ValueError("not as many numbers as the header says")
-                return OnDisk(file, dtype, _start(file, member) + before, shape[0])
+        if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may be of any length
+            raise ValueError("no plain array")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(content)
+        before = content.tell()
+        if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - before:
+            raise ValueError("not as many numbers as the header says")
+        if member.compress_type == zipfile.ZIP_STORED:
+            offset = _start(file, member) + before
+            return OnDisk(file, dtype, offset, math.prod(shape), ndim=max(1, len(shape)))
     with archive.open(member) as content:
         return np.atleast_1d(np.lib.format.read_array(content, allow_pickle=False))
 

@@ -154,7 +154,7 @@ async def _train_alone(
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
             models = await asyncio.to_thread(_new_models, settings, vocabulary)
-            stores.create(path, settings, vocabulary.words, models)
+            await asyncio.to_thread(stores.create, path, settings, vocabulary.words, models)
         store = stores.SessionWriter(path)
         trainer = await asyncio.to_thread(
             Stream, store, article_limit=request.articles, threads=request.threads

@@ -192,6 +192,19 @@ def giant():
     return buffer.getvalue()
 
 
+def bomb(compression, header):
+    """A gigabyte, said to be the row ``counts``, that takes a megabyte on the disk."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in GOOD.items():
+            if name != "counts":
+                with archive.open(f"{name}.npy", "w") as member:
+                    np.save(member, array)
+        archive.writestr("counts.npy", header + bytes(2**24), compression, 1)
+        archive.getinfo("counts.npy").file_size = 2**30  # so says the directory, and nobody is to try
+    return buffer.getvalue()
+
+
 def zip_of_texts():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -279,6 +292,48 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(BadUsage, match=r"no .npz file of word counts"):
         counts_file(path, 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(bomb(zipfile.ZIP_DEFLATED, b""), "over 512 MB of compressed arrays", id="unpacked"),
+        pytest.param(bomb(zipfile.ZIP_LZMA, b""), "no .npz file", id="another-compression"),
+        pytest.param(
+            bomb(zipfile.ZIP_STORED, b"\x93NUMPY\x02\x00" + (2**23).to_bytes(4, "little")),
+            "no .npz file",
+            id="header",
+        ),
+        pytest.param(
+            as_bytes(**GOOD, **{str(i): GOOD["counts"] for i in range(1500)}), "holds more than", id="many"
+        ),
+    ],
+)
+def test_what_would_take_all_memory_is_refused_before_it_is_unpacked(
+    counts_file, tmp_path, monkeypatch, content, says
+):
+    path = tmp_path / "c.npz"
+    path.write_bytes(content)
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", small_reads(zipfile.ZipExtFile.read))
+    with pytest.raises(BadUsage, match=says):
+        counts_file(path, 5)
+
+
+def small_reads(read):
+    """Nothing large is asked of an archive's members."""
+
+    def bounded(self, n=-1):
+        assert n is not None
+        assert 0 <= n < 2**22
+        return read(self, n)
+
+    return bounded
+
+
+def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("session.training.counts.MOST_DOCUMENTS", 2)
+    with pytest.raises(BadUsage, match="over 2 documents"):
+        counts_file(write(tmp_path / "c.npz"), 5)
 
 
 def test_no_file_at_all(counts_file, tmp_path):
