@@ -25,24 +25,51 @@ def lock_path(path: Path) -> Path:
     return beside(path, LOCK)
 
 
-@contextlib.contextmanager
-def trainer_lock(path: Path) -> Iterator[None]:
-    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid.
+class TrainerLock:
+    """A session that this process holds."""
 
-    Leaves no lock file behind where no session has come of it.
-    """
-    descriptor = _locked(path)
-    try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, Process.own().as_text().encode(), 0)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = _locked(path)
+        self._sign()
+
+    def renew(self) -> None:
+        """Take the lock again where somebody has deleted its file, so that others see who holds it."""
+        if _is_at(self._descriptor, lock_path(self._path)):
+            return
         try:
-            yield
+            descriptor, _ = _try_lock(self._path)
+        except OSError:
+            return
+        if descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = descriptor
+            self._sign()
+
+    def release(self) -> None:
+        """Let go; leaves no lock file behind where no session has come of it."""
+        try:
+            os.ftruncate(self._descriptor, 0)
+            file = lock_path(self._path)
+            if not self._path.exists() and _is_at(self._descriptor, file):
+                file.unlink(missing_ok=True)
         finally:
-            os.ftruncate(descriptor, 0)
-            if not path.exists() and _is_at(descriptor, lock_path(path)):
-                lock_path(path).unlink(missing_ok=True)
+            os.close(self._descriptor)
+
+    def _sign(self) -> None:
+        with contextlib.suppress(OSError):  # of a full disk: unsigned, it still holds
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, Process.own().as_text().encode(), 0)
+
+
+@contextlib.contextmanager
+def trainer_lock(path: Path) -> Iterator[TrainerLock]:
+    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid."""
+    lock = TrainerLock(path)
+    try:
+        yield lock
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:
@@ -59,18 +86,30 @@ def _locked(path: Path) -> int:
     pid = 0
     for _ in range(TRIES):
         try:
-            descriptor = open_own(lock_path(path), os.O_RDWR)
+            descriptor, pid = _try_lock(path)
         except OSError as error:
             raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(descriptor, lock_path(path)):  # and not one that its owner has just unlinked
-                return descriptor
-        except BlockingIOError:
-            pid = _read_process(descriptor).pid
-        os.close(descriptor)
+        if descriptor is not None:
+            return descriptor
         time.sleep(0.02)
     raise in_use(path, pid)
+
+
+def _try_lock(path: Path) -> tuple[int | None, int]:
+    """A descriptor that holds the lock, or None and the pid of who holds it. Raises OSError."""
+    pid = 0
+    descriptor = open_own(lock_path(path), os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_at(descriptor, lock_path(path)):  # and not one that its owner has just unlinked
+            return descriptor, pid
+    except BlockingIOError:
+        pid = _read_process(descriptor).pid
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None, pid
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -21,13 +21,13 @@ from session.storage.codec import Progress
 from session.storage.database import is_sqlite
 from session.storage.heartbeat import check_alone
 from session.storage.kept_counts import KeptCounts
-from session.storage.lock import trainer_lock
+from session.storage.lock import TrainerLock, trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.wishes import forget_wishes
 from session.training.compiling import warm_up
 from session.training.counts import CountedBlocks, CountsFile
 from session.training.crawl import Blocks, CrawledBlocks
-from session.training.run import Limits, Report, Run, watch_signals
+from session.training.run import BEAT_SECONDS, Limits, Report, Run, watch_signals
 from session.training.sources import make_source, needs_contact, source_options
 from session.training.stream import Stream
 from vocab import Vocabulary
@@ -125,11 +125,22 @@ async def _train(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
-    with trainer_lock(path):
+    with trainer_lock(path) as lock:
         if stored is not None:
             await asyncio.to_thread(check_alone, path)
             forget_wishes(path)
-        return await _train_alone(path, request, stored, report, say)
+        keeping = asyncio.create_task(_keep(lock))
+        try:
+            return await _train_alone(path, request, stored, report, say)
+        finally:
+            keeping.cancel()
+
+
+async def _keep(lock: TrainerLock) -> None:
+    """Whoever deletes the lock's file does not free the session."""
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        lock.renew()
 
 
 async def _train_alone(

@@ -54,6 +54,33 @@ def test_the_kernel_frees_the_lock_of_a_killed_trainer(tmp_path):
         assert owner_pid(path) == os.getpid()
 
 
+def test_a_lock_whose_file_was_deleted_is_taken_again(tmp_path):
+    path = tmp_path / "s.db"
+    path.write_bytes(b"")
+    with trainer_lock(path) as lock:
+        lock_path(path).unlink()
+        assert owner_pid(path) is None
+        lock.renew()
+        assert owner_pid(path) == os.getpid()
+        with pytest.raises(SessionInUse), trainer_lock(path):
+            pass
+    assert owner_pid(path) is None
+
+
+def test_a_lock_is_not_taken_again_from_another_or_through_a_link(tmp_path):
+    path, precious = tmp_path / "s.db", tmp_path / "precious"
+    precious.write_text("years of work")
+    with trainer_lock(path) as lock:
+        lock_path(path).unlink()
+        with trainer_lock(path) as other:
+            lock.renew()
+            other.renew()
+            assert owner_pid(path) == os.getpid()
+        lock_path(path).symlink_to(precious)
+        lock.renew()
+    assert precious.read_text() == "years of work"
+
+
 def test_the_same_session_by_another_name_is_the_same(tmp_path):
     path, link = tmp_path / "s.db", tmp_path / "link.db"
     path.write_bytes(b"")
