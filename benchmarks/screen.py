@@ -165,7 +165,7 @@ def trainer(folder: Path, name: str, *extra: str) -> tuple["subprocess.Popen[byt
         [
             sys.executable,
             "-m",
-            "wikitopics.cli",
+            "wikitopics",
             "train",
             "--session",
             str(path),

@@ -29,7 +29,7 @@ def wikitopics(
             "sh",
             sys.executable,
             "-m",
-            "wikitopics.cli",
+            "wikitopics",
             *map(str, arguments),
         ],
         capture_output=True,
