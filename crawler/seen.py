@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 _RECENT = 1000
 _SAMPLE = 1024
 _MOST_AGAIN = 200
-"""So many known pages without a new one in between: the source repeats itself."""
+"""After so many known pages in a row, the source is repeating itself."""
 _FEWEST_HITS = 3
 _SCATTER = 0x9E3779B97F4A7C15
 """2**64 over the golden ratio: multiples of it are spread evenly (Knuth, volume 3, section 6.4)."""

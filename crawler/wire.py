@@ -29,7 +29,7 @@ class Trouble(Exception):
     ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
     ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
     did not come in time. ``too_large``: the reply is more than can be taken; asking for less may help.
-    ``lasting``: waiting alone will hardly mend it; at the start of a run it is final.
+    ``lasting``: unlikely to clear by waiting; final at the start of a run.
     """
 
     def __init__(

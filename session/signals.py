@@ -1,4 +1,4 @@
-"""The signals that ask a program to end, noted instead of obeyed in the middle of something."""
+"""Signals that ask a program to end: recorded, and acted on when the program is ready to."""
 
 import contextlib
 import signal
@@ -9,9 +9,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
-    """Within the block a signal is noted, and told to whoever has said that he wants to know.
+    """Within the block signals are recorded and passed to the callback, once :meth:`tell` has named one.
 
-    So a trainer that is just being started is never without somebody who knows of it.
+    So a signal that arrives while a trainer is being started does not leave it behind, unknown to anybody.
     """
 
     def __init__(self) -> None:

@@ -81,7 +81,7 @@ class Wikitopics(App[Ending]):
         self._frozen_at: float | None = None
         self._trouble = ""
         self._wake = asyncio.Event()
-        self.feed = self._new_feed(path)
+        self.follower = self._new_follower(path)
         for theme in house(self.console.color_system):
             self.register_theme(theme)
 
@@ -104,7 +104,7 @@ class Wikitopics(App[Ending]):
 
     # Following the session --------------------------------------------------------------------
 
-    def _new_feed(self, path: Path) -> Follower:
+    def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))
 
     def on_mount(self) -> None:
@@ -119,7 +119,7 @@ class Wikitopics(App[Ending]):
 
     async def ask(self, question: Callable[[SessionReader], T]) -> T:
         """Put a question to the session's reader; it answers in its own thread."""
-        return await self.feed.ask(question)
+        return await self.follower.ask(question)
 
     def _wait_for_session(self, trainer: TrainerProcess) -> None:
         """There is no session yet: show what its trainer says, until there is one or the user has enough."""
@@ -140,14 +140,14 @@ class Wikitopics(App[Ending]):
 
     async def _follow(self) -> None:
         while True:
-            feed = self.feed
+            follower = self.follower
             try:
-                look = await feed.look((self.choice.metric,))
+                look = await follower.look((self.choice.metric,))
             except SessionError as error:
-                if feed is self.feed:
+                if follower is self.follower:
                     self._trouble = str(error)
             else:
-                if feed is not self.feed:
+                if follower is not self.follower:
                     continue
                 if not self.is_running:
                     return
@@ -220,9 +220,9 @@ class Wikitopics(App[Ending]):
     def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
-            self.feed.close()
+            self.follower.close()
             self.path, self._awaited = path, trainer
-            self.feed, self.latest = self._new_feed(path), None
+            self.follower, self.latest = self._new_follower(path), None
             self.choice.model, self._frozen_at = None, None
         self.action_view(0)
         self._wake.set()
@@ -379,7 +379,7 @@ class Wikitopics(App[Ending]):
             self.exit("leave" if answer == "leave" else "stop")
 
     def _on_exit_app(self) -> Any:
-        self.feed.close()
+        self.follower.close()
         return super()._on_exit_app()
 
 
@@ -417,4 +417,4 @@ def run(
     try:
         return open_app(app, gone="leave")
     finally:
-        app.feed.close(wait=True)
+        app.follower.close(wait=True)

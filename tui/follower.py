@@ -50,7 +50,7 @@ class Follower:
         return await self.ask(lambda reader: self._read(reader, wanted))
 
     async def ask(self, question: "Callable[[SessionReader], T]") -> T:
-        """Any other question to the reader, in its thread. SessionError once the feed is closed."""
+        """Any other question to the reader, in its thread. SessionError once the follower is closed."""
         if self._closed:
             raise SessionError("this session is not looked at any more")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)

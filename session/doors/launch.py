@@ -17,7 +17,7 @@ from session.storage.files import last_line
 TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Where a trainer that cannot reach its wiki says how many seconds it goes on trying."""
 UNREACHABLE = 3
-"""The exit code of a trainer that has not reached its wiki; waiting may help, the embedded sample does."""
+"""The exit code of a trainer that could not reach its wiki."""
 STOP_SECONDS = 30.0
 """How long a trainer may take to save and end."""
 
@@ -42,7 +42,7 @@ class Trainers:
         return [path for path, process in self._started.items() if process.poll() is None]
 
     def leave(self) -> None:
-        """Let them run: they are nobody's any more."""
+        """Let them run on their own: :meth:`stop` no longer ends them."""
         self._started.clear()
 
     def stop(self, give_up: Callable[[], bool]) -> None:
@@ -69,7 +69,7 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
 
 
 def last_words(path: Path) -> str:
-    """What the trainer of the session at ``path`` said last; seconds that it has left are counted on."""
+    """The last line of the trainer's log. Where it names seconds left, those are counted down to now."""
     log = log_file(path)
     try:
         age = max(0.0, time.time() - log.stat().st_mtime)

@@ -21,7 +21,7 @@ _MOST_BYTES = 400
 
 
 def lock_path(path: Path) -> Path:
-    """The lock file of the session at ``path``; one and the same through whatever links it is reached."""
+    """The lock file of the session at ``path``, the same one through whatever links it is reached."""
     return beside(path, LOCK)
 
 

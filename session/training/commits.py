@@ -6,7 +6,7 @@ from collections.abc import Callable
 COMMIT_SECONDS = 1.0
 """A commit follows a minibatch at once, unless the last commit is younger than this."""
 LATEST_SECONDS = 1.5
-"""Nor is a step begun that is likely to end later than this after the last commit."""
+"""Commit first where the next step is likely to end later than this after the last commit."""
 
 
 class Saving:

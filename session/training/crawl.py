@@ -18,7 +18,7 @@ from session.training.workers import JobFailed, WorkerDied, Workers
 
 Wait = Literal["network", "parsing"]
 MOST_DEATHS = 3
-"""So many pages in a row that kill their workers are no fault of theirs."""
+"""When so many pages in a row kill their workers, the pages are not to blame."""
 MOST_AHEAD = 48 << 20
 """Bytes of the texts under way."""
 
@@ -108,7 +108,7 @@ class CrawledBlocks:
             self.waits_for = None
 
     async def _first(self) -> Block:
-        """The oldest item; it leaves the line only when counted, so that a cancelled wait loses nothing."""
+        """The oldest item. It stays queued until it is counted, so that a cancelled wait loses nothing."""
         batch, counting = self._items[0]
         warnings: list[str] = []
         try:
@@ -167,18 +167,18 @@ class CrawledBlocks:
 
 
 def _bytes_of(batch: PageBatch) -> int:
-    """Memory that its texts take: a character takes 1 to 4 bytes, as the widest of its text needs."""
+    """Memory that its texts take: 1 to 4 bytes a character, depending on the widest one in each text."""
     return sum(sys.getsizeof(page.text) for page in batch.pages)
 
 
 async def _result(counting: Future[Documents]) -> Documents:
-    """What a pool has made; whoever stops waiting for it leaves it as it is."""
+    """The result of a job. Cancelling the wait does not cancel the job."""
     made = asyncio.wrap_future(counting)
     made.add_done_callback(_look_at)
     return await asyncio.shield(made)
 
 
 def _look_at(made: asyncio.Future[Documents]) -> None:
-    """Its error is no news where nobody waits for it any more."""
+    """Retrieve the error, so that asyncio does not report it where nobody waits any more."""
     if not made.cancelled():
         made.exception()

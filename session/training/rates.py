@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 
 SECONDS = 10.0
-"""What is longer ago says nothing about now."""
+"""Older events are forgotten."""
 
 
 class Rate:
@@ -29,18 +29,18 @@ class Rate:
 
 
 class Speed:
-    """Events a second of the time that was spent on them, by the work of the last ten seconds."""
+    """Events per second of working time, over the work of the last ten seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._work: deque[tuple[float, int, float]] = deque()
 
     def add(self, number: int, seconds: float) -> None:
-        """Work that took so long and has just been done."""
+        """Work on ``number`` events has just ended; it took ``seconds``."""
         self._work.append((self._clock(), number, seconds))
 
     def __call__(self, *, busy: bool) -> float:
-        """``busy``: more work is under way, so that the last one done counts however long ago it was."""
+        """``busy``: more work is under way, so the newest entry counts however old it is."""
         last = self._clock() - SECONDS
         while len(self._work) > busy and self._work[0][0] < last:
             self._work.popleft()

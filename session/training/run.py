@@ -36,7 +36,7 @@ FLOW_EVERY = 4
 PATIENCE = 2.0
 """Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
 QUIET_SECONDS = 60.0
-"""After so long without a counted page it is told what the run waits for, whatever else is known."""
+"""After so long without a counted page, say what the run waits for."""
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class Run:
         self._save = False
         self._blocked: str | None = None
         self._computing: asyncio.Future[object] | None = None
-        """A step under way in the trainer's thread, or one that failed: models and account disagree."""
+        """A step under way, or one that failed: until this resolves, models and counters are out of step."""
         self._news = News(store.settings.source, trainer.progress, trainer.measured)
         self._warnings: list[str] = []
         self._begun = time.monotonic()

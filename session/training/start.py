@@ -16,7 +16,7 @@ from session.paths import user_path
 from session.request import DOWNLOAD, TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
-from session.storage import writer as stores
+from session.storage import writer
 from session.storage.codec import Progress
 from session.storage.database import is_sqlite
 from session.storage.heartbeat import check_alone
@@ -165,8 +165,8 @@ async def _train_alone(
         if stored is None:
             settings = settle(request, kind, vocabulary, opened)
             models = await asyncio.to_thread(_new_models, settings, vocabulary)
-            await asyncio.to_thread(stores.create, path, settings, vocabulary.words, models)
-        store = stores.SessionWriter(path)
+            await asyncio.to_thread(writer.create, path, settings, vocabulary.words, models)
+        store = writer.SessionWriter(path)
         trainer = await asyncio.to_thread(
             Stream, store, article_limit=request.articles, threads=request.threads
         )
@@ -321,9 +321,9 @@ def _stored_vocabulary(path: Path) -> Vocabulary:
         return Vocabulary.from_words(reader.vocabulary())
 
 
-def _new_models(settings: Settings, vocabulary: Vocabulary) -> list[stores.ModelRow]:
+def _new_models(settings: Settings, vocabulary: Vocabulary) -> list[writer.ModelRow]:
     return [
-        stores.ModelRow.of(new_model(spec, len(vocabulary), settings.documents, settings.seed), None)
+        writer.ModelRow.of(new_model(spec, len(vocabulary), settings.documents, settings.seed), None)
         for spec in settings.models
     ]
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class WorkerDied(Exception):
-    """A worker ended, or did not start, before it had answered. Says how, as far as it is known."""
+    """A worker ended before it answered, or did not start. The message says how, as far as that is known."""
 
 
 class JobFailed(Exception):
@@ -62,7 +62,7 @@ class Workers(Executor):
             worker.end()
 
     def pids(self) -> list[int]:
-        """The processes that there are now."""
+        """The process ids of the workers running now."""
         with self._changing:
             return [worker.pid for worker in self._workers]
 
@@ -81,7 +81,7 @@ class Workers(Executor):
     def _start(self) -> "_Worker":
         with self._changing:
             if self._closed:
-                raise WorkerDied("there is no work any more")
+                raise WorkerDied("the workers have been shut down")
             worker = _Worker()
             self._workers.add(worker)
         worker.tell(*self._first)
@@ -169,14 +169,14 @@ def main() -> None:
 
 
 def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
-    """Read ahead of the computing: so the end of the parent is seen in the middle of a long job as well."""
+    """Read jobs while others are computed, so that the parent's end is noticed even during a long job."""
     code = 1
     try:
         while True:
             jobs.put(pickle.load(sys.stdin.buffer))  # noqa: S301 (from our own parent)
     except EOFError:
         code = 0
-    except Exception:  # noqa: BLE001 (of imports, too; its last line is what the parent reads)
+    except Exception:  # noqa: BLE001 (imports fail here too; the parent reads the last line)
         traceback.print_exc()
     os._exit(code)
 

@@ -77,7 +77,7 @@ COMMANDS = [
         (["train", "--contact", "me@host.org\r\nX: y"], "contact"),
         (["train", "--rpm", "100000", "--contact", "me@host.org"], "200"),
         (["frobnicate"], "No such command"),
-        (["--session", "x", "status"], "behind the command"),
+        (["--session", "x", "status"], "after the command"),
         (["status", "--session", "../../etc"], ""),
         (["status", "--session", ".."], "session name"),
         (["export", "everything"], "everything"),

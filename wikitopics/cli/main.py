@@ -97,7 +97,7 @@ def wikitopics(ctx: click.Context, /, session: str, **options: Any) -> int | Non
         if given:
             option = "--" + given[0].replace("_", "-")
             raise click.UsageError(
-                f"write {option} behind the command: wikitopics {ctx.invoked_subcommand} {option} …"
+                f"put {option} after the command: wikitopics {ctx.invoked_subcommand} {option} …"
             )
         return None
     from wikitopics.cli.screen import open_screen
