@@ -13,9 +13,9 @@ from benchmarks._peers import FixedTopics, GensimHdp, SklearnLDA
 from benchmarks._row import Row, row
 from benchmarks._rows_lda import gibbs_topics, paper_curve
 from model import CompletionSet, Minibatch, OnlineHDP
-from model._hdp_proportions import proportions
-from model._words import by_word
-from model.hdp import SWEEPS
+from model._hdp_proportions_kernels import proportions
+from model._words import distinct
+from model.hdp import WARM
 
 W = 7702
 SMALLER = {"max_topics": 150, "max_topics_per_document": 15}  # [W11] section 4.2
@@ -107,11 +107,12 @@ class CollapsedProportions:
         self.n_words, self.topics, self._prior = topics.n_words, topics.topics, topics.document_prior()
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        words = by_word(batch, self.n_words)
+        words = distinct(batch, self.n_words)
         rows = np.ascontiguousarray(self.topics()[:, words.ids].T, dtype=float)
         theta = np.empty((batch.D, rows.shape[1]))
+        steps = WARM.em_steps, WARM.sweeps
         proportions(
-            0, batch.D, batch.indptr, words.local, batch.counts, rows, self._prior, 0.0, SWEEPS, theta
+            0, batch.D, batch.indptr, words.local, batch.counts, rows, self._prior, 0.0, *steps, theta
         )
         return theta.astype(np.float32)
 

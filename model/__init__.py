@@ -4,7 +4,6 @@
 [W11] Wang, Paisley, Blei 2011. Importing this package loads neither numpy nor numba, only using a name does.
 """
 
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,16 @@ _HOME = {
     "BatchHDP": "batch_hdp",
     "BatchLDA": "batch_lda",
     "CompletionSet": "completion",
+    "Entry": "states",
+    "KindError": "kinds",
     "Minibatch": "minibatch",
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
+    "OnlineModel": "online",
+    "Option": "options",
     "SCVB0": "scvb0",
+    "StateError": "states",
+    "check_model": "checking",
     "document_completion": "completion",
     "drift": "drift",
     "npmi": "coherence",
@@ -24,41 +29,33 @@ _HOME = {
 if TYPE_CHECKING:
     from model.batch_hdp import BatchHDP
     from model.batch_lda import BatchLDA
+    from model.checking import check_model
     from model.coherence import npmi
     from model.completion import CompletionSet, document_completion
     from model.drift import drift
     from model.hdp import OnlineHDP
+    from model.kinds import KindError
     from model.lda import OnlineLDA
     from model.minibatch import Minibatch
+    from model.online import OnlineModel
+    from model.options import Option
     from model.scvb0 import SCVB0
-
-
-class _Kinds(Mapping[str, Any]):
-    """Kind of model -> class, each class imported when first asked for."""
-
-    _names = {"lda": "OnlineLDA", "scvb0": "SCVB0", "hdp": "OnlineHDP"}  # noqa: RUF012
-
-    def __getitem__(self, kind: str) -> Any:
-        return __getattr__(self._names[kind])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-KINDS: Mapping[str, Any] = _Kinds()
+    from model.states import Entry, StateError
 
 __all__ = [
-    "KINDS",
     "SCVB0",
     "BatchHDP",
     "BatchLDA",
     "CompletionSet",
+    "Entry",
+    "KindError",
     "Minibatch",
     "OnlineHDP",
     "OnlineLDA",
+    "OnlineModel",
+    "Option",
+    "StateError",
+    "check_model",
     "document_completion",
     "drift",
     "npmi",

@@ -19,11 +19,13 @@ linear, so the sketch of N is carried along with N, and its squared norm is near
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+
+from model.states import Entry
 
 BUCKETS = 128
 FIRST_STEPS = 2  # taken with another step size, to have means at all
@@ -40,54 +42,55 @@ class Sketch:
 
     def of(self, matrix: NDArray[Any]) -> NDArray[np.float64]:
         """(BUCKETS, K) float64 of a (W, K) matrix."""
+        from scipy.sparse import csr_array
+
         cells = self.bucket, np.arange(len(self.bucket))
         project = csr_array((self.sign.astype(np.float64), cells), shape=(BUCKETS, len(self.bucket)))
         sketch: NDArray[np.float64] = project @ matrix
         return sketch
 
 
+@dataclass
 class AdaptiveStep:
-    """The means, and the sketch of N; `N` must be given as it is before the first step."""
+    """The means and what they are of.
 
-    def __init__(self, N: NDArray[np.float64]) -> None:
-        self._N = N
-        self._mean_g = np.zeros_like(N)
-        self._mean_gg = 0.0
-        self._window = 0.0
-        self._steps = 0
+    N: (BUCKETS, K) the sketch of N; mean_g: (BUCKETS, K) that of g; mean_gg: number, of E[|g|^2]
+    window: number of steps that the means are over, as it were; steps: taken so far
+    """
+
+    N: NDArray[np.float64]
+    mean_g: NDArray[np.float64]
+    mean_gg: float
+    window: float
+    steps: int
+
+    ENTRIES: ClassVar[tuple[Entry, ...]] = (
+        Entry("adaptive_N", "_adaptive_step.N", "float64", f"{BUCKETS} K", optional=True),
+        Entry("adaptive_mean_g", "_adaptive_step.mean_g", "float64", f"{BUCKETS} K", optional=True),
+        Entry("adaptive_mean_gg", "_adaptive_step.mean_gg", least=0, optional=True),
+        Entry("adaptive_window", "_adaptive_step.window", least=0, optional=True),
+        Entry("adaptive_steps", "_adaptive_step.steps", "int", least=0, optional=True),
+    )
+    """For the state of a model that has an adaptive step, or None, as `_adaptive_step`."""
+
+    @classmethod
+    def of(cls, N: NDArray[np.float64]) -> Self:
+        """Before the first step, from the sketch of N as it is then."""
+        return cls(N, np.zeros_like(N), 0.0, 0.0, 0)
 
     def step(self, N_hat: NDArray[np.float64], first: float) -> float:
         """The size of the step towards an estimate whose sketch is N_hat; `first` for the first few steps."""
-        g = N_hat - self._N
-        self._window += 1
-        self._mean_g += (g - self._mean_g) / self._window
-        self._mean_gg += (_square(g) - self._mean_gg) / self._window
+        g = N_hat - self.N
+        self.window += 1
+        self.mean_g += (g - self.mean_g) / self.window
+        self.mean_gg += (_square(g) - self.mean_gg) / self.window
         rho = first
-        if self._steps >= FIRST_STEPS and self._mean_gg > 0:
-            rho = min(1.0, _square(self._mean_g) / self._mean_gg)
-        self._window *= 1 - rho
-        self._N += rho * g
-        self._steps += 1
+        if self.steps >= FIRST_STEPS and self.mean_gg > 0:
+            rho = min(1.0, _square(self.mean_g) / self.mean_gg)
+        self.window *= 1 - rho
+        self.N += rho * g
+        self.steps += 1
         return rho
-
-    def state(self) -> dict[str, Any]:
-        """Everything, with plain keys."""
-        return {
-            "N": self._N.copy(),
-            "mean_g": self._mean_g.copy(),
-            "mean_gg": self._mean_gg,
-            "window": self._window,
-            "steps": self._steps,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """As it was."""
-        step = cls(np.array(state["N"]))
-        step._mean_g = np.array(state["mean_g"])
-        step._mean_gg, step._window = float(state["mean_gg"]), float(state["window"])
-        step._steps = int(state["steps"])
-        return step
 
 
 def _square(x: NDArray[np.float64]) -> float:

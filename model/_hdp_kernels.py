@@ -1,38 +1,61 @@
 """The document loops of the HDP that make one pass count: short lists of topics, a table for each.
 
-| symbol | shape | meaning |
+| symbol | shape and type | meaning |
 |---|---|---|
-| rows | (U, K') | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
-| sigma, Elog_sigma | (K') | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
-| tables | (N, T) | n_dw phi_dwi: how many of a word's occurrences sit at each of its document's tables |
-| topics, zeta | (D, T, C) | a table's topics and their probabilities, |
-| n_topics | (D, T) | so many of them; 0 for a table that the document does not have |
+| start, stop | numbers | the documents, or words, that a call is about |
+| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `_loops` |
+| rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
+| sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
+| tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
+| topics, zeta | (D, T, C) int32, floats | a table's topics and their probabilities, |
+| n_topics | (D, T) int32 | so many of them; 0 for a table that the document does not have |
+| theta | (D, K) floats | a document's proportions |
 
 A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
 document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line 8),
 gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
 E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
+
+Within a document, of n words, with t tables and a shortlist of c topics:
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| words, n_dw | (n,) int64, floats | its words' rows, and their counts |
+| shortlist | (C,) int32 | its topics, of which it has c |
+| block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
+| logs | (C, n) floats | the logarithms of the first C lines |
+| line | (T,) int32 | each table's line of the block |
+| order | (T,) int32 | the tables, most words first |
+| words, weight | (T,) floats | a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant |
+| chosen | (T, C) floats | its zeta, over the shortlist |
+| held | (T n,) floats | its part of `tables`, table-major |
+| mixture, ratio | (n,) floats | sum_i weight_i block[line_i], and n_dw over it |
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model._hdp_proportions import EM_STEPS, soft_em
+from model._hdp_proportions_kernels import soft_em
 from model._jit import kernel
-from model._loops import Floats, add_lines, dot, longest_of
-from model._special import exp_digamma_first
+from model._loops import Counts, Floats, add_lines, dot, longest_of
+from model._special import exp_digamma_first, log_first
 
-CANDIDATES = 32  # C: a document's shortlist is no longer than this …
-FEWEST_WORDS = 4.0  # … and holds the topics with more expected words than this
-EMPTY = 0.05  # expected words of a table below which it leaves
-ITERATIONS = 20  # of phi and gamma in a round, and …
-ROUNDS = 4  # … rounds, each ended by the tables' choice of topics
-ONE_TOPIC = 1e-3  # a table whose second thoughts weigh less than this has one topic
-UNLIKELY = 1e-4  # weight below which a topic is none of a table's, its likeliest having 1
+
+class Limits(NamedTuple):
+    """Of a document's local step: see `hdp.Recipe`."""
+
+    em_steps: int
+    fewest_words: float
+    empty: float
+    iterations: int
+    rounds: int
+    one_topic: float
+    unlikely: float
 
 
 @kernel
@@ -41,13 +64,14 @@ def e_step(
     stop: int,
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: Counts,
     rows: Floats,
     sigma: Floats,
     Elog_sigma: Floats,
     alpha: float,
     T: int,
     tolerance: float,
+    limits: Limits,
     tables: Floats,
     topics: NDArray[np.int32],
     zeta: Floats,
@@ -62,17 +86,16 @@ def e_step(
     at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables are kept
     sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones leave.
 
-    Writes tables, most words first, their topics, and
-    theta (D, K): (words of k + alpha sigma_k) / (words + alpha).
+    Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
     longest = longest_of(start, stop, indptr)
-    block = np.empty((C + T, longest), rows.dtype)  # a row a topic of the shortlist, then one a mixed table
+    block = np.empty((C + T, longest), rows.dtype)
     logs = np.empty((C, longest), rows.dtype)
-    held = np.empty(T * longest, rows.dtype)  # `tables` of a document, table-major
-    chosen = np.empty((T, C), rows.dtype)  # its zeta, over the shortlist
+    held = np.empty(T * longest, rows.dtype)
+    chosen = np.empty((T, C), rows.dtype)
     shortlist = np.empty(C, np.int32)
     mixture = np.empty(longest, rows.dtype)
     ratio = np.empty(longest, rows.dtype)
@@ -81,7 +104,7 @@ def e_step(
     prior = np.empty(rows.shape[1], rows.dtype)
     for k in range(rows.shape[1]):
         prior[k] = alpha * sigma[k]
-    words = np.empty(max(C, T), rows.dtype)  # N_i
+    words = np.empty(max(C, T), rows.dtype)
     weight = np.empty(T, rows.dtype)
     line = np.empty(T, np.int32)
     order = np.empty(T, np.int32)
@@ -95,43 +118,29 @@ def e_step(
         for k in range(K):
             theta[d, k] = prior[k]
         if n > 0:
-            soft_em(n, local[first : first + n], n_dw, rows, prior, EM_STEPS, expected)
-            c = best(K, expected, FEWEST_WORDS, C, shortlist, words)
-            for j in range(n):
-                u = local[first + j]
-                for a in range(c):
-                    block[a, j] = rows[u, shortlist[a]]
-            for a in range(c):
-                log_first(n, block[a], logs[a])
+            here = local[first : first + n]
+            soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
+            c = best(K, expected, limits.fewest_words, C, shortlist, words)
+            gather(n, c, here, rows, shortlist, block, logs)
             t = min(T, c)
             for i in range(t):
                 line[i] = i
                 order[i] = i
-            for round_ in range(ROUNDS):
-                for _ in range(ITERATIONS):
-                    # Line 8, gamma.
-                    sort_tables(t, words, order)
-                    weigh_tables(t, T, alpha, words, order, weight)
-                    # Line 9: n_dw phi_dwi = ratio weight_i row_w of the table's topics.
-                    add_lines(t, n, weight, line, block, mixture)
-                    for j in range(n):
-                        ratio[j] = n_dw[j] / (mixture[j] + kind(1e-30))
-                    change = 0.0
-                    for i in range(t):
-                        value = weight[i] * dot(n, block[line[i]], ratio)
-                        change += abs(value - words[i])
-                        words[i] = value
-                    if change <= tolerance * total:
-                        break
-                t = drop_empty(t, C, n, words, weight, line, block, chosen)
+            for round_ in range(limits.rounds):
+                settle(
+                    n, t, T, alpha, float(tolerance * total), limits.iterations,
+                    n_dw, words, weight, line, order, block, mixture, ratio,
+                )  # fmt: skip
+                t = drop_empty(t, C, n, limits.empty, words, weight, line, block, chosen)
                 for i in range(t):
                     order[i] = i
                     for j in range(n):
                         held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
-                if round_ < ROUNDS - 1 and not choose_topics(
-                    t, c, n, held, logs, Elog_sigma, shortlist, chosen, line, block
-                ):
+                if round_ < limits.rounds - 1 and not choose_topics(
+                    t, c, n, limits.one_topic, limits.unlikely,
+                    held, logs, Elog_sigma, shortlist, chosen, line, block,
+                ):  # fmt: skip
                     break
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
@@ -143,40 +152,86 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                for a in range(c):
-                    if chosen[i, a] > 0:
-                        topics[d, rank, n_topics[d, rank]] = shortlist[a]
-                        zeta[d, rank, n_topics[d, rank]] = chosen[i, a]
-                        n_topics[d, rank] += 1
-                        theta[d, shortlist[a]] += chosen[i, a] * value
+                seat(d, rank, c, value, chosen[i], shortlist, topics, zeta, n_topics, theta)
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
 
 
 @kernel
-def log_first(n: int, x: Floats, out: Floats) -> None:
-    """out = log x for the first n of x > 0; in float32 free of branches, to 1e-6 absolute.
-
-    x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
-    Below 1e-30, where x underflows, the log is that of 1e-30.
-    """
-    if x.itemsize == 8:
-        for j in range(n):
-            out[j] = math.log(x[j] + 1e-30)
-        return
-    bits = out.view(np.int32)
+def gather(
+    n: int,
+    c: int,
+    here: NDArray[np.int32],
+    rows: Floats,
+    shortlist: NDArray[np.int32],
+    block: Floats,
+    logs: Floats,
+) -> None:
+    """The words' entries of the topics on the shortlist, and their logarithms."""
     for j in range(n):
-        out[j] = max(x[j], np.float32(1e-30))
-        e = (bits[j] - np.int32(0x3F3504F3)) >> np.int32(23)  # 0x3F3504F3: the bits of sqrt(1/2)
-        bits[j] -= e << np.int32(23)
-        s = (out[j] - np.float32(1)) / (out[j] + np.float32(1))
-        q = s * s
-        series = np.float32(1 / 7) + q * np.float32(1 / 9)
-        series = np.float32(1 / 5) + q * series
-        series = np.float32(1 / 3) + q * series
-        series = np.float32(1) + q * series
-        out[j] = np.float32(2) * s * series + np.float32(e) * np.float32(0.6931471805599453)
+        u = here[j]
+        for a in range(c):
+            block[a, j] = rows[u, shortlist[a]]
+    for a in range(c):
+        log_first(n, block[a], logs[a])
+
+
+@kernel
+def settle(
+    n: int,
+    t: int,
+    T: int,
+    alpha: float,
+    small: float,
+    iterations: int,
+    n_dw: Floats,
+    words: Floats,
+    weight: Floats,
+    line: NDArray[np.int32],
+    order: NDArray[np.int32],
+    block: Floats,
+    mixture: Floats,
+    ratio: Floats,
+) -> None:
+    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
+    kind = block.dtype.type
+    for _ in range(iterations):
+        sort_tables(t, words, order)
+        weigh_tables(t, T, alpha, words, order, weight)
+        # n_dw phi_dwi = ratio weight_i row_w of the table's topics.
+        add_lines(t, n, weight, line, block, mixture)
+        for j in range(n):
+            ratio[j] = n_dw[j] / (mixture[j] + kind(1e-30))
+        change = 0.0
+        for i in range(t):
+            value = weight[i] * dot(n, block[line[i]], ratio)
+            change += abs(value - words[i])
+            words[i] = value
+        if change <= small:
+            break
+
+
+@kernel
+def seat(
+    d: int,
+    rank: int,
+    c: int,
+    words: Any,
+    chosen: Floats,
+    shortlist: NDArray[np.int32],
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    n_topics: NDArray[np.int32],
+    theta: Floats,
+) -> None:
+    """Write the topics of a table with so many words, chosen (C,) its zeta; theta gains the topics' words."""
+    for a in range(c):
+        if chosen[a] > 0:
+            topics[d, rank, n_topics[d, rank]] = shortlist[a]
+            zeta[d, rank, n_topics[d, rank]] = chosen[a]
+            n_topics[d, rank] += 1
+            theta[d, shortlist[a]] += chosen[a] * words
 
 
 @kernel
@@ -239,16 +294,17 @@ def drop_empty(
     t: int,
     C: int,
     n: int,
+    empty: float,
     words: Floats,
     weight: Floats,
     line: NDArray[np.int32],
     block: Floats,
     zeta: Floats,
 ) -> int:
-    """Tables with at least `EMPTY` words move up; returns how many there are, at least one."""
+    """Tables with at least `empty` words move up; returns how many there are, at least one."""
     kept = 0
     for i in range(t):
-        if words[i] >= EMPTY or (i == t - 1 and kept == 0):
+        if words[i] >= empty or (i == t - 1 and kept == 0):
             words[kept] = words[i]
             weight[kept] = weight[i]
             for a in range(C):
@@ -268,6 +324,8 @@ def choose_topics(
     t: int,
     c: int,
     n: int,
+    one_topic: float,
+    unlikely: float,
     held: Floats,
     logs: Floats,
     Elog_sigma: Floats,
@@ -278,6 +336,8 @@ def choose_topics(
 ) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
+    A topic below `unlikely` times the likeliest's probability is none of the table's; a table whose other
+    topics together have less than `one_topic` times the likeliest's has only that.
     Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
     Returns whether another round is worth it: a table took another topic or is undecided.
     """
@@ -296,9 +356,9 @@ def choose_topics(
         total = 0.0
         for a in range(c):
             value = math.exp(zeta[i, a] - kind(largest))
-            zeta[i, a] = value if value > UNLIKELY else 0
+            zeta[i, a] = value if value > unlikely else 0
             total += zeta[i, a]
-        if total < 1 + ONE_TOPIC:
+        if total < 1 + one_topic:
             for a in range(c):
                 zeta[i, a] = 1 if a == winner else 0
             changed |= line[i] != winner
@@ -319,10 +379,9 @@ def choose_topics(
 
 
 @kernel
-def add_statistics(
+def sum_statistics(
     start: int,
     stop: int,
-    ids: NDArray[np.int32],
     indptr: NDArray[np.int64],
     entries: NDArray[np.int64],
     documents: NDArray[np.int64],
@@ -330,17 +389,17 @@ def add_statistics(
     topics: NDArray[np.int32],
     zeta: Floats,
     n_topics: NDArray[np.int32],
-    factor: float,
-    lambda_hat: Floats,
+    sums: Floats,
     mass: NDArray[np.float64],
 ) -> None:
-    """lambda_hat[w, k] += factor sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop.
+    """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
 
-    [SVI13] fig. 9 line 11, a word's row at a time. Adds the same summed over words, without the factor, to
-    mass (K,).
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` says of which document each is.
+    sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
-    total = np.zeros(lambda_hat.shape[1], lambda_hat.dtype)
     for u in range(start, stop):
+        total = sums[u]
+        total[:] = 0
         for e in range(indptr[u], indptr[u + 1]):
             entry = entries[e]
             d = documents[entry]
@@ -350,11 +409,8 @@ def add_statistics(
                 value = tables[entry, i]
                 for a in range(n_topics[d, i]):
                     total[topics[d, i, a]] += zeta[d, i, a] * value
-        w = ids[u]
         for k in range(total.size):
-            lambda_hat[w, k] += factor * total[k]
             mass[k] += total[k]
-            total[k] = 0
 
 
 @kernel

@@ -1,14 +1,24 @@
 """The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
 
-| symbol | shape | meaning |
+| symbol | shape and type | meaning |
 |---|---|---|
-| rows | (U, K') | exp(E[log beta]) of the minibatch's words, a row a word, divided by its sum; K padded |
-| gamma | (D, K) | variational Dirichlet of the proportions |
-| x | (D, K') | exp(psi(gamma)) of the topics active in a document, 0 of the others |
-| ratio | (N,) | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
+| start, stop | numbers | the documents, or words, that a call is about |
+| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `_loops` |
+| rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K padded |
+| alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its digamma |
+| gamma | (D, K) floats | variational Dirichlet of the proportions |
+| x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 of the others |
+| ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
+| excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
+| sums, mass | (U, K) floats, (K,) float64 | sum_d n_dw phi_dwk, and its sums over the words |
 
 phi is unchanged when a word's row is multiplied by a constant, or a document's x: neither needs normalising
 by psi(sum gamma), and rows are kept in a range that float32 holds.
+
+Within a document: n words, `words` (n,) their rows, n_dw (n,) counts, mixture (n,) sum_k x_k rows_wk, r (n,)
+the ratios. expected (K') are the words of each topic, gamma - alpha. Once few topics are active they are
+gathered: line a of `block` (active, n) has the words' entries of topic[a], and expected, g = gamma and x are
+theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
-from model._loops import LANES, Floats, add_lines, dot_lines, longest_of, padded
+from model._loops import LANES, Counts, Floats, add_lines, dot_lines, longest_of, padded
 from model._special import exp_digamma_first
 
 
@@ -29,7 +39,7 @@ def e_step(
     stop: int,
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: Counts,
     rows: Floats,
     alpha: Floats,
     psi_alpha: NDArray[np.float64],
@@ -42,18 +52,19 @@ def e_step(
     x_out: Floats,
     ratio: Floats,
     excess: NDArray[np.float64],
-) -> int:
-    """Coordinate ascent in gamma and phi for documents start to stop; returns the iterations made.
+) -> None:
+    """Coordinate ascent in gamma and phi for documents start to stop.
 
     Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
-    times the document's words. A topic leaves a document once it has fewer than `drop` expected words there.
+    times the document's words, or after max_iterations, the first `wide` of them over all topics. A topic
+    leaves a document once it has fewer than `drop` expected words there.
     With `resume` it goes on from the gamma given instead.
-    Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess (K,).
+    Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess.
     """
     K = alpha.size
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
-    words = np.empty(longest, np.int64)  # the document's words as lines of `rows`
+    words = np.empty(longest, np.int64)
     n_dw = np.empty(longest, rows.dtype)
     # An odd number of registers a line, so that lines spread over the sets of the cache.
     r = np.zeros((padded(longest) // LANES | 1) * LANES, rows.dtype)
@@ -61,11 +72,10 @@ def e_step(
     block = np.empty((K, r.size), rows.dtype)
     line = np.empty(K, np.int64)  # the line in `block` of each active topic
     topic = np.empty(K, np.int32)
-    expected = np.empty(wide_line, rows.dtype)  # words of each topic: gamma - alpha
+    expected = np.empty(wide_line, rows.dtype)
     value = np.empty(wide_line, rows.dtype)
     x = np.zeros(wide_line, rows.dtype)
     g = np.empty(K, rows.dtype)
-    iterations = 0
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
@@ -88,72 +98,27 @@ def e_step(
             add_lines(n, wide_line, n_dw, words, rows, expected)
         least = min(drop, 0.1 * length / K)
         small = tolerance * length
-        done = 0
-        change = np.inf
-        active = K
-        # While most topics are active: over the words' rows as they lie, topics that have left with x = 0.
-        while done < max_iterations and done < wide and change > small and active > K // 4:
-            for k in range(K):
-                g[k] = alpha[k] + expected[k]
-            exp_digamma_first(K, g, x)
-            if done > 0:
-                for k in range(K):
-                    if expected[k] <= least:
-                        x[k] = 0
-            done += 1
-            dot_lines(n, wide_line, x, words, rows, mixture)
-            for j in range(n):
-                r[j] = n_dw[j] / mixture[j]
-            add_lines(n, wide_line, r, words, rows, value)
-            change = 0.0
-            active = 0
-            for k in range(K):
-                v = x[k] * value[k]
-                change += abs(v - expected[k])
-                expected[k] = v
-                if v > least:
-                    active += 1
-        # Topic-major: one line of the document's words for each active topic.
-        n_padded = padded(n)
-        active = 0
-        for k in range(K):
-            if expected[k] > least:
-                topic[active] = k
-                line[active] = active
-                expected[active] = expected[k]
-                g[active] = alpha[k] + expected[k]
-                active += 1
-        for j in range(n):
-            u = words[j]
-            for a in range(active):
-                block[a, j] = rows[u, topic[a]]
-        for j in range(n, n_padded):
-            r[j] = 0
-            for a in range(active):
-                block[a, j] = 0
-        while True:
-            exp_digamma_first(active, g, x)
-            add_lines(active, n_padded, x, line, block, mixture)
-            for j in range(n):
-                r[j] = n_dw[j] / mixture[j]
-            if change <= small or done >= max_iterations:
-                break
-            done += 1
-            dot_lines(active, n_padded, r, line, block, value)
-            change = 0.0
-            kept = 0
-            for a in range(active):
-                # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
-                v = x[a] * value[a]
-                change += abs(v - expected[a])
-                if v > least:
-                    topic[kept] = topic[a]
-                    line[kept] = line[a]
-                    expected[kept] = v
-                    g[kept] = alpha[topic[a]] + v
-                    kept += 1
-            active = kept
-        iterations += done
+        done, change = over_all_topics(
+            n,
+            words,
+            n_dw,
+            rows,
+            alpha,
+            least,
+            small,
+            min(max_iterations, wide),
+            expected,
+            value,
+            x,
+            g,
+            mixture,
+            r,
+        )
+        active = gather(n, words, rows, alpha, least, expected, g, topic, line, block, r)
+        active = over_active_topics(
+            n, n_dw, alpha, least, small, change, max_iterations - done, active,
+            topic, line, block, expected, value, x, g, mixture, r,
+        )  # fmt: skip
         for j in range(n):
             ratio[first + j] = r[j]
         for a in range(active):
@@ -161,11 +126,139 @@ def e_step(
             gamma[d, k] = g[a]
             x_out[d, k] = x[a]
             excess[k] += math.log(x[a]) - psi_alpha[k]
-    return iterations
 
 
 @kernel
-def add_statistics(
+def over_all_topics(
+    n: int,
+    words: NDArray[np.int64],
+    n_dw: Floats,
+    rows: Floats,
+    alpha: Floats,
+    least: float,
+    small: float,
+    iterations: int,
+    expected: Floats,
+    value: Floats,
+    x: Floats,
+    g: Floats,
+    mixture: Floats,
+    r: Floats,
+) -> tuple[int, float]:
+    """Iterations while most topics are active, over the words' rows as they lie; x = 0 for topics that left.
+
+    Returns how many there were, and the last one's change of gamma.
+    """
+    K = alpha.size
+    done = 0
+    change = np.inf
+    active = K
+    while done < iterations and change > small and active > K // 4:
+        for k in range(K):
+            g[k] = alpha[k] + expected[k]
+        exp_digamma_first(K, g, x)
+        if done > 0:
+            for k in range(K):
+                if expected[k] <= least:
+                    x[k] = 0
+        done += 1
+        dot_lines(n, rows.shape[1], x, words, rows, mixture)
+        for j in range(n):
+            r[j] = n_dw[j] / mixture[j]
+        add_lines(n, rows.shape[1], r, words, rows, value)
+        change = 0.0
+        active = 0
+        for k in range(K):
+            v = x[k] * value[k]
+            change += abs(v - expected[k])
+            expected[k] = v
+            if v > least:
+                active += 1
+    return done, change
+
+
+@kernel
+def gather(
+    n: int,
+    words: NDArray[np.int64],
+    rows: Floats,
+    alpha: Floats,
+    least: float,
+    expected: Floats,
+    g: Floats,
+    topic: NDArray[np.int32],
+    line: NDArray[np.int64],
+    block: Floats,
+    r: Floats,
+) -> int:
+    """The active topics, in topic-major order; returns how many. Pads the lines and r with zeros."""
+    active = 0
+    for k in range(alpha.size):
+        if expected[k] > least:
+            topic[active] = k
+            line[active] = active
+            expected[active] = expected[k]
+            g[active] = alpha[k] + expected[k]
+            active += 1
+    for j in range(n):
+        u = words[j]
+        for a in range(active):
+            block[a, j] = rows[u, topic[a]]
+    for j in range(n, padded(n)):
+        r[j] = 0
+        for a in range(active):
+            block[a, j] = 0
+    return active
+
+
+@kernel
+def over_active_topics(
+    n: int,
+    n_dw: Floats,
+    alpha: Floats,
+    least: float,
+    small: float,
+    change: float,
+    iterations: int,
+    active: int,
+    topic: NDArray[np.int32],
+    line: NDArray[np.int64],
+    block: Floats,
+    expected: Floats,
+    value: Floats,
+    x: Floats,
+    g: Floats,
+    mixture: Floats,
+    r: Floats,
+) -> int:
+    """Iterations over the active topics only, until `change` is small; returns how many topics are left."""
+    n_padded = padded(n)
+    while True:
+        exp_digamma_first(active, g, x)
+        add_lines(active, n_padded, x, line, block, mixture)
+        for j in range(n):
+            r[j] = n_dw[j] / mixture[j]
+        if change <= small or iterations <= 0:
+            return active
+        iterations -= 1
+        dot_lines(active, n_padded, r, line, block, value)
+        change = 0.0
+        kept = 0
+        for a in range(active):
+            # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
+            v = x[a] * value[a]
+            change += abs(v - expected[a])
+            if v > least:
+                topic[kept] = topic[a]
+                line[kept] = line[a]
+                expected[kept] = v
+                g[kept] = alpha[topic[a]] + v
+                kept += 1
+        active = kept
+
+
+@kernel
+def sum_statistics(
     start: int,
     stop: int,
     indptr: NDArray[np.int64],
@@ -174,16 +267,13 @@ def add_statistics(
     ratio: Floats,
     x: Floats,
     rows: Floats,
-    ids: NDArray[np.int32],
-    factor: float,
-    lambda_hat: Floats,
+    sums: Floats,
     mass: NDArray[np.float64],
 ) -> None:
-    """lambda_hat[w] += factor sum_d n_dw phi_dw for words start to stop.
+    """sums[u] = sum_d n_dw phi_dw for words start to stop, added to mass too.
 
-    Adds sum_dw n_dw phi_dw to mass (K,).
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` says of which document each is.
     """
-    K = lambda_hat.shape[1]
     total = np.empty(rows.shape[1], rows.dtype)
     for u in range(start, stop):
         for k in range(total.size):
@@ -194,8 +284,7 @@ def add_statistics(
             share = ratio[entry]
             for k in range(rows.shape[1]):
                 total[k] += share * x[d, k]
-        w = ids[u]
-        for k in range(K):
+        for k in range(mass.size):
             value = total[k] * rows[u, k]
             mass[k] += value
-            lambda_hat[w, k] += factor * value
+            sums[u, k] = value

@@ -1,4 +1,13 @@
-"""Loops that the kernels of several models share; "lines" are rows of a matrix that need not lie in order."""
+"""Loops that the kernels of several models share; "lines" are rows of a matrix that need not lie in order.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| indptr | (D+1,) int64 | document d has the entries indptr[d] to indptr[d+1] |
+| local | (N,) int32 | the row of each entry's word |
+| counts | (N,) int32 or float32 | n_dw, how often |
+| block | (lines, n) floats | a matrix, of which the rows `line` (lines,) are used |
+| Floats | | an array of float32 or of float64, the same for all arrays of a call |
+"""
 
 from __future__ import annotations
 
@@ -10,6 +19,7 @@ from numpy.typing import NDArray
 from model._jit import kernel
 
 Floats = NDArray[np.floating]
+Counts = NDArray[np.int32] | NDArray[np.float32]
 LANES = 16  # float32 in a vector register
 
 
@@ -83,3 +93,15 @@ def mixtures(
     for d in range(indptr.size - 1):
         for i in range(indptr[d], indptr[d + 1]):
             out[i] = dot(rows.shape[1], rows[local[i]], weights[d])
+
+
+@kernel
+def sort_entries(local: NDArray[np.int32], following: NDArray[np.int64], entries: NDArray[np.int64]) -> None:
+    """Counting sort of entries (N,) by their words; entries of one word stay in order.
+
+    following: (U,) where each word's next entry goes
+    """
+    for i in range(local.size):
+        u = local[i]
+        entries[following[u]] = i
+        following[u] += 1

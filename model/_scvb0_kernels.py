@@ -1,12 +1,21 @@
 """The loops of SCVB0, [F13] algorithm 2, on minibatches.
 
-| symbol | shape | meaning |
+| symbol | shape and type | meaning |
 |---|---|---|
-| rows | (U, K') | (N_phi + eta) / (N_Z + W eta) of the minibatch's words, a row a word, up to one constant |
-| theta | (D, K') | N_theta + alpha: kept with alpha inside, so that no topic decays into denormal numbers |
-| keep | (T,) | 1 - rho_theta at a document's step t = 1, 2 … |
-| statistics | (U, K') | sum over a block's documents of m gamma |
+| start, stop | numbers | the documents, or words, that a call is about |
+| ids | (U,) int32 | the minibatch's words, increasing |
+| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and how often: `_loops` |
+| N_phi_hat, scale | (W, K) floats, number | N_phi = scale N_phi_hat |
+| weight | (K,) floats | balance / (N_Z + W eta), up to a constant |
+| rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, a row a word, up to one constant |
+| alpha | (K') floats | Dirichlet parameter of the proportions |
+| theta | (D, K') floats | N_theta + alpha: with alpha inside, no topic decays into denormal numbers |
+| keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
+| statistics | (U, K') floats | sum over a block's documents of m gamma |
+| mass | (K,) float64 | sums of statistics over the words |
+| bucket, sign | (W,) int32, (W,) float32 | of `_adaptive_step.Sketch`; sketch: (BUCKETS, K) floats |
 
+Within a document: N (K') is its row of theta, gamma (K') a word's.
 K' is K padded to whole vector registers; rows and alpha are 0 there, and so is everything made from them.
 """
 
@@ -18,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
-from model._loops import Floats
+from model._loops import Counts, Floats
 
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,
 # and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything:
@@ -37,7 +46,7 @@ def word_rows(
     weight: Floats,
     rows: Floats,
 ) -> None:
-    """rows[u] = (scale N_phi_hat[w] + eta) weight for the words start to stop; weight: (K,)."""
+    """rows[u] = (scale N_phi_hat[w] + eta) weight for the words start to stop."""
     K = weight.size
     for u in range(start, stop):
         w = ids[u]
@@ -52,7 +61,7 @@ def documents(
     stop: int,
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: Counts,
     rows: Floats,
     alpha: Floats,
     keep: Floats,
@@ -91,16 +100,7 @@ def documents(
                     value = rows[u, k] * N[k]
                     gamma[k] = value
                     total += value
-                stay = keep[t]
-                copies = counts[i]
-                if copies > 1:  # the power by squaring: most words come but a few times
-                    square = stay
-                    stay = one
-                    while copies > 0:
-                        if copies & 1:
-                            stay *= square
-                        square *= square
-                        copies >>= 1
+                stay = power(keep[t], counts[i], alpha)
                 t += 1
                 move = (one - stay) * length / total
                 back = one - stay
@@ -115,20 +115,23 @@ def documents(
 
 
 @kernel
-def add_statistics(
-    start: int,
-    stop: int,
-    ids: NDArray[np.int32],
-    statistics: Floats,
-    factor: Any,
-    N_phi_hat: Floats,
-) -> None:
-    """N_phi_hat[w] += factor statistics[0, u] for the words start to stop."""
-    K = N_phi_hat.shape[1]
-    for u in range(start, stop):
-        w = ids[u]
-        for k in range(K):
-            N_phi_hat[w, k] += factor * statistics[0, u, k]
+def power(base: Any, m: float, like: Floats) -> Any:
+    """base^m in `like`'s type: m's whole part by squaring, as most words come but a few times."""
+    kind = like.dtype.type
+    copies = int(m)
+    rest = m - copies
+    if copies == 1 and rest == 0:
+        return base
+    result = kind(1)
+    square = base
+    while copies > 0:
+        if copies & 1:
+            result *= square
+        square *= square
+        copies >>= 1
+    if rest > 0:
+        result *= kind(base**rest)
+    return result
 
 
 @kernel
@@ -144,8 +147,9 @@ def sum_statistics(
 ) -> None:
     """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
 
-    mass (K,) gains the sums over the words, and `sketch` (BUCKETS, K), unless it has no row, their sums with
-    each word's sign in its bucket. The blocks are added in their order: who filled them does not matter.
+    statistics are (blocks, U, K') here. `mass` gains the sums over the words, and `sketch`, unless it has no
+    row, their sums with each word's sign in its bucket. The blocks are added in their order: who filled them
+    does not matter.
     """
     K = mass.size
     for u in range(start, stop):

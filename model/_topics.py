@@ -2,24 +2,42 @@
 
 lambda_kw = eta + scale hat[w, k]: the (1 - rho) of a step multiplies `scale` and moves `eta`, both numbers,
 and only the rows of the minibatch's words are written. Word-major, so that a word's topics lie side by side.
+SCVB0's N_phi + eta is a lambda like the others'.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, psi
 
 from model._blocks import Workers
-from model._loops import padded
-from model._state import LARGEST, State, array, number
-from model._topics_kernels import exp_Elog_rows, sum_digamma
+from model.states import FLOATS, LARGEST, TINY, Entry
+
+Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What documents say about the topics: the output of an E-step, all that an M-step needs.
+
+    Those of the parts of a minibatch are added to lambda one after the other, in the order of the parts:
+    wherever each was computed, the result is the same to the bit.
+
+    ids: (U,) int32, the words that the documents have, increasing
+    sums: (U, K') sum_d n_dw phi_dwk; K' is K or K padded
+    mass: (K,) float64, the sums of `sums` over the words
+    """
+
+    ids: NDArray[np.int32]
+    sums: NDArray[Any]
+    mass: Vector
 
 
 @dataclass
@@ -27,9 +45,24 @@ class Topics:
     """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along."""
 
     hat: NDArray[Any]
-    total_hat: NDArray[np.float64]
+    total_hat: Vector
     scale: float
     eta: float
+
+    ENTRIES: ClassVar[tuple[Entry, ...]] = (
+        Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
+        Entry("total_hat", "_topics.total_hat", "float64", "K", least=0),
+        Entry("scale", "_topics.scale", least=TINY),
+        Entry("eta_lambda", "_topics.eta", least=0),
+    )
+    """For the state of a model that has its topics as `_topics`."""
+
+    @classmethod
+    def kept(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
+        """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
+        if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
+            raise ValueError("lambda must be positive, and finite in float32")
+        return cls(hat, total_hat, scale, eta)
 
     @classmethod
     def of(cls, lambda_hat: NDArray[Any], eta: float) -> Self:
@@ -48,6 +81,8 @@ class Topics:
     def dtype(self) -> np.dtype[Any]:
         return self.hat.dtype
 
+    # What it says
+
     def rows(self, word_ids: NDArray[np.integer[Any]], dtype: Any) -> NDArray[Any]:
         """(U, K) lambda of some words, one row a word."""
         rows: NDArray[Any] = self.eta + self.scale * self.hat[word_ids].astype(dtype)
@@ -58,21 +93,81 @@ class Topics:
         lambda_: NDArray[Any] = (self.eta + self.scale * self.hat).T
         return lambda_
 
-    def expected(self) -> NDArray[Any]:
-        """(W, K) E[beta_kw] = lambda_kw / sum_w lambda_kw."""
-        totals = self.totals()
-        expected: NDArray[Any] = self.hat * (self.scale / totals).astype(self.dtype)
-        expected += (self.eta / totals).astype(self.dtype)
-        return expected
-
-    def totals(self) -> NDArray[np.float64]:
+    def totals(self) -> Vector:
         """(K,) sum_w lambda_kw."""
         return self.n_words * self.eta + self.scale * self.total_hat
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Vector:
         """(K,) each topic's share of the words assigned, sums to 1."""
-        shares: NDArray[np.float64] = self.total_hat / self.total_hat.sum()
+        shares: Vector = self.total_hat / self.total_hat.sum()
         return shares
+
+    def expected(self) -> NDArray[Any]:
+        """(K, W) E[beta_kw] = lambda_kw / sum_w lambda_kw, rows sum to 1."""
+        lambda_ = self.lambda_()
+        totals = lambda_.sum(axis=1, dtype=np.float64, keepdims=True)
+        return np.ascontiguousarray(lambda_ / totals.astype(self.dtype))
+
+    def expected_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) E[beta_kw] of some words only, one row a word."""
+        rows: NDArray[Any] = self.rows(word_ids, self.dtype) / self.totals()
+        return rows.astype(self.dtype)
+
+    def Elog_rows(self, word_ids: NDArray[np.int32]) -> Vector:
+        """(U, K) E[log beta_kw] of some words, one row a word."""
+        from scipy.special import psi
+
+        Elog_beta: Vector = psi(self.rows(word_ids, np.float64)) - psi(self.totals())
+        return Elog_beta
+
+    def exp_Elog_rows(self, word_ids: NDArray[np.int32], workers: Workers, balance: Vector) -> NDArray[Any]:
+        """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
+
+        balance: (K,) factors on the topics, from before the division
+        """
+        from scipy.special import psi
+
+        from model import _topics_kernels as kernels
+        from model._loops import padded
+
+        dtype = self.dtype
+        psi_total = psi(self.totals())
+        weight = (np.exp(psi_total.min() - psi_total) * balance).astype(dtype)
+        scale, eta = dtype.type(self.scale), dtype.type(self.eta)
+        rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
+
+        def block(start: int, stop: int) -> None:
+            kernels.exp_Elog_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
+
+        workers.map(block, len(word_ids), WORD_BLOCK)
+        return rows
+
+    def sum_Elog_beta(self) -> float:
+        """sum_kw E[log beta_kw]; costs K W."""
+        from scipy.special import psi
+
+        from model._topics_kernels import sum_digamma
+
+        total = sum_digamma(self.hat, self.scale, self.eta)
+        return float(total - self.n_words * psi(self.totals()).sum())
+
+    def elbo(self, eta: float) -> float:
+        """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K W."""
+        from scipy.special import gammaln, psi
+
+        K, W = self.n_topics, self.n_words
+        lambda_ = self.rows(np.arange(W), np.float64).T
+        totals = lambda_.sum(axis=1)
+        Elog_beta = psi(lambda_) - psi(totals)[:, None]
+        elbo = K * (gammaln(W * eta) - W * gammaln(eta))
+        return float(elbo + np.sum((eta - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
+
+    # What changes it
+
+    def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Workers) -> None:
+        """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
+        self.decay(rho, eta)
+        self.add(rho * repeats, statistics, workers)
 
     def decay(self, rho: float, eta: float) -> None:
         """lambda <- (1 - rho) lambda + rho eta."""
@@ -84,63 +179,53 @@ class Topics:
         else:
             self.scale *= 1 - rho
 
+    def add(self, weight: float, statistics: Statistics, workers: Workers, precise: bool = False) -> None:
+        """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
+        from model._topics_kernels import add_rows
+
+        factor = weight / self.scale
+        self.total_hat += factor * statistics.mass
+        narrow: Callable[[float], Any] = float if precise else self.dtype.type
+
+        def block(start: int, stop: int) -> None:
+            add_rows(start, stop, statistics.ids, statistics.sums, narrow(factor), self.hat)
+
+        workers.map(block, len(statistics.ids), WORD_BLOCK)
+
     def rescale(self, mass: float) -> None:
         """Multiply lambda so that it sums to `mass` besides eta."""
         self.scale = mass / float(self.total_hat.sum())
 
-    def Elog_rows(self, word_ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """(U, K) E[log beta_kw] of some words, one row a word."""
-        Elog_beta: NDArray[np.float64] = psi(self.rows(word_ids, np.float64)) - psi(self.totals())
-        return Elog_beta
 
-    def exp_Elog_rows(
-        self, word_ids: NDArray[np.int32], workers: Workers, balance: NDArray[np.float64] | None = None
-    ) -> NDArray[Any]:
-        """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
+@dataclass(frozen=True)
+class Balance:
+    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
 
-        balance: (K,) factors on the topics, from before the division
-        """
-        dtype = self.dtype
-        psi_total = psi(self.totals())
-        weight = np.exp(psi_total.min() - psi_total)
-        if balance is not None:
-            weight *= balance
-        weight = weight.astype(dtype)
-        scale, eta = dtype.type(self.scale), dtype.type(self.eta)
-        rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
+    Without it, topics that are ahead by chance take the words of those behind. Topic k's probabilities are
+    multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
+    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the part
+    `balance_least` of the mean count as that. A power of 0 is no balance.
 
-        def block(start: int, stop: int) -> None:
-            exp_Elog_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
+    The recipes of the models begin with these numbers; all of a recipe's numbers are kept in the state.
+    """
 
-        workers.map(block, len(word_ids), WORD_BLOCK)
-        return rows
+    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {"balance_power": (0, 1), "balance_least": (0, 1)}
+    """In a state, of numbers that may be 0 or have a largest value."""
 
-    def sum_Elog_beta(self) -> float:
-        """sum_kw E[log beta_kw]; costs K W."""
-        total = sum_digamma(self.hat, self.scale, self.eta)
-        return float(total - self.n_words * psi(self.totals()).sum())
+    balance_power: float
+    balance_documents: float
+    balance_share: float
+    balance_least: float
 
-    def elbo(self, eta: float) -> float:
-        """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K W."""
-        K, W = self.n_topics, self.n_words
-        lambda_ = self.rows(np.arange(W), np.float64).T
-        totals = lambda_.sum(axis=1)
-        Elog_beta = psi(lambda_) - psi(totals)[:, None]
-        elbo = K * (gammaln(W * eta) - W * gammaln(eta))
-        return float(elbo + np.sum((eta - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
-
-    def state(self) -> dict[str, Any]:
-        """Everything but eta, for a model's state."""
-        return {"lambda_hat": self.hat.copy(), "total_hat": self.total_hat.copy(), "scale": self.scale}
-
-    @classmethod
-    def from_state(cls, state: State, eta: float) -> Self:
-        """From a model's state. Raises ValueError."""
-        hat = state.take("lambda_hat", array("W", "K", dtypes=("float32", "float64")))
-        scale = state.take("scale", number(above=True))
-        if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
-            raise ValueError("the state's lambda must be positive, and finite in float32")
-        return cls(hat, state.take("total_hat", array("K")), scale, eta)
+    def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
+        """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
+        period = min(self.balance_documents, self.balance_share * n_documents)
+        power = self.balance_power * (1 - seen / period) if seen < period else 0.0
+        mass = topics.total_hat
+        if power <= 0 or not mass.any():
+            return np.ones(topics.n_topics)
+        factors: Vector = np.maximum(mass / mass.mean(), self.balance_least) ** -power
+        return factors
 
 
 def random_topics(

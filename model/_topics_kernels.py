@@ -1,8 +1,22 @@
-"""The loops of `Topics`: lambda = eta + scale lambda_hat, (W, K), a row a word."""
+"""The loops of `Topics`.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| start, stop | numbers | the rows of `ids` that a call is about |
+| ids | (U,) int32 | word ids, increasing |
+| lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, a row a word |
+| scale, eta | numbers of that type | |
+| psi_total | (K,) float64 | psi(sum_w lambda_kw) |
+| weight | (K,), rows' type | exp(-psi_total) up to a constant, times balance |
+| rows | (U, K'), lambda_hat's type | exp(E[log beta]) of the words; K padded to whole registers |
+| sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
+| factor | number | what the sums are multiplied by; a float64 has the product made in float64 |
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +38,7 @@ def exp_Elog_rows(
     weight: Floats,
     rows: Floats,
 ) -> None:
-    """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop.
-
-    lambda = eta + scale lambda_hat; psi_total: (K,) psi(sum_w lambda_kw), float64;
-    weight: (K,) exp(-psi_total) up to a constant, times balance, in rows' dtype.
-    """
+    """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop."""
     K = weight.size
     lam = np.empty(K, rows.dtype)
     value = np.empty(K, rows.dtype)
@@ -68,3 +78,15 @@ def sum_digamma(lambda_hat: Floats, scale: float, eta: float) -> float:
         for j in range(lambda_hat.shape[1]):
             total += digamma(eta + scale * lambda_hat[i, j])
     return total
+
+
+@kernel
+def add_rows(
+    start: int, stop: int, ids: NDArray[np.int32], sums: Floats, factor: Any, lambda_hat: Floats
+) -> None:
+    """lambda_hat[w] += factor sums[u] for words start to stop."""
+    K = lambda_hat.shape[1]
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            lambda_hat[w, k] += factor * sums[u, k]

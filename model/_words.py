@@ -7,49 +7,50 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
 from model.minibatch import Minibatch
 
 
-class Words(NamedTuple):
+class Distinct(NamedTuple):
     """The U distinct words of a minibatch with N entries.
 
     ids: (U,) int32, the word ids, increasing
-    indptr: (U+1,) int64, word u has the occurrences indptr[u] to indptr[u+1]
-    entries: (N,) int64, an occurrence's place among the minibatch's `word_ids`, in order of documents
-    local: (N,) int32, for each entry of `word_ids` its u
+    local: (N,) int32, for each entry of `word_ids` its place in `ids`
     """
 
     ids: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    entries: NDArray[np.int64]
     local: NDArray[np.int32]
 
 
-def distinct(batch: Minibatch, n_words: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """`ids` and `local` of `Words`, for a minibatch whose word ids are below `n_words`; linear in N + W."""
+class Words(NamedTuple):
+    """The same, and where each word occurs.
+
+    indptr: (U+1,) int64, word u has the occurrences indptr[u] to indptr[u+1]
+    entries: (N,) int64, an occurrence's place among the minibatch's `word_ids`, in order of documents
+    """
+
+    ids: NDArray[np.int32]
+    local: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    entries: NDArray[np.int64]
+
+
+def distinct(batch: Minibatch, n_words: int) -> Distinct:
+    """The words of a minibatch whose word ids are below `n_words`; linear in N + W."""
     occurs = np.zeros(n_words, dtype=np.bool_)
     occurs[batch.word_ids] = True
     ids = np.flatnonzero(occurs).astype(np.int32)
     place = np.empty(n_words, dtype=np.int32)
     place[ids] = np.arange(len(ids), dtype=np.int32)
-    return ids, place[batch.word_ids]
+    return Distinct(ids, place[batch.word_ids])
 
 
 def by_word(batch: Minibatch, n_words: int) -> Words:
-    """The words of a minibatch whose word ids are below `n_words`; linear in N + W."""
+    """The words and their occurrences, for word ids below `n_words`; linear in N + W."""
+    from model._loops import sort_entries
+
     ids, local = distinct(batch, n_words)
     indptr = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(np.bincount(local, minlength=len(ids)), out=indptr[1:])
     entries = np.empty(len(local), dtype=np.int64)
-    _order(local, indptr[:-1].copy(), entries)
-    return Words(ids, indptr, entries, local)
-
-
-@kernel
-def _order(local: NDArray[np.int32], following: NDArray[np.int64], entries: NDArray[np.int64]) -> None:
-    """Counting sort: entries of one word stay in order."""
-    for i in range(local.size):
-        u = local[i]
-        entries[following[u]] = i
-        following[u] += 1
+    sort_entries(local, indptr[:-1].copy(), entries)
+    return Words(ids, local, indptr, entries)

@@ -7,10 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from model import _checks as check
+from model import options as check
 from model._blocks import Workers
-from model._lda_local import LocalStep
-from model._topics import Topics, random_topics
+from model._lda_e_step import Documents, Limits, ascend, document_bounds, proportions, sum_statistics
+from model._topics import Statistics, Topics, random_topics
+from model._words import Words, by_word
+from model.lda import OnlineLDA
 from model.minibatch import Minibatch
 
 
@@ -47,7 +49,7 @@ class BatchLDA:
         threads: int = 1,
     ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
-        check.positive(alpha=alpha, eta=eta)
+        OnlineLDA.check_options(alpha=alpha, eta=eta)
         check.one_of(("gamma", "exponential"), initialization=initialization)
         self.n_topics, self.n_words = int(n_topics), int(n_words)
         self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
@@ -66,26 +68,28 @@ class BatchLDA:
             random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
         )
         self.elbo = []
+        words = by_word(batch, self.n_words)
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
-            local = self._e_step(topics, batch, gamma)
-            self.elbo.append(float(local.elbo().sum()) + topics.elbo(self.eta))
-            gamma = local.gamma
+            rows, found, bounds = self._e_step(topics, batch, words, gamma)
+            self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
+            gamma = found.gamma
+            sums, mass = sum_statistics(batch, words, rows, found, self.n_topics, self._workers)
             # lambda = eta + sum_d n_d phi_d
-            local.m_step(1.0, self.eta, 1.0)
+            topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
             if len(self.elbo) > 1 and self._grown() < self.improvement:
                 break
         return self
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
-        return self._e_step(self._fitted(), batch, None).proportions(self.alpha)
+        topics = self._fitted()
+        batch.check_words(self.n_words)
+        return proportions(self._e_step(topics, batch, by_word(batch, self.n_words), None)[1].gamma)
 
     def topics(self) -> NDArray[np.float64]:
         """(K, W) expected topics E[beta], rows sum to 1."""
-        lambda_ = self.lambda_
-        topics: NDArray[np.float64] = lambda_ / lambda_.sum(axis=1, keepdims=True)
-        return topics
+        return self._fitted().expected()
 
     def topic_shares(self) -> NDArray[np.float64]:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
@@ -105,18 +109,25 @@ class BatchLDA:
             raise ValueError("fit the model first")
         return self._topics
 
-    def _e_step(self, topics: Topics, batch: Minibatch, gamma: NDArray[Any] | None) -> LocalStep:
-        """From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher.
+    def _e_step(
+        self, topics: Topics, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
+    ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
+        """What documents see of the topics, where their ascent ends, and the bounds of each there.
 
-        A fresh start can end in a worse local optimum of a document, and then the ELBO would fall.
+        From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
+        start can end in a worse local optimum of a document, and then the ELBO would fall.
         """
-        fresh = LocalStep(topics, batch, self.alpha, self._workers, self.tolerance, self.max_iterations)
+        rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+
+        def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
+            limits = Limits(self.tolerance, iterations, 0.0)
+            found = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
+            return found, document_bounds(topics, batch, words, rows, self.alpha, found)
+
+        fresh, bounds = ascent(self.max_iterations, None)
         if gamma is None:
-            return fresh
-        resumed = LocalStep(
-            topics, batch, self.alpha, self._workers, self.tolerance, self.max_iterations, start=gamma
-        )
-        higher = fresh.elbo() > resumed.elbo()
-        best = np.where(higher[:, None], fresh.gamma, resumed.gamma)
+            return rows, fresh, bounds
+        resumed, resumed_bounds = ascent(self.max_iterations, gamma)
+        best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
         # No iteration: phi of the gamma chosen.
-        return LocalStep(topics, batch, self.alpha, self._workers, self.tolerance, 0, start=best)
+        return rows, *ascent(0, best)

@@ -7,13 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from model._loops import mixtures
 from model._words import distinct
 from model.minibatch import Minibatch
+from model.online import OnlineModel
 
 
 class Model(Protocol):
-    """What a model must offer to be measured."""
+    """What a model must offer to be measured, whoever made it."""
 
     @property
     def n_words(self) -> int: ...
@@ -45,16 +45,16 @@ class CompletionSet:
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN where there is none."""
+        from model._loops import mixtures
+
         hidden = self.hidden
         if hidden.n_tokens == 0:
             return float("nan")
         theta = model.infer(self.seen)
         ids, local = distinct(hidden, model.n_words)
-        # A model may offer the words' rows of its topics without the cost of all its topics.
-        topic_rows = getattr(model, "topic_rows", None)
-        rows = topic_rows(ids) if topic_rows else np.ascontiguousarray(model.topics()[:, ids].T)
+        rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
-        mixtures(hidden.indptr, local, rows.astype(np.float32, copy=False), theta, probability)
+        mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
         # Not with @: a BLAS that spins up threads takes longer than all the rest.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 

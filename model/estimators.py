@@ -17,14 +17,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from model import KINDS, Minibatch, document_completion
+from model import Minibatch, OnlineModel, document_completion, kinds
 
 STREAM_DOCUMENTS = 1_000_000  # assumed size of a corpus that `partial_fit` sees a part of
 STEPS_A_PASS = 10  # at least, in `fit`, where there are as many documents
 
 
 class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What the estimators share. X is (D, W), dense or sparse: whole numbers, how often a word occurs.
+    """What the estimators share. X is (D, W), dense or sparse: how often a word occurs, or its weight.
 
     n_components: K, the number of topics (of the HDP: the most there can be)
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
@@ -37,7 +37,7 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     kind: ClassVar[str]
-    _topics_argument: ClassVar[str] = "n_topics"
+    model_: OnlineModel
 
     def __init__(
         self,
@@ -79,8 +79,7 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(D, K) topic proportions of documents, rows sum to 1."""
         check_is_fitted(self)
-        proportions: NDArray[np.float32] = self.model_.infer(self._documents(X, reset=False))
-        return proportions
+        return self.model_.infer(self._documents(X, reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Document completion on X, nats per held-out word: higher is better ([SVI13] section 4)."""
@@ -96,17 +95,16 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def components_(self) -> NDArray[Any]:
         """(K, W) topics, rows sum to 1."""
         check_is_fitted(self)
-        topics: NDArray[Any] = self.model_.topics()
-        return topics
+        return self.model_.topics()
 
-    def _new_model(self, n_documents: float) -> Any:
-        return KINDS[self.kind](
-            n_words=self.n_features_in_,
-            n_documents=n_documents,
+    def _new_model(self, n_documents: float) -> OnlineModel:
+        return kinds.load(self.kind).create(
+            self.n_components,
+            self.n_features_in_,
+            n_documents,
+            self.options,
             seed=int(check_random_state(self.random_state).randint(2**31)),
             threads=effective_n_jobs(self.n_jobs),
-            **{self._topics_argument: self.n_components},
-            **(self.options or {}),
         )
 
     def _learn(self, batch: Minibatch, size: int) -> None:
@@ -135,7 +133,7 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "model_" in state:
-            self.model_ = KINDS[self.kind].from_state(state["model_"])
+            self.model_ = kinds.load(self.kind).from_state(state["model_"])
             self.model_.threads = effective_n_jobs(self.n_jobs)
 
 
@@ -152,4 +150,3 @@ class SCVB0Estimator(_TopicEstimator):
 class OnlineHDPEstimator(_TopicEstimator):
     __doc__ = f"The online HDP as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
     kind = "hdp"
-    _topics_argument = "max_topics"

@@ -12,44 +12,104 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The local step is `_hdp_local.py` (its loops `_hdp_kernels.py`, figure 9 as printed `_hdp_figure9.py`), lambda
-is `_topics.py`, the corpus sticks are `_hdp_sticks.py`, held-out proportions `_hdp_proportions.py`.
+The E-step is `_hdp_e_step.py` (its loops `_hdp_kernels.py`, those of figure 9 as printed
+`_hdp_figure9_kernels.py`, of held-out proportions `_hdp_proportions_kernels.py`), lambda is `_topics.py`.
 
-**Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one pass
-of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at random;
-(2) the sticks start uniform and heavy; (3) a document's tables start from its own topics (`_hdp_kernels`);
-(4) topics that are ahead are held back during the first part of the stream; (5) a minibatch smaller than
-`whole_step` makes a proportionally smaller step. With `warm_start=False` figure 9 is followed line by line.
+**Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
+pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
+random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
+(`_hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
+(`_topics.Balance`); (5) a minibatch smaller than `whole_step` makes a proportionally smaller step. The
+numbers of all that are a `Recipe`. With `warm_start=False` figure 9 is followed line by line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model import _checks as check
-from model import _hdp_local
-from model._hdp_local import Corpus, Local
-from model._hdp_proportions import proportions
-from model._hdp_start import joined, nothing, topics_from
-from model._hdp_sticks import Elog_sticks, expected_sticks, sticks_bound
-from model._online import OnlineModel
-from model._state import MOST_ITERATIONS, Entry, State, array, flag, number, row, whole
-from model._topics import Topics, random_topics
+from model import options as check
+from model._topics import Balance, Topics, Vector, random_topics
 from model._words import distinct
 from model.minibatch import Minibatch
+from model.online import OnlineModel
+from model.options import Option, prior
+from model.states import MOST, MOST_ITERATIONS, TINY, Entry, entries_of, upgraded
 
-LARGEST_STEP = 2048  # documents of a whole step, fewer where the corpus is small: see `whole_step`
-FIRST = 1000  # documents that the topics start from
-HEAVY = 0.1  # the uniform sticks to start with weigh as much as this part of the corpus's tables
-BALANCE = 0.7  # exponent by which topics ahead are held back at first, falling to 0 …
-BALANCED = 100_000  # … within so many documents, or two thirds of a smaller corpus
-SWEEPS = 5  # over a document's words for held-out proportions; more only predict worse
+if TYPE_CHECKING:
+    from model._hdp_e_step import Corpus, Tables
+
+
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
-LEAST_SHARE = 1e-3  # a topic with a smaller expected share of the words takes no part in these
+
+
+@dataclass(frozen=True)
+class Recipe(Balance):
+    """The numbers by which the default leaves the papers.
+
+    Topics start from `first_documents` documents: each from `seeds` of them, with the part `seed_weight` of
+    its words; the rest are the corpus's. The uniform sticks to start with weigh as much as the part `heavy`
+    of all tables of the corpus. A whole step takes enough documents for a steady direction and few enough
+    for some `steps` steps, within `smallest_step` and `largest_step`.
+    The shortlist of a document are the topics of which `em_steps` of EM expect more than `fewest_words`, at
+    most `candidates`. In each of `rounds` rounds phi and gamma have at most `iterations`; then tables with
+    fewer than `empty` words leave, and the others choose their topics: none that is `unlikely` times as
+    likely as the likeliest, and only that one where all others together have less than `one_topic` times
+    its probability.
+    `infer` makes `sweeps` over a document's words, as more only predict worse, and leaves out topics with
+    less than `least_share` of them in float32.
+    """
+
+    BOUNDS: ClassVar = {**Balance.BOUNDS, "seed_weight": (TINY, 1)}
+
+    first_documents: int
+    seeds: int
+    seed_weight: float
+    heavy: float
+    steps: float
+    smallest_step: int
+    largest_step: int
+    em_steps: int
+    candidates: int
+    fewest_words: float
+    empty: float
+    iterations: int
+    rounds: int
+    one_topic: float
+    unlikely: float
+    sweeps: int
+    least_share: float
+
+
+VERSION_1 = Recipe(
+    balance_power=0.7,
+    balance_documents=100_000.0,
+    balance_share=2 / 3,
+    balance_least=1e-3,
+    first_documents=1000,
+    seeds=5,
+    seed_weight=0.1,
+    heavy=0.1,
+    steps=40.0,
+    smallest_step=64,
+    largest_step=2048,
+    em_steps=3,
+    candidates=32,
+    fewest_words=4.0,
+    empty=0.05,
+    iterations=20,
+    rounds=4,
+    one_topic=1e-3,
+    unlikely=1e-4,
+    sweeps=5,
+    least_share=1e-3,
+)
+"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+WARM = VERSION_1
 
 
 class OnlineHDP(OnlineModel):
@@ -69,30 +129,40 @@ class OnlineHDP(OnlineModel):
     """
 
     kind = "hdp"
+    label = "online HDP"
+    default_topics = 300
     default_batch_size = 2048
-    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]] = {
-        attribute.lstrip("_"): (attribute, entry)
-        for attribute, entry in {
-            "a": array("K-1", above=True),
-            "b": array("K-1", above=True),
-            "_words": array("K"),
-            "_started_from": whole(),
-            "_time": number(),
-            "_n_documents": number(1),
-            "max_topics_per_document": whole(1, MOST_TABLES),
-            "omega": number(above=True),
-            "alpha": number(above=True),
-            "eta": number(above=True),
-            "tau0": number(),
-            "kappa": number(0.5, 1),
-            "warm_start": flag,
-            "tolerance": number(above=True),
-            "max_iterations": whole(1, MOST_ITERATIONS),
-            "_updates": whole(),
-            "_seen": whole(),
-            "_rho": number(0, 1),
-        }.items()
-    }
+    options = (
+        prior("alpha", "concentration of a document's tables", 1.0, shared=False),
+        prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
+        prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
+        Option("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
+        Option("tau0", "damps the first step sizes", 32.0, least=0),
+    )
+
+    version = 2
+    parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("a", type="float64", shape="K-1", least=TINY),
+        Entry("b", type="float64", shape="K-1", least=TINY),
+        Entry("words_of_topics", "_words", "float64", "K", least=0),
+        Entry("first_indptr", "_first.indptr", "int64", "F", least=0),
+        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W"),
+        Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
+        Entry("started_from", "_started_from", "int", least=0, most=MOST),
+        Entry("time", "_time", least=0),
+        Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
+        Entry("omega", least=TINY),
+        Entry("alpha", least=TINY),
+        Entry("eta", least=TINY),
+        Entry("tau0", least=0),
+        Entry("kappa", least=0.5, most=1),
+        Entry("warm_start", type="bool"),
+        Entry("tolerance", least=TINY),
+        Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
+        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+    )
 
     def __init__(
         self,
@@ -114,23 +184,24 @@ class OnlineHDP(OnlineModel):
         threads: int = 1,
     ) -> None:
         check.at_least_one(
-            n_words=n_words,
-            n_documents=n_documents,
             max_topics=max_topics,
             max_topics_per_document=max_topics_per_document,
             max_iterations=max_iterations,
         )
-        check.positive(omega=omega, alpha=alpha, eta=eta, tolerance=tolerance)
-        check.step_size(tau0, kappa)
+        super().__init__(max_topics, n_words, n_documents, seed, threads)
+        self.check_options(omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
+        if not tolerance > 0:
+            raise ValueError(f"tolerance must be over 0, not {tolerance}")
         check.one_of(("float32", "float64"), dtype=dtype)
-        super().__init__(n_documents, seed, threads)
         self.max_topics_per_document = int(max_topics_per_document)
         self.omega, self.alpha, self.eta = float(omega), float(alpha), float(eta)
         self.tau0, self.kappa = float(tau0), float(kappa)
         self.warm_start = bool(warm_start)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self._seen = 0
-        self._first: Minibatch | None = nothing() if warm_start else None
+        self.recipe = WARM
+        self._first = Minibatch(
+            [0], [], []
+        )  # the documents that the topics start from, until there are enough
         self._started_from = 0
         if warm_start:
             topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
@@ -139,6 +210,19 @@ class OnlineHDP(OnlineModel):
                 self._random, "exponential", max_topics, n_words, self._n_documents, self.eta, dtype
             )
         self._restart(topics, 0.0)
+
+    @classmethod
+    def create(
+        cls,
+        topics: int,
+        n_words: int,
+        n_documents: float,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Self:
+        """A new model with at most so many topics; see `OnlineModel.create`."""
+        return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
     def _restart(self, topics: Topics, heavy: float) -> None:
         """The corpus before any step. heavy: tables that each topic is to have already, as it were."""
@@ -152,17 +236,10 @@ class OnlineHDP(OnlineModel):
     # What it is
 
     @property
-    def n_topics(self) -> int:
-        return self._topics.n_topics
-
-    @property
-    def n_words(self) -> int:
-        return self._topics.n_words
-
-    @property
     def whole_step(self) -> int:
-        """Documents of a step of full size: enough for a steady direction, few enough for some 40 steps."""
-        return int(np.clip(self._n_documents / 40, 64, LARGEST_STEP))
+        """Documents of a step of full size."""
+        recipe = self.recipe
+        return int(np.clip(self._n_documents / recipe.steps, recipe.smallest_step, recipe.largest_step))
 
     @property
     def lambda_(self) -> NDArray[Any]:
@@ -171,26 +248,21 @@ class OnlineHDP(OnlineModel):
 
     def topics(self) -> NDArray[Any]:
         """(K, W) expected topics E[beta], rows sum to 1."""
-        lambda_ = self.lambda_
-        totals = lambda_.sum(axis=1, dtype=np.float64, keepdims=True)
-        topics: NDArray[Any] = lambda_ / totals.astype(lambda_.dtype)
-        return topics
+        return self._topics.expected()
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
-        dtype = self._topics.dtype
-        rows: NDArray[Any] = self._topics.rows(word_ids, dtype) / self._topics.totals()
-        return rows.astype(dtype)
+        return self._topics.expected_rows(word_ids)
 
-    def topic_shares(self) -> NDArray[np.float64]:
+    def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
         total = self._words.sum()
         if total == 0:
             return np.full(self.n_topics, 1 / self.n_topics)
-        shares: NDArray[np.float64] = self._words / total
+        shares: Vector = self._words / total
         return shares
 
-    def document_prior(self) -> NDArray[np.float64]:
+    def document_prior(self) -> Vector:
         """(K,) alpha E[sigma_k(v)]: a Dirichlet as prior of a document's proportions, [W11] section 4.1."""
         return self.alpha * expected_sticks(self.a, self.b)
 
@@ -204,8 +276,9 @@ class OnlineHDP(OnlineModel):
         batch.check_words(self.n_words)
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
-        if self._first is not None:
-            theta = self._learn_first(batch, self._first)
+        enough = min(self.recipe.first_documents, self._n_documents)
+        if self.warm_start and self._seen < enough:
+            theta = self._learn_first(batch, enough)
         else:
             theta = self._step(batch, self._seen)
         self._updates += 1
@@ -220,19 +293,12 @@ class OnlineHDP(OnlineModel):
         says, by the local step itself. A document without words gets the prior's.
         Raises ValueError for a word id out of range.
         """
+        from model._hdp_e_step import held_out_proportions
+
         if not self.warm_start:
             return self.local_proportions(batch)
         batch.check_words(self.n_words)
-        ids, local_ids = distinct(batch, self.n_words)
-        theta = np.empty((batch.D, self.n_topics), self._topics.dtype)
-        prior = self.document_prior().astype(theta.dtype)
-        rows = self.topic_rows(ids)
-        least = LEAST_SHARE if theta.dtype == np.float32 else 0.0
-
-        def block(start: int, stop: int) -> None:
-            proportions(start, stop, batch.indptr, local_ids, batch.counts, rows, prior, least, SWEEPS, theta)
-
-        self._workers.map(block, batch.D, _hdp_local.BLOCK)
+        theta = held_out_proportions(batch, self._topics, self.document_prior(), self.recipe, self._workers)
         return theta.astype(np.float32, copy=False)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -240,144 +306,153 @@ class OnlineHDP(OnlineModel):
 
         Raises ValueError for a word id out of range.
         """
-        batch.check_words(self.n_words)
-        ids, local_ids = distinct(batch, self.n_words)
-        theta = np.empty((batch.D, self.n_topics), self._topics.dtype)
-        corpus = self._corpus(ids, self._seen)
-        for documents, part, part_ids in _hdp_local.parts(batch, local_ids):
-            theta[documents] = self._local(part, part_ids, corpus).theta
-        return theta.astype(np.float32, copy=False)
+        from model._hdp_e_step import parts
 
-    def document_bounds(self, batch: Minibatch) -> NDArray[np.float64]:
+        batch.check_words(self.n_words)
+        ids, local = distinct(batch, self.n_words)
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        corpus = self._corpus(ids, self._seen)
+        for documents, part, part_local in parts(batch, local):
+            theta[documents] = self._e_step(part, part_local, corpus).theta
+        return theta
+
+    def document_bounds(self, batch: Minibatch) -> Vector:
         """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
 
         [W11] L_j without the share of the corpus's own terms. Raises ValueError for a word id out of range.
         """
+        from model._hdp_e_step import Elog_sticks, bounds, parts
+
         batch.check_words(self.n_words)
-        ids, local_ids = distinct(batch, self.n_words)
+        ids, local = distinct(batch, self.n_words)
         corpus = self._corpus(ids, self._seen)
-        Elog_rows = self._topics.Elog_rows(ids)
-        Elog_sigma = Elog_sticks(self.a, self.b)
-        bounds = np.empty(batch.D)
-        for documents, part, part_ids in _hdp_local.parts(batch, local_ids):
-            local = self._local(part, part_ids, corpus)
-            bounds[documents] = _hdp_local.bounds(
-                self._workers, part, part_ids, Elog_rows, Elog_sigma, self.alpha, local
+        Elog_rows, Elog_sigma = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
+        found = np.empty(batch.D)
+        for documents, part, part_local in parts(batch, local):
+            tables = self._e_step(part, part_local, corpus)
+            found[documents] = bounds(
+                part, part_local, Elog_rows, Elog_sigma, self.alpha, tables, self._workers
             )
-        return bounds
+        return found
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
+        from model._hdp_e_step import sticks_bound
+
         return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _corpus(self, ids: NDArray[np.int32], seen: int) -> Corpus:
         """What documents with these words see of the corpus; after few `seen`, topics ahead are held back."""
-        dtype = self._topics.dtype
-        sigma = expected_sticks(self.a, self.b).astype(dtype)
-        Elog_sigma = Elog_sticks(self.a, self.b).astype(dtype)
+        from model import _hdp_e_step as local
+
+        sigma, Elog_sigma = expected_sticks(self.a, self.b), local.Elog_sticks(self.a, self.b)
         if not self.warm_start:
-            return Corpus(self._topics.Elog_rows(ids).astype(dtype), sigma, Elog_sigma)
-        rows = self._topics.exp_Elog_rows(ids, self._workers, self._balance(seen))
-        padding = (0, rows.shape[1] - self.n_topics)
-        return Corpus(rows, np.pad(sigma, padding), np.pad(Elog_sigma, padding))
+            return local.corpus_of_figure_9(self._topics, ids, sigma, Elog_sigma)
+        balance = self.recipe.balance(self._topics, seen, self._n_documents)
+        return local.corpus_of_recipe(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
 
-    def _balance(self, seen: int) -> NDArray[np.float64]:
-        """(K,) factors on the topics: (mass / mean mass)^-x, x falling from `BALANCE` to 0.
+    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
+        """[SVI13] fig. 9 lines 5 to 10, or the recipe's."""
+        from model._hdp_e_step import figure_9, recipe
 
-        Without it, topics that are ahead by chance while symmetry breaks take the words of those behind.
-        """
-        exponent = BALANCE * max(0.0, 1 - seen / min(BALANCED, self._n_documents * 2 / 3))
-        total = self._topics.total_hat
-        mass = total / total.mean() if total.any() else np.ones(self.n_topics)
-        factors: NDArray[np.float64] = np.maximum(mass, 1e-3) ** -exponent
-        return factors
-
-    def _local(self, batch: Minibatch, local_ids: NDArray[np.int32], corpus: Corpus) -> Local:
-        T = self.max_topics_per_document
+        T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
         if self.warm_start:
-            return _hdp_local.recipe(
-                self._workers, batch, local_ids, corpus, self.n_topics, T, self.alpha, self.tolerance
+            return recipe(
+                batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
             )
-        return _hdp_local.figure_9(
-            self._workers, batch, local_ids, corpus, T, self.alpha, self.tolerance, self.max_iterations
-        )
+        return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
 
-    def _learn_first(self, batch: Minibatch, first: Minibatch) -> NDArray[np.float32]:
-        """A minibatch of the first `FIRST` documents, from which the topics start.
+    def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
+        """A minibatch of the first documents, from which the topics start.
 
-        Until so many have come, everything starts over from all of them each time their number has doubled,
-        so that the stream may begin with small minibatches; in between there are steps as usual.
+        Until there are enough, everything starts over from all of them each time their number has doubled, so
+        that the stream may begin with small minibatches; in between there are steps as usual.
         """
-        first = joined(first, batch)
-        wanted = min(FIRST, self._n_documents)
-        if min(2 * self._started_from, wanted) <= first.D:
+        first = Minibatch.concatenate([self._first, batch])
+        if min(2 * self._started_from, enough) <= first.D:
             self._start_from(first)
             theta = self._step(first, 0)[-batch.D :]
         else:
             theta = self._step(batch, self._seen)
-        self._first = first if wanted > first.D else None
+        self._first = first if enough > first.D else Minibatch([0], [], [])
         return theta
 
     def _start_from(self, documents: Minibatch) -> None:
         """Topics from documents: some drawn at random on the corpus's mean; sticks uniform and heavy."""
-        K = self.n_topics
+        K, recipe = self.n_topics, self.recipe
         mass = self._n_documents * 100 / K  # as in [SVI13] footnote 6: 100 words a document
-        lambda_hat = mass * topics_from(documents, self.n_words, K, self._random)
+        lambda_hat = mass * topics_from(documents, self.n_words, K, recipe, self._random)
         self._restart(
             Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
-            HEAVY * self._n_documents * self.max_topics_per_document / K,
+            recipe.heavy * self._n_documents * self.max_topics_per_document / K,
         )
         self._started_from = documents.D
 
     def _step(self, batch: Minibatch, seen: int) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12."""
-        ids, local_ids = distinct(batch, self.n_words)
+        from model._hdp_e_step import parts, sum_statistics
+
+        ids, local = distinct(batch, self.n_words)
         corpus = self._corpus(ids, seen)
         whole = min(1.0, batch.D / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps of parts of a minibatch together forget as much as one of the whole.
         rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
+        weight = rho * self._n_documents / batch.D  # rho D/S
+        mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self.eta)
-        factor = rho * self._n_documents / batch.D
-        K = self.n_topics
-        mass, chosen = np.zeros(K), np.zeros(K)
-        theta = np.empty((batch.D, K), np.float32)
-        for documents, part, part_ids in _hdp_local.parts(batch, local_ids):
-            local = self._local(part, part_ids, corpus)
-            theta[documents] = local.theta
-            of_part = _hdp_local.add_statistics(
-                self._workers, part, local, factor / self._topics.scale, self._topics.hat
-            )
-            mass += of_part[0]
-            chosen += of_part[1]
-        self._finish(rho, factor, mass, chosen)
+        for documents, part, part_local in parts(batch, local):
+            found = self._e_step(part, part_local, corpus)
+            statistics = sum_statistics(part, found, self.n_words, self._workers)
+            self._topics.add(weight, statistics, self._workers, precise=True)
+            theta[documents] = found.theta
+            mass += statistics.mass
+            tables += statistics.tables
+        self._step_sticks(rho, weight, mass, tables)
         return theta
 
-    def _finish(self, rho: float, factor: float, mass: NDArray[Any], chosen: NDArray[Any]) -> None:
-        """Line 12 for the sticks, and the totals; `factor` is rho D/S."""
-        self._topics.total_hat += factor / self._topics.scale * mass
-        self._words = (1 - rho) * self._words + factor * mass
-        after = chosen.sum() - np.cumsum(chosen)[:-1]
-        self.a = (1 - rho) * self.a + rho + factor * chosen[:-1]
-        self.b = (1 - rho) * self.b + rho * self.omega + factor * after
+    def _step_sticks(self, rho: float, weight: float, mass: Vector, tables: Vector) -> None:
+        """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho D/S."""
+        self._words = (1 - rho) * self._words + weight * mass
+        after = tables.sum() - np.cumsum(tables)[:-1]
+        self.a = (1 - rho) * self.a + rho + weight * tables[:-1]
+        self.b = (1 - rho) * self.b + rho * self.omega + weight * after
         self._rho = rho
 
-    # Where it is kept
+    def _contradiction(self) -> str:
+        too_many = self.recipe.first_documents < self._first.D
+        return "there are more documents to start from than it takes" if too_many else ""
 
-    def _other_state(self) -> dict[str, Any]:
-        first = self._first or nothing()
-        return {
-            **self._topics.state(),
-            "starting": self._first is not None,
-            "first_indptr": first.indptr.copy(),
-            "first_word_ids": first.word_ids.copy(),
-            "first_counts": first.counts.copy(),
-        }
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """Version 1 had a few other keys and knew one recipe."""
+        renamed = {"seen": "documents_seen", "words": "words_of_topics"}
+        return {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
 
-    def _set_other_state(self, state: State) -> None:
-        self._topics = Topics.from_state(state, self.eta)
-        first = Minibatch(*(state.take(f"first_{name}", row) for name in ("indptr", "word_ids", "counts")))
-        first.check_words(self.n_words)
-        if first.D > FIRST:
-            raise ValueError(f"the state keeps {first.D} documents to start from, over {FIRST}")
-        self._first = first if state.take("starting", flag) else None
+
+def expected_sticks(a: Vector, b: Vector) -> Vector:
+    """E[sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,), sums to 1: [SVI13] figure 8."""
+    v = np.append(a / (a + b), 1.0)
+    sigma: Vector = v * np.concatenate([[1.0], np.cumprod(b / (a + b))])
+    return sigma
+
+
+def topics_from(
+    documents: Minibatch, n_words: int, n_topics: int, recipe: Recipe, random: np.random.Generator
+) -> Vector:
+    """(W, K) topics, columns sum to 1: the mean of documents drawn at random, on the mean of all words.
+
+    Each document counts as much as another, however long.
+    """
+    weight, seeds = recipe.seed_weight, recipe.seeds
+    mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
+    topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
+    lengths = documents.lengths()
+    for k, drawn in enumerate(random.integers(0, documents.D, (n_topics, seeds))):
+        for d in drawn:
+            entries = slice(documents.indptr[d], documents.indptr[d + 1])
+            share = weight / seeds * documents.counts[entries] / (lengths[d] or 1)
+            topics[documents.word_ids[entries], k] += share
+    return topics

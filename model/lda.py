@@ -8,31 +8,128 @@
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
 | rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
 
-The E-step is `_lda_local.py` (its loops `_lda_kernels.py`), lambda is `_topics.py`, Newton's steps for alpha
-and eta are `_newton.py`. Wherever the code asks for `_warm_start` it departs from the papers, for the reasons
-that `_lda_warm_start.py` gives.
+The E-step is `_lda_e_step.py` (its loops `_lda_kernels.py`), lambda is `_topics.py`, Newton's steps for alpha
+and eta are `_newton.py`.
+
+**The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
+the first few documents decide which topics live. Four measures mend that; the schedules among them follow the
+documents seen, so that the sizes of minibatches hardly matter (docs/decisions/0005-warm-start.md has the
+measurements). Their numbers are a `Recipe`:
+
+- *temperature*: for a while the E-step uses a large symmetric alpha, which falls geometrically; topics
+  separate slowly, along what many documents have in common;
+- *balance*: for a while small topics gain words and large ones lose them (`_topics.Balance`);
+- *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
+  minibatch counts by its size;
+- *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
+  exp(E[log beta]) nearly E[beta]: rare words are not punished for the little that was read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import psi
 
-from model import _checks as check
-from model import _lda_warm_start as warm
-from model._lda_local import LocalStep
-from model._newton import alpha_step, descend, eta_step
-from model._online import OnlineModel
-from model._state import MOST_ITERATIONS, Entry, State, array, flag, number, whole
-from model._topics import Topics, random_topics
+from model import options as check
+from model._topics import Balance, Topics, Vector, random_topics
+from model._words import Words, by_word
 from model.minibatch import Minibatch
+from model.online import OnlineModel
+from model.options import Option, prior
+from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, entries_of, upgraded
+
+if TYPE_CHECKING:
+    from model._lda_e_step import LDAStatistics, Limits
 
 PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
-SMALLEST_ALPHA = 1e-4
+
+
+@dataclass(frozen=True)
+class Recipe(Balance):
+    """The numbers of the warm start, and of the E-step's shortcuts.
+
+    The least alpha_k of the E-step falls from `first_alpha` to `last_alpha`, with which a learnt alpha
+    begins, within `annealing_documents` documents or the share `annealing_share` of a smaller corpus;
+    meanwhile the E-step makes at most `annealing_iterations`: more only hasten the topics' separation.
+    The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at
+    least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that
+    it lacks), and grows by `horizon_slope` for each document seen.
+    The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
+    first one (0: as it was drawn). A learnt alpha_k is at least `smallest_alpha`.
+    `infer` makes at most `inference_iterations`: more fit the words seen, not the unseen. In float32 a topic
+    leaves a document below `drop` expected words.
+    """
+
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "annealing_documents": (0, LARGEST),
+        "smallest_corpus": (0, LARGEST),
+        "random_share": (0, LARGEST),
+    }
+
+    first_alpha: float
+    last_alpha: float
+    annealing_documents: float
+    annealing_share: float
+    annealing_iterations: int
+    first_horizon: float
+    horizon_share: float
+    shortest_horizon: float
+    horizon_slope: float
+    smallest_corpus: float
+    random_share: float
+    smallest_alpha: float
+    inference_iterations: int
+    drop: float
+
+    def temperature(self, seen: float, n_documents: float) -> float:
+        """The least alpha_k of the E-step after `seen` documents; 0 when annealing is over."""
+        length = min(self.annealing_documents, self.annealing_share * n_documents)
+        if seen >= length:
+            return 0.0
+        return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** (seen / length))
+
+    def step_size(self, seen: float, documents: int, n_documents: float) -> float:
+        """rho of a minibatch of `documents` after `seen`: two halves of it forget nearly as much."""
+        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
+        return -math.expm1(-documents / (first + self.horizon_slope * seen))
+
+
+VERSION_1 = Recipe(
+    balance_power=0.8,
+    balance_documents=64_000.0,
+    balance_share=1.2,
+    balance_least=1e-3,
+    first_alpha=1.7,
+    last_alpha=0.02,
+    annealing_documents=16_000.0,
+    annealing_share=0.3,
+    annealing_iterations=20,
+    first_horizon=4_000.0,
+    horizon_share=0.3,
+    shortest_horizon=300.0,
+    horizon_slope=0.75,
+    smallest_corpus=1e6,
+    random_share=0.12,
+    smallest_alpha=1e-4,
+    inference_iterations=8,
+    drop=0.01,
+)
+"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+WARM = VERSION_1
+PAPER = replace(
+    VERSION_1,
+    balance_power=0.0,
+    annealing_documents=0.0,
+    smallest_corpus=0.0,
+    random_share=0.0,
+    inference_iterations=MOST_ITERATIONS,
+)
 
 
 class OnlineLDA(OnlineModel):
@@ -42,10 +139,10 @@ class OnlineLDA(OnlineModel):
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
-    warm_start: the departure from the papers that measures best (`_lda_warm_start.py`): alpha starts large,
-    topics are kept in balance at first, and without tau0 and kappa the step size follows the documents
-    seen. False is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is
-    on, unless both tau0 and kappa are given: who gives both asks for the papers' algorithm.
+    warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
+    are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
+    is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on, unless
+    both tau0 and kappa are given: who gives both asks for the papers' algorithm.
     initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13] footnote 6)
     dtype: "float32", or "float64" for comparisons (slow; no topic is dropped from a document)
     tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most `tolerance`
@@ -56,27 +153,36 @@ class OnlineLDA(OnlineModel):
     """
 
     kind = "lda"
-    default_batch_size = 1024
-    _kept: ClassVar[Mapping[str, tuple[str, Entry[Any]]]] = {
-        name: (name, entry)
-        for name, entry in {
-            "alpha": array("K", above=True),
-            "eta": number(above=True),
-            "_n_documents": number(1),
-            "_warm_start": flag,
-            "_own_steps": flag,
-            "_learn_alpha": flag,
-            "_learn_eta": flag,
-            "tau0": number(),
-            "kappa": number(0.5, 1),
-            "tolerance": number(),
-            "max_iterations": whole(0, MOST_ITERATIONS),
-            "_updates": whole(),
-            "_seen": whole(),
-            "_rho": number(0, 1),
-            "_words_since_eta": whole(),
-        }.items()
-    }
+    label = "online LDA"
+    options = (
+        prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
+        prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
+        Option(
+            "kappa",
+            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
+            least=0.5,
+            most=1,
+        ),
+        Option("tau0", "damps the first of these step sizes", least=0),
+    )
+
+    version = 2
+    parts: ClassVar = {"_topics": Topics.kept, "recipe": Recipe}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("alpha", type="float64", shape="K", least=TINY),
+        Entry("eta", least=TINY),
+        Entry("tau0", least=0),
+        Entry("kappa", least=0.5, most=1),
+        Entry("tolerance", least=0),
+        Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
+        Entry("warm_start", type="bool"),
+        Entry("learn_alpha", "_learn_alpha", "bool"),
+        Entry("learn_eta", "_learn_eta", "bool"),
+        Entry("own_steps", "_own_steps", "bool"),
+        Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
+        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+    )
 
     def __init__(
         self,
@@ -96,36 +202,26 @@ class OnlineLDA(OnlineModel):
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
-        check.positive_or_learn(alpha=alpha, eta=eta)
+        super().__init__(n_topics, n_words, n_documents, seed, threads)
+        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
         check.one_of(("gamma", "exponential"), initialization=initialization)
         check.one_of(("float32", "float64"), dtype=dtype)
-        super().__init__(n_documents, seed, threads)
-        self._warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
+        self.warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
+        self.recipe = WARM if self.warm_start else PAPER
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
-        self._own_steps = self._warm_start and tau0 is None and kappa is None
+        self._own_steps = self.warm_start and tau0 is None and kappa is None
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
-        check.step_size(self.tau0, self.kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = warm.LAST_ALPHA if self._warm_start else 1 / n_topics
+        first_alpha = self.recipe.last_alpha if self.warm_start else 1 / n_topics
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._topics = random_topics(
             self._random, initialization, n_topics, n_words, self._n_documents, self.eta, dtype
         )
-        self._seen = 0  # documents
         self._words_since_eta = 0
 
     # What it is
-
-    @property
-    def n_topics(self) -> int:
-        return self._topics.n_topics
-
-    @property
-    def n_words(self) -> int:
-        return self._topics.n_words
 
     @property
     def lambda_(self) -> NDArray[Any]:
@@ -134,19 +230,17 @@ class OnlineLDA(OnlineModel):
 
     def topics(self) -> NDArray[Any]:
         """(K, W) expected topics E[beta], rows sum to 1."""
-        return self._topics.expected().T
+        return self._topics.expected()
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
-        dtype = self._topics.dtype
-        rows: NDArray[Any] = self._topics.rows(word_ids, dtype) / self._topics.totals().astype(dtype)
-        return rows
+        return self._topics.expected_rows(word_ids)
 
-    def topic_shares(self) -> NDArray[np.float64]:
+    def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         return self._topics.shares()
 
-    def document_prior(self) -> NDArray[np.float64]:
+    def document_prior(self) -> Vector:
         """(K,) alpha."""
         return self.alpha.copy()
 
@@ -158,35 +252,46 @@ class OnlineLDA(OnlineModel):
         A minibatch without documents changes nothing. Raises ValueError for a word id out of range, before
         any change.
         """
+        from model._lda_e_step import e_step, proportions
+
+        batch.check_words(self.n_words)
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
-        batch.check_words(self.n_words)
-        alpha, balance, iterations = self.alpha, None, self.max_iterations
-        if self._warm_start:
-            alpha, balance = self._warm(batch)
-            if alpha is not self.alpha:
-                iterations = min(iterations, warm.ANNEALING_ITERATIONS)
-        local = LocalStep(self._topics, batch, alpha, self._workers, self.tolerance, iterations, balance)
+        corpus = max(self._n_documents, self.recipe.smallest_corpus)
+        if self._seen == 0 and self.recipe.random_share:
+            # The random lambda of before the first document weighs a share of the corpus, whatever its size.
+            self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
+        middle = self._seen + batch.D / 2
+        least = self.recipe.temperature(middle, self._n_documents)
+        annealing = bool(least > self.alpha.min())
+        alpha = np.maximum(self.alpha, least) if annealing else self.alpha
+        limits = self._limits(self.recipe.annealing_iterations if annealing else math.inf)
+        balance = self.recipe.balance(self._topics, middle, self._n_documents)
+        words = by_word(batch, self.n_words)
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        gamma, statistics = e_step(batch, words, rows, alpha, limits, self._workers)
         rho = self._step_size(batch.D)
-        local.m_step(rho, self.eta, self._corpus() / batch.D)
-        if self._learn_alpha and alpha is self.alpha:
-            self._update_alpha(local, batch, rho)
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
+        self._topics.step(rho, self.eta, corpus / batch.D, statistics, self._workers)
+        if self._learn_alpha and not annealing:
+            self._update_alpha(statistics, rho)
         if self._learn_eta:
-            self._update_eta(len(local.words.ids), rho)
+            self._update_eta(len(words.ids), rho)
         self._updates += 1
         self._seen += batch.D
         self._rho = rho
-        return local.proportions(self.alpha)
+        return proportions(gamma + (self.alpha - alpha).astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
         A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
-        iterations = self.max_iterations
-        if self._warm_start:
-            iterations = min(iterations, warm.INFERENCE_ITERATIONS)
-        return self._infer(batch, iterations).proportions(self.alpha)
+        from model._lda_e_step import ascend, proportions
+
+        limits = self._limits(self.recipe.inference_iterations)
+        words, rows = self._rows_of(batch)
+        return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -194,48 +299,47 @@ class OnlineLDA(OnlineModel):
         The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 3: no share of the
         topics' own term, and no factor for the size of the corpus. NaN where the documents have no word.
         """
+        from model._lda_e_step import ascend, document_bounds
+
         if batch.n_tokens == 0:
             return float("nan")
-        local = self._infer(batch, self.max_iterations)
-        return float(np.exp(-local.elbo().sum() / batch.n_tokens))
+        words, rows = self._rows_of(batch)
+        found = ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
+        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, found)
+        return float(np.exp(-bounds.sum() / batch.n_tokens))
 
-    def _infer(self, batch: Minibatch, iterations: int) -> LocalStep:
-        return LocalStep(self._topics, batch, self.alpha, self._workers, self.tolerance, iterations)
+    def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
+        """`bound_perplexity`, on documents with words."""
+        return {"bound_perplexity": self.bound_perplexity(batch)}
 
-    def _corpus(self) -> float:
-        """D of the statistics' D/S."""
-        return max(self._n_documents, warm.SMALLEST_CORPUS) if self._warm_start else self._n_documents
+    def _rows_of(self, batch: Minibatch) -> tuple[Words, NDArray[Any]]:
+        """The words of held-out documents and what these see of the topics."""
+        batch.check_words(self.n_words)
+        words = by_word(batch, self.n_words)
+        return words, self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+
+    def _limits(self, iterations: float = math.inf) -> Limits:
+        from model._lda_e_step import Limits
+
+        return Limits(self.tolerance, int(min(self.max_iterations, iterations)), self.recipe.drop)
 
     def _step_size(self, documents: int) -> float:
         if self._own_steps:
-            return warm.step_size(self._seen, documents, self._n_documents)
+            return self.recipe.step_size(self._seen, documents, self._n_documents)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2; with tau0 = 0 the first step is 1
         return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 
-    def _warm(self, batch: Minibatch) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """What the warm start does to a step: alpha and balance of its E-step; at first, lambda's mass."""
-        if self._seen == 0:
-            # The random lambda of before the first document weighs a share of the corpus, whatever its size.
-            mass = warm.RANDOM_SHARE * self._corpus() * max(batch.n_tokens / batch.D, 1.0)
-            self._topics.rescale(mass)
-        length = warm.annealing_length(self._n_documents)
-        middle = self._seen + batch.D / 2
-        least = warm.temperature(middle, length)
-        alpha = self.alpha if least <= self.alpha.min() else np.maximum(self.alpha, least)
-        return alpha, warm.balance(middle, length, self.topic_shares())
+    def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
+        from model._newton import alpha_step, descend
 
-    def _update_alpha(self, local: LocalStep, batch: Minibatch, rho: float) -> None:
-        if not self._warm_start:
+        if not self.warm_start:
             # alpha <- alpha - rho H^-1 g, [H10] section 2.2
-            step = alpha_step(self.alpha, batch.D, local.sum_Elog_theta())
+            step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
             self.alpha = descend(self.alpha, rho, step)
-            return
-        # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never negative.
-        total = self.alpha.sum()
-        fewer = np.sum(psi(total + batch.lengths()) - psi(total))
-        if fewer > 0:
-            ratio = np.clip(local.excess / fewer, 0.1, 10.0)
-            self.alpha = np.maximum(self.alpha * ratio**rho, SMALLEST_ALPHA)
+        elif statistics.growth > 0:
+            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, never negative.
+            ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
+            self.alpha = np.maximum(self.alpha * ratio**rho, self.recipe.smallest_alpha)
 
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.
@@ -243,18 +347,21 @@ class OnlineLDA(OnlineModel):
         The gradient costs K W. Minibatches with few words wait until together they have met as many as there
         are, so that the cost stays in proportion; others update eta every time.
         """
+        from model._newton import descend, eta_step
+
         self._words_since_eta += words
         if self._words_since_eta >= self.n_words / 8:
             self._words_since_eta = 0
             step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
             self.eta = float(descend(self.eta, rho, step))
 
-    # Where it is kept
+    def _contradiction(self) -> str:
+        return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
 
-    def _other_state(self) -> dict[str, Any]:
-        return {**self._topics.state(), "eta_lambda": self._topics.eta}
-
-    def _set_other_state(self, state: State) -> None:
-        self._topics = Topics.from_state(state, state.take("eta_lambda", number()))
-        if not self._topics.total_hat.any():
-            raise ValueError("the state's 'total_hat' must not be all 0")
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """Version 1 named some keys after private attributes and knew one recipe."""
+        recipe = VERSION_1 if state.get("_warm_start") else PAPER
+        names = ("n_documents", "warm_start", "own_steps", "learn_alpha", "learn_eta", "words_since_eta")
+        renamed = {f"_{name}": name for name in (*names, "updates", "rho")} | {"_seen": "documents_seen"}
+        return upgraded(state, renamed, recipe)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = np.iinfo(np.int32).max
+SMALLEST_COUNT = 1e-9
 
 
 class Minibatch:
@@ -18,22 +20,22 @@ class Minibatch:
 
     indptr: (D+1,) from 0, never falling, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
-    counts: (N,) whole numbers at least 0, kept as int32
+    counts: (N,) at least 0, kept as int32 where all are whole, else as float32: weights such as those of
+    TF-IDF count as so many words, documents are as long as their sum, and below 1e-9 they count as none
 
-    Any integer dtype is taken, and floats that are whole. Raises ValueError for anything else, before any
-    array is kept.
+    Any integer dtype is taken, and floats. Raises ValueError for anything else, before any array is kept.
     """
 
     __slots__ = ("counts", "indptr", "word_ids")
 
     indptr: NDArray[np.int64]
     word_ids: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    counts: NDArray[np.int32] | NDArray[np.float32]
 
     def __init__(self, indptr: ArrayLike, word_ids: ArrayLike, counts: ArrayLike) -> None:
         starts = _whole("indptr", indptr)
         ids = _whole("word_ids", word_ids)
-        times = _whole("counts", counts)
+        times = _counts(counts)
         if len(starts) == 0 or starts[0] != 0:
             raise ValueError("indptr must start with 0")
         if np.any(starts[1:] < starts[:-1]):
@@ -57,8 +59,21 @@ class Minibatch:
         return cls(matrix.indptr, matrix.indices, matrix.data)
 
     @classmethod
+    def concatenate(cls, parts: Sequence[Minibatch]) -> Minibatch:
+        """The documents of all parts, in order."""
+        ends = np.cumsum([0, *(len(part.word_ids) for part in parts)])
+        return cls(
+            np.concatenate([[0], *(end + part.indptr[1:] for end, part in zip(ends, parts, strict=False))]),
+            np.concatenate([part.word_ids for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    @classmethod
     def _of(
-        cls, indptr: NDArray[np.int64], word_ids: NDArray[np.int32], counts: NDArray[np.int32]
+        cls,
+        indptr: NDArray[np.int64],
+        word_ids: NDArray[np.int32],
+        counts: NDArray[np.int32] | NDArray[np.float32],
     ) -> Minibatch:
         """Arrays that are already canonical."""
         batch = cls.__new__(cls)
@@ -71,9 +86,11 @@ class Minibatch:
         return len(self.indptr) - 1
 
     @property
-    def n_tokens(self) -> int:
-        """Number of words, repetitions included."""
-        return int(self.counts.sum(dtype=np.int64))
+    def n_tokens(self) -> float:
+        """Number of words, repetitions included: an int where all counts are whole."""
+        if self.counts.dtype == np.int32:
+            return int(self.counts.sum(dtype=np.int64))
+        return float(self.counts.sum(dtype=np.float64))
 
     def __len__(self) -> int:
         return self.D
@@ -94,8 +111,10 @@ class Minibatch:
     def __repr__(self) -> str:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
 
-    def lengths(self) -> NDArray[np.int64]:
-        """Words in each document, repetitions included, (D,) int64."""
+    def lengths(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Words in each document, repetitions included, (D,) int64, or float64 where not all are whole."""
+        if self.counts.dtype != np.int32:
+            return np.bincount(self.documents(), self.counts, self.D)
         running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
         lengths: NDArray[np.int64] = running[self.indptr[1:]] - running[self.indptr[:-1]]
         return lengths
@@ -108,6 +127,16 @@ class Minibatch:
         """Raise ValueError if a word id is not below `n_words`."""
         if len(self.word_ids) and (largest := int(self.word_ids.max())) >= n_words:
             raise ValueError(f"word id {largest} is out of range: the vocabulary has {n_words} words")
+
+
+def _counts(values: ArrayLike) -> NDArray[np.int64] | NDArray[np.float32]:
+    """As int64 where all are whole, else as float32; ValueError for what are no counts."""
+    array = np.asarray(values)
+    if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
+        return _whole("counts", array)
+    if not np.all(np.isfinite(array)):
+        raise ValueError("counts must be finite")
+    return np.where(np.abs(array) < SMALLEST_COUNT, 0, np.minimum(array, 1e30)).astype(np.float32)
 
 
 def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
@@ -131,8 +160,8 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
 
 
 def _canonical(
-    indptr: NDArray[np.int64], word_ids: NDArray[np.int64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    indptr: NDArray[np.int64], word_ids: NDArray[np.int64], counts: NDArray[np.int64] | NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | NDArray[np.float32]]:
     """Within each document: ids increasing, each once, no zero counts."""
     documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
@@ -149,4 +178,5 @@ def _canonical(
         documents, word_ids = documents[first], word_ids[first]
         sizes = np.bincount(documents, minlength=len(indptr) - 1)
         indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return indptr.astype(np.int64), word_ids.astype(np.int32), counts.astype(np.int32)
+    narrow = counts.astype(np.int32) if counts.dtype == np.int64 else counts.astype(np.float32)
+    return indptr.astype(np.int64), word_ids.astype(np.int32), narrow

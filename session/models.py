@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model import KINDS
+from model import OnlineModel, kinds
 from session.errors import Damaged
 from session.records import ModelStatus
 from session.specs import ModelSpec
@@ -11,18 +11,18 @@ from session.specs import ModelSpec
 
 def default_batch_size(spec: ModelSpec) -> int:
     """The batch size of a model, its kind's where the spec sets none."""
-    return spec.batch_size or int(KINDS[spec.kind].default_batch_size)
+    return spec.batch_size or kinds.load(spec.kind).default_batch_size
 
 
-def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Any:
+def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
     """A model as its spec says, before its first article."""
-    return KINDS[spec.kind](n_words=n_words, n_documents=n_documents, seed=seed, **spec.parameters())
+    return kinds.load(spec.kind).create(spec.topics, n_words, n_documents, spec.options(), seed)
 
 
-def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> Any:
+def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
     """The model that had this state. Raises :class:`Damaged` where that is not the model stored there."""
     try:
-        model = KINDS[stored.kind].from_state(state)
+        model = kinds.load(stored.kind).from_state(state)
     except ValueError as error:
         raise Damaged(f"model {stored.name}: {error}") from None
     if (model.n_topics, model.n_words) != (stored.topics, n_words):

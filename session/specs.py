@@ -39,14 +39,10 @@ class ModelSpec:
         """Plain values, defaults left out."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
-    def parameters(self) -> dict[str, Any]:
-        """Keyword arguments for the model's class, beside sizes, seed and threads."""
-        names = {"alpha": self.alpha, "eta": self.eta, "kappa": self.kappa, "tau0": self.tau0}
-        if self.kind == "hdp":
-            names |= {"max_topics": self.topics, "omega": self.omega}
-        else:
-            names["n_topics"] = self.topics
-        return {key: value for key, value in names.items() if value is not None}
+    def options(self) -> dict[str, Any]:
+        """The model's options that are set."""
+        names = ("alpha", "eta", "omega", "kappa", "tau0")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 def parse_specs(texts: Sequence[str], defaults: Mapping[str, object]) -> tuple[ModelSpec, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import KINDS, Minibatch
+from model import Minibatch
 from session.models import new_model
 from session.specs import ModelSpec
 from session.training.evaluation import HeldOut
@@ -28,7 +28,8 @@ def warm_up(specs: Sequence[ModelSpec]) -> None:
     held_out = HeldOut(batch, 0)
     for spec in specs:
         # As the trainer does it: a model made from its state may mean other types to the compiler.
-        model = KINDS[spec.kind].from_state(new_model(spec, WORDS, DOCUMENTS, 0).state())
+        new = new_model(spec, WORDS, DOCUMENTS, 0)
+        model = type(new).from_state(new.state())
         model.learn(batch)
         held_out.measure(model, model.topics())
         model.infer(batch)

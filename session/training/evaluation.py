@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model import CompletionSet, Minibatch, npmi
+from model import CompletionSet, Minibatch, OnlineModel, npmi
 from model.coherence import top_words
 
 SNAPSHOT_WORDS = 20
@@ -28,12 +28,11 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(self, model: Any, topics: NDArray[Any]) -> dict[str, float]:
+    def measure(self, model: OnlineModel, topics: NDArray[Any]) -> dict[str, float]:
         """Every metric that the model has, by name; the model stays as it is. ``topics``: its topics()."""
         log_likelihood = self._completion.score(model)
         values = {"log_likelihood": log_likelihood, "perplexity": float(np.exp(-log_likelihood))}
-        if hasattr(model, "bound_perplexity"):
-            values["bound_perplexity"] = float(model.bound_perplexity(self._batch))
+        values |= model.own_metrics(self._batch)
         values["npmi"] = float(np.mean(npmi(topics, self._batch)))
         values["topics_in_use"] = float(model.topics_in_use())
         return {name: value for name, value in values.items() if np.isfinite(value)}

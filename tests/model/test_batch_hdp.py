@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from model import BatchHDP, Minibatch, OnlineHDP, _hdp_local
-from model._hdp_local import Corpus
-from model._hdp_sticks import Elog_sticks, expected_sticks
-from model._words import by_word
+from model import BatchHDP, Minibatch, OnlineHDP
+from model._hdp_e_step import Corpus, Elog_sticks, bounds, figure_9, sum_statistics
+from model._words import distinct
+from model.hdp import expected_sticks
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import topics_elbo
 
@@ -66,14 +66,13 @@ def test_corpus_bound_is_a_divergence_term_by_term(documents):
 def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
     """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
     model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
-    words = by_word(documents, 30)
+    words = distinct(documents, 30)
     rows, a, b = model._topics.Elog_rows(words.ids), model.a, model.b
     corpus = Corpus(rows, expected_sticks(a, b), Elog_sticks(a, b))
-    local = _hdp_local.figure_9(model._workers, documents, words.local, corpus, 3, 1.0, 1e-3, 9)
-    model._topics.decay(1.0, model.eta)
-    model._finish(
-        1.0, 1.0, *_hdp_local.add_statistics(model._workers, documents, local, 1.0, model._topics.hat)
-    )
+    local = figure_9(documents, words.local, corpus, 3, 1.0, 1e-3, 9, model._workers)
+    statistics = sum_statistics(documents, local, 30, model._workers)
+    model._topics.step(1.0, model.eta, 1.0, statistics, model._workers)
+    model._step_sticks(1.0, 1.0, statistics.mass, statistics.tables)
 
     def elbo(name=None, place=None, step=0.0):
         state = model.state()
@@ -81,14 +80,9 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
             state[name][place] += step
             state["total_hat"] = state["lambda_hat"].sum(axis=0)
         moved = BatchHDP.from_state(state)
-        of_documents = _hdp_local.bounds(
-            moved._workers,
-            documents,
-            words.local,
-            moved._topics.Elog_rows(words.ids),
-            Elog_sticks(moved.a, moved.b),
-            moved.alpha,
-            local,
+        Elog_rows, Elog_sigma = moved._topics.Elog_rows(words.ids), Elog_sticks(moved.a, moved.b)
+        of_documents = bounds(
+            documents, words.local, Elog_rows, Elog_sigma, moved.alpha, local, moved._workers
         )
         return of_documents.sum() + moved.corpus_bound()
 

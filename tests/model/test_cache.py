@@ -10,10 +10,10 @@ from tests.model.conftest import needs_jit
 SCRIPT = """
 import hashlib
 import numpy as np
-from model import KINDS, Minibatch
+from model import Minibatch, kinds
 random = np.random.default_rng(0)
-for kind in KINDS:
-    model = KINDS[kind](n_words=300, n_documents=900, **{"max_topics" if kind == "hdp" else "n_topics": 8})
+for kind in kinds.names():
+    model = kinds.load(kind).create(8, 300, 900)
     for _ in range(4):
         rows = random.multinomial(60, random.dirichlet(np.full(300, 0.05), 8).mean(axis=0), size=100)
         indptr = np.concatenate([[0], np.cumsum((rows > 0).sum(axis=1))])

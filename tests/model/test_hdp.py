@@ -1,9 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import psi
 
 from model import Minibatch
-from model import hdp as hdp_module
 from model.hdp import OnlineHDP
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
@@ -274,9 +275,9 @@ def test_finds_planted_topics():
 
 
 @pytest.mark.parametrize("sizes", [[24], [1] * 24, [2, 3, 19], [16, 8]])
-def test_starts_from_the_first_documents_however_they_come(documents, sizes, monkeypatch):
-    monkeypatch.setattr(hdp_module, "FIRST", 24)
+def test_starts_from_the_first_documents_however_they_come(documents, sizes):
     model = make(dtype="float64")
+    model.recipe = replace(model.recipe, first_documents=24)
     position = 0
     for size in sizes:
         theta = model.learn(documents[position : position + size])
@@ -285,7 +286,7 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes, mon
     assert model.updates == len(sizes)
     # Everything starts over once the first documents are there: nothing of the order is left but the draws.
     assert model.state()["started_from"] == 24
-    assert not model.state()["starting"]
+    assert len(model.state()["first_counts"]) == 0
     model.learn(documents)
     assert model.updates == len(sizes) + 1
 

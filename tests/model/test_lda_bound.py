@@ -8,8 +8,9 @@ from scipy.special import gammaln
 
 from model import BatchLDA, Minibatch, OnlineLDA
 from model._blocks import Workers
-from model._lda_local import LocalStep
+from model._lda_e_step import Limits, ascend, document_bounds, e_step
 from model._topics import Topics
+from model._words import by_word
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 
@@ -49,14 +50,31 @@ def test_the_elbo_is_below_the_log_evidence(documents, alpha, eta):
         assert m.elbo[-1] > evidence - 6
 
 
-def converged(documents, alpha):
-    topics = Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
-    return topics, LocalStep(topics, documents, alpha, Workers(1), 1e-13, 5000)
+ONE = Workers(1)
+TO_THE_END = Limits(1e-13, 5000, 0.0)
+
+
+def seen_by(documents, topics):
+    """What documents see of the topics: their words, and the rows of these."""
+    words = by_word(documents, topics.n_words)
+    return words, topics.exp_Elog_rows(words.ids, ONE, np.ones(topics.n_topics))
+
+
+def bounds_of(documents, topics, alpha, limits):
+    """gamma and the documents' bounds after an E-step."""
+    words, rows = seen_by(documents, topics)
+    found = ascend(documents, words, rows, alpha, limits, ONE)
+    return found.gamma, document_bounds(topics, documents, words, rows, alpha, found)
+
+
+def some_topics():
+    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
 
 
 def test_slopes_vanish_where_a_document_converged(documents):
     alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
-    topics, local = converged(documents, alpha)
+    topics = some_topics()
+    found, bounds = bounds_of(documents, topics, alpha, TO_THE_END)
     Elog_beta = Elog_dirichlet(topics.lambda_())
 
     def elbo(ids, counts, gamma):
@@ -69,8 +87,8 @@ def test_slopes_vanish_where_a_document_converged(documents):
         ids, counts = words_of(documents, d)
         if not len(ids):
             continue
-        gamma = local.gamma[d]
-        assert local.elbo()[d] == pytest.approx(elbo(ids, counts, gamma), rel=1e-9)
+        gamma = found[d]
+        assert bounds[d] == pytest.approx(elbo(ids, counts, gamma), rel=1e-9)
         for k in range(5):
             h = np.zeros(5)
             h[k] = 1e-4 * gamma[k]
@@ -80,9 +98,10 @@ def test_slopes_vanish_where_a_document_converged(documents):
 
 def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
     alpha, eta = np.full(5, 0.3), 0.2
-    topics, local = converged(documents, alpha)
+    topics = some_topics()
+    _, found = e_step(documents, *seen_by(documents, topics), alpha, TO_THE_END, ONE)
     statistics = -eta * np.ones((5, 30))
-    local.m_step(1.0, eta, 1.0)
+    topics.step(1.0, eta, 1.0, found, ONE)
     lambda_ = topics.lambda_()
     statistics += lambda_
 
@@ -97,19 +116,18 @@ def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
 
 
 def test_more_iterations_never_lower_a_documents_elbo(documents):
-    topics, _ = converged(documents, np.full(5, 0.1))
+    topics = some_topics()
     last = np.full(documents.D, -np.inf)
     for iterations in range(12):
-        local = LocalStep(topics, documents, np.full(5, 0.1), Workers(1), 0.0, iterations)
-        now = local.elbo()
+        _, now = bounds_of(documents, topics, np.full(5, 0.1), Limits(0.0, iterations, 0.0))
         assert (now >= last - 1e-9).all()
         last = now
 
 
 def test_sum_Elog_theta_is_that_of_gamma(documents):
     alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
-    _, local = converged(documents, alpha)
-    np.testing.assert_allclose(local.sum_Elog_theta(), Elog_dirichlet(local.gamma).sum(axis=0), rtol=1e-9)
+    gamma, found = e_step(documents, *seen_by(documents, some_topics()), alpha, TO_THE_END, ONE)
+    np.testing.assert_allclose(found.sum_Elog_theta(alpha), Elog_dirichlet(gamma).sum(axis=0), rtol=1e-9)
 
 
 def test_topics_elbo_and_sums_are_the_oracles():
@@ -130,8 +148,8 @@ def test_learnt_alpha_and_eta_raise_the_bound():
         for _ in range(20):
             for start in range(0, 400, 50):
                 m.learn(batch[start : start + 50])
-        local = LocalStep(m._topics, batch, m.alpha, Workers(1), 1e-8, 500)
-        bounds[learn] = local.elbo().sum() + m._topics.elbo(m.eta)
+        _, of_documents = bounds_of(batch, m._topics, m.alpha, Limits(1e-8, 500, 0.0))
+        bounds[learn] = of_documents.sum() + m._topics.elbo(m.eta)
         if learn:
             assert m.alpha.mean() == pytest.approx(0.3, rel=0.35)
             assert len(set(m.alpha)) == 4

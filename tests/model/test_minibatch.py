@@ -34,9 +34,12 @@ def test_takes_any_whole_numbers(dtype):
         (([0, 2], [0, -1], [1, 1]), "word_ids must not be negative"),
         (([0, 2], [0, 2**31], [1, 1]), "exceed"),
         (([0, 2], [0, 1], [1, -1]), "counts must not be negative"),
-        (([0, 2], [0, 1], [1, 0.5]), "whole"),
-        (([0, 2], [0, 1], [1, np.nan]), "whole"),
+        (([0, 2], [0, 0.5], [1, 1]), "word_ids must be whole"),
+        (([0, 2], [0, 1], [1, np.nan]), "finite"),
         (([0, 2], [0, 1], [1, np.inf]), "whole"),
+        (([0, 2], [0, 1], [0.5, np.inf]), "finite"),
+        (([0, 2], [0, 1], [0.5, -0.5]), "counts must not be negative"),
+        (([0, 2], [0, 1], [0.5, 1e300]), "exceed"),
         (([0, 2], [0, 1], [1, 2**31]), "exceed"),
         (([0, 2], [0, 0], [2**30, 2**30]), "exceed"),
         (([0, 2], [0, 1], ["a", "b"]), "whole"),
@@ -87,3 +90,22 @@ def test_word_ids_are_checked_against_a_vocabulary():
     batch.check_words(5)
     with pytest.raises(ValueError, match="word id 4 is out of range"):
         batch.check_words(4)
+
+
+def test_weights_that_are_not_whole_are_kept_as_float32():
+    batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
+    assert batch.counts.dtype == np.float32
+    assert batch.word_ids.tolist() == [2, 5, 3]
+    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
+    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
+    assert batch.n_tokens == 4.25
+    assert batch[2:].n_tokens == 1.5
+
+
+def test_documents_of_several_minibatches_together():
+    parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
+    batch = Minibatch.concatenate(parts)
+    assert batch.indptr.tolist() == [0, 2, 2, 3]
+    assert batch.word_ids.tolist() == [1, 3, 0]
+    assert batch.counts.tolist() == [1.0, 2.0, 0.5]
+    assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32

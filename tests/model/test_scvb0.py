@@ -50,8 +50,7 @@ def test_inference_is_passes_over_the_document(documents):
 def test_float32_follows_the_oracle_over_many_updates():
     batch, _ = planted(400, n_words=30)
     model, exact = make(alpha=0.1), make(alpha=0.1, dtype="float64")
-    exact._N_phi_hat[:] = model._N_phi_hat
-    exact._N_Z[:] = model._N_Z
+    exact._topics.hat[:], exact._topics.total_hat[:] = model._topics.hat, model._topics.total_hat
     for t in range(1000):
         part = batch[t % 20 * 20 :][:20]
         model.learn(part)
@@ -227,7 +226,7 @@ def test_adaptive_step_is_that_of_whole_matrices():
     mean_g, mean_gg, window = np.zeros((40, 5)), 0.0, 0.0
     for t in range(8):
         part, N_phi, N_Z = batch[t * 50 :][:50], model.N_phi, model.N_Z
-        share = model._documents_seen / (400 * 2 / 3)
+        share = t * 50 / (400 * 2 / 3)
         factors = (N_Z / N_Z.mean()) ** (-0.5 * max(0, 1 - share))
         _, N_hat, _ = oracle.learn(
             part, N_phi, N_Z, model.alpha, model.eta, 16_000, 1.0, (1, 1, 0.7), 1, factors

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from model._special import digamma, exp_digamma_first
+from model._special import digamma, exp_digamma_first, log_first
 
 X = np.concatenate([np.logspace(-3, 6, 300), np.linspace(0.01, 30, 300)])
 
@@ -18,3 +18,11 @@ def test_exp_digamma(dtype, rtol):
     exp_digamma_first(len(x), x, out)
     expected = np.exp(scipy.special.psi(x.astype(np.float64)))
     np.testing.assert_allclose(out, expected, rtol=rtol, atol=1e-30)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+def test_log(dtype, atol):
+    x = X.astype(dtype)
+    out = np.empty_like(x)
+    log_first(len(x), x, out)
+    np.testing.assert_allclose(out, np.log(x.astype(np.float64)), rtol=2e-7, atol=atol)

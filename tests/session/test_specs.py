@@ -102,6 +102,6 @@ def test_settings_survive_the_file():
 
 def test_only_scvb0_finds_its_own_steps():
     (spec,) = parse_specs(["scvb0:kappa=adaptive"], {})
-    assert spec.parameters()["kappa"] == "adaptive"
+    assert spec.options()["kappa"] == "adaptive"
     with pytest.raises(BadUsage, match="kappa=adaptive"):
         parse_specs(["lda:kappa=adaptive"], {})

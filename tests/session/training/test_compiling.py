@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from model import KINDS, Minibatch
+from model import Minibatch, kinds
 from session.models import new_model
 from session.request import TrainRequest
 from session.training.compiling import warm_up
@@ -29,7 +29,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up(spec: str) -> None:
     words = np.concatenate([np.sort(rng.choice(500, 20, replace=False)) for _ in range(30)]).astype(np.int32)
     batch = Minibatch(indptr, words, rng.integers(1, 4, 600).astype(np.int32))
     with event.install_listener("numba:compile", Listener()):
-        model = KINDS[parsed.kind].from_state(new_model(parsed, 500, 1000, 0).state())
+        model = kinds.load(parsed.kind).from_state(new_model(parsed, 500, 1000, 0).state())
         model.learn(batch)
         HeldOut(batch, 0).measure(model, model.topics())
         model.infer(batch)

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from model import KINDS
+from model import kinds
 from session.storage.documents import Block, Documents
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
@@ -121,7 +121,7 @@ def sessions(tmp_path, corpus, new_session):
 
 @pytest.mark.parametrize("threads", [(1,), (2,), (1, 2)])
 def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, threads, states, assert_same_states):
-    assert set(MODELS) == set(KINDS)
+    assert set(MODELS) == set(kinds.names())
     calm = sessions("calm")
     Driver(calm, corpus).run()
     deaths = 0

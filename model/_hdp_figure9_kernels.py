@@ -1,7 +1,20 @@
 """The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it climbs.
 
-Symbols and layout as in `_hdp_kernels`; here every document has T tables and every table all K topics.
-Elog_rows: (U, K) E[log beta] of the minibatch's words, a row a word.
+| symbol | shape and type | meaning |
+|---|---|---|
+| start, stop | numbers | the documents that a call is about |
+| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `_loops` |
+| Elog_rows | (U, K) floats | E[log beta] of the minibatch's words, a row a word |
+| Elog_sigma | (K,) floats | E[log sigma_k(v)]: the corpus sticks |
+| tables | (N, T) floats | n_dw phi_dwi |
+| zeta | (D, T, K) floats | a table's topics; in `document_bounds` (D, T, C), of those in `topics` |
+| topics, n_topics | (D, T, C), (D, T) int32 | a table's topics and how many, as in `_hdp_kernels` |
+| theta | (D, K) floats | sum_i E[sigma_i(pi)] zeta_i |
+| bounds | (D,) float64 | a document's terms of the ELBO |
+
+Here every document has T tables and every table all K topics. Within a document: ids, n_dw (n,) are the rows
+of its words and their counts, here (n, T) its part of `tables`, words (T,) float64 the sums of that, gamma
+(T, 2) and Elog_pi (T,) float64 its sticks.
 """
 
 from __future__ import annotations
@@ -12,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._jit import kernel
-from model._loops import Floats
+from model._loops import Counts, Floats
 from model._special import digamma
 
 Vector = NDArray[np.float64]
@@ -24,7 +37,7 @@ def ascend(
     stop: int,
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: Counts,
     Elog_rows: Floats,
     Elog_sigma: Floats,
     alpha: float,
@@ -37,7 +50,7 @@ def ascend(
 ) -> None:
     """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
 
-    fresh: start with lines 5 and 6; else from the phi in `tables`. theta (D, K): sum_i E[sigma_i(pi)] zeta_i.
+    fresh: start with lines 5 and 6; else from the phi in `tables`.
     """
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
@@ -71,13 +84,20 @@ def ascend(
             if change <= tolerance * total:
                 break
         document_sticks(alpha, words, gamma, Elog_pi)
-        theta[d, :] = 0
-        rest = 1.0
-        for i in range(T):
-            stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1]) if i < T - 1 else 1.0
-            for k in range(zeta.shape[2]):
-                theta[d, k] += rest * stick * zeta[d, i, k]
-            rest *= 1 - stick
+        expected_proportions(gamma, zeta[d], theta[d])
+
+
+@kernel
+def expected_proportions(gamma: Vector, zeta: Floats, theta: Floats) -> None:
+    """theta (K,) = sum_i E[sigma_i(pi)] zeta_i, zeta (T, K)."""
+    T = zeta.shape[0]
+    theta[:] = 0
+    rest = 1.0
+    for i in range(T):
+        stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1]) if i < T - 1 else 1.0
+        for k in range(zeta.shape[1]):
+            theta[k] += rest * stick * zeta[i, k]
+        rest *= 1 - stick
 
 
 @kernel
@@ -116,7 +136,7 @@ def choose_topics(
 @kernel
 def assign_words(
     ids: NDArray[np.int32],
-    n_dw: NDArray[np.int32],
+    n_dw: Counts,
     Elog_rows: Floats,
     Elog_pi: Vector,
     zeta: Floats,
@@ -154,7 +174,7 @@ def document_bounds(
     stop: int,
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: Counts,
     Elog_rows: Floats,
     Elog_sigma: Floats,
     alpha: float,
@@ -186,15 +206,10 @@ def document_bounds(
             rest = max(rest - words, 0.0)
             Elog_pi = before
             if i < T - 1:
-                gamma1, gamma2 = 1 + words, alpha + rest
-                both = digamma(gamma1 + gamma2)
-                Elog_v, Elog_not_v = digamma(gamma1) - both, digamma(gamma2) - both
+                Elog_v, Elog_not_v, of_stick = stick_bound(alpha, 1 + words, alpha + rest)
                 Elog_pi += Elog_v
                 before += Elog_not_v
-                # E[log p(pi_i | alpha)] - E[log q(pi_i)]
-                bound += math.log(alpha) + (alpha - 1) * Elog_not_v
-                bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
-                bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)
+                bound += of_stick
             # E[log p(z | pi)] - E[log q(z)]
             for j in range(first, last):
                 if tables[j, i] > 0:
@@ -209,3 +224,14 @@ def document_bounds(
                     for j in range(first, last):
                         bound += share * tables[j, i] * Elog_rows[local[j], k]
         bounds[d] = bound
+
+
+@kernel
+def stick_bound(alpha: float, gamma1: float, gamma2: float) -> tuple[float, float, float]:
+    """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log q(pi_i)]."""
+    both = digamma(gamma1 + gamma2)
+    Elog_v, Elog_not_v = digamma(gamma1) - both, digamma(gamma2) - both
+    bound = math.log(alpha) + (alpha - 1) * Elog_not_v
+    bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
+    bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)
+    return Elog_v, Elog_not_v, bound

@@ -1,0 +1,148 @@
+"""SCVB0's E-step, [F13] algorithm 2, its inner loops: from documents and topics to N_theta and statistics.
+
+Pure functions: they change nothing that they are given. `words` are the distinct words of a minibatch, and
+`rows` what its documents see of the topics, `word_rows` of these words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import psi
+
+from model import _scvb0_kernels as kernels
+from model._adaptive_step import BUCKETS, Sketch
+from model._blocks import Workers
+from model._loops import padded
+from model._topics import Statistics, Topics, Vector
+from model._words import Distinct
+from model.minibatch import Minibatch
+from model.scvb0 import StepSizes
+
+DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
+MAX_BLOCKS = 8
+MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
+INFERENCE_BLOCK = 256
+WORD_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class SCVB0Statistics(Statistics):
+    """`sums` are those of m gamma, padded; sketch: (BUCKETS, K) float64 theirs, or (0, K)."""
+
+    sketch: Vector
+
+
+def word_rows(topics: Topics, words: Distinct, balance: Vector, workers: Workers) -> NDArray[Any]:
+    """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
+    ids, dtype = words.ids, topics.dtype
+    rows = np.empty((len(ids), padded(topics.n_topics)), dtype)
+    weight = balance / topics.totals()
+    relative = (weight / weight.max()).astype(dtype)
+    scale, eta = dtype.type(topics.scale), dtype.type(topics.eta)
+
+    def block(start: int, stop: int) -> None:
+        kernels.word_rows(start, stop, ids, topics.hat, scale, eta, relative, rows)
+
+    workers.map(block, len(ids), WORD_BLOCK)
+    return rows
+
+
+def e_step(
+    batch: Minibatch,
+    words: Distinct,
+    rows: NDArray[Any],
+    alpha: Vector,
+    steps: StepSizes,
+    n: int,
+    sketch: Sketch | None,
+    workers: Workers,
+) -> tuple[NDArray[Any], SCVB0Statistics]:
+    """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
+    K, U, K_padded = len(alpha), *rows.shape
+    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // (U * K_padded)))
+    size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
+    blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
+    theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)
+    hashes = sketch or Sketch(0)
+    buckets = BUCKETS if sketch else 0
+
+    def block(start: int, stop: int) -> tuple[Vector, NDArray[Any]]:
+        mass, of_block = np.zeros(K), np.zeros((buckets, K), rows.dtype)
+        kernels.sum_statistics(start, stop, words.ids, blocks, hashes.bucket, hashes.sign, mass, of_block)
+        return mass, of_block
+
+    parts = workers.map(block, U, WORD_BLOCK)
+    mass = sum((part[0] for part in parts), np.zeros(K))
+    sketched = sum((part[1] for part in parts), np.zeros((buckets, K)))
+    return theta, SCVB0Statistics(words.ids, blocks[0], mass, sketched)
+
+
+def passes(
+    batch: Minibatch,
+    words: Distinct,
+    rows: NDArray[Any],
+    alpha: Vector,
+    steps: StepSizes,
+    n: int,
+    workers: Workers,
+) -> NDArray[Any]:
+    """N_theta + alpha after n passes over the words of each document, (D, K)."""
+    nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
+    return _passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers)
+
+
+def _passes(
+    batch: Minibatch,
+    words: Distinct,
+    rows: NDArray[Any],
+    alpha: Vector,
+    steps: StepSizes,
+    n: int,
+    size: int,
+    blocks: NDArray[Any],
+    workers: Workers,
+) -> NDArray[Any]:
+    """The same, a block of `size` documents at a time, whose sums of m gamma go to a block of `blocks`.
+
+    blocks: (blocks, U, K'), or (1, 0, K') for no sums
+    """
+    K, dtype = len(alpha), rows.dtype
+    keep = steps.keep(n * int(np.diff(batch.indptr).max(initial=0))).astype(dtype)
+    padded_alpha = np.zeros(rows.shape[1], dtype)
+    padded_alpha[:K] = alpha
+    theta = np.empty((batch.D, rows.shape[1]), dtype)
+
+    def block(start: int, stop: int) -> None:
+        sums = blocks[start // size if blocks.shape[1] else 0]
+        kernels.documents(
+            start, stop, batch.indptr, words.local, batch.counts, rows, padded_alpha, keep, n, theta, sums
+        )
+
+    workers.map(block, batch.D, size)
+    return theta[:, :K]
+
+
+def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
+    """(D, K) N_theta + alpha, rows scaled to sum to 1."""
+    proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+    return proportions
+
+
+def sum_Elog_theta(theta: NDArray[Any], lengths: NDArray[Any], alpha: Vector) -> tuple[Vector, int]:
+    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as of `e_step`.
+
+    Given the topics of its words, N_k of them k, a document has E[log theta_k] = psi(alpha_k + N_k) -
+    psi(sum alpha + C_j). N_theta is N's mean n, but psi bends too much near 0 to be taken there: N = 0,
+    with probability exp(-n), and N > 0, at its mean, are taken apart (docs/derivations.md).
+    """
+    C_j = lengths[lengths > 0]
+    n = np.maximum(theta[lengths > 0] - alpha, 1e-12)
+    some = -np.expm1(-n)
+    Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
+    Elog_theta -= psi(alpha.sum() + C_j)[:, None]
+    sums: Vector = Elog_theta.sum(axis=0)
+    return sums, len(C_j)

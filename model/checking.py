@@ -1,0 +1,286 @@
+"""What every kind of model promises, as a check that anybody's model can be put through."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.completion import document_completion
+from model.minibatch import Minibatch
+from model.online import OnlineModel
+from model.options import Option
+
+Make = Callable[..., OnlineModel]
+
+W = 40  # words, of which each of 4 topics has 10 to itself
+TOPICS = 6
+
+
+def check_model(kind: type[OnlineModel], **options: Any) -> None:
+    """Put a kind of model through all `CHECKS`, on small data; options: for the model, beside its sizes.
+
+    Raises AssertionError, with a line that says what was expected, for the first promise that is broken.
+    """
+    for check in CHECKS:
+        check(kind, options)
+
+
+def planted_documents(n_documents: int, seed: int = 0) -> Minibatch:
+    """Documents of some 40 words from 4 known topics."""
+    random = np.random.default_rng(seed)
+    beta = np.full((4, W), 0.1 / W)
+    for k in range(4):
+        beta[k, k * W // 4 : (k + 1) * W // 4] += 0.9 * 4 / W
+    theta = random.dirichlet(np.full(4, 0.1), n_documents)
+    counts = np.array([random.multinomial(random.poisson(40) + 1, p) for p in theta @ beta])
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
+    return Minibatch(indptr, np.nonzero(counts)[1], counts[counts > 0])
+
+
+def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Its class attributes are data of the right types, and no method is left to write."""
+    assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
+    for name in ("kind", "label"):
+        assert isinstance(getattr(kind, name, None), str), f"expected {name} to be text"
+    for name in ("default_topics", "most_topics", "default_batch_size", "version"):
+        assert isinstance(getattr(kind, name), int), f"expected {name} to be a whole number"
+        assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
+    assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
+    names = [option.name for option in kind.options]
+    assert all(isinstance(option, Option) for option in kind.options), "expected options to be Options"
+    assert len(set(names)) == len(names), f"expected options of different names, found {names}"
+    for option in kind.options:
+        assert option.parse(None) == option.default, f"expected None to give {option.name}'s default"
+        if option.default is not None:
+            taken = option.parse(str(option.default))
+            assert taken == option.default, f"expected {option.name} to take its own default"
+            _maker(kind, options)(**{option.name: option.default})
+
+
+def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Sizes, types and sums of all that it returns, before, while and after it learns."""
+    model = _maker(kind, options)()
+    K = model.n_topics
+    assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
+    assert model.n_documents == 300, "expected n_documents as given"
+    assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
+    for t, batch in enumerate(_minibatches()):
+        _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
+        assert model.updates == t + 1, f"expected {t + 1} updates after {t + 1} minibatches"
+        assert 0 < model.rho <= 1, f"expected rho within 0 and 1, found {model.rho}"
+    batch = _minibatches()[0]
+    _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
+    _check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
+    topics = model.topics()
+    _check_rows("topics", topics, (K, W))
+    ids = np.array([3, 1, 7])
+    rows = model.topic_rows(ids)
+    assert rows.shape == (3, K), f"expected topic_rows of shape (3, {K}), found {rows.shape}"
+    np.testing.assert_allclose(
+        rows, topics[:, ids].T, 1e-5, 1e-9, err_msg="topic_rows are not those of topics"
+    )
+    _check_rows("topic_shares", model.topic_shares()[None], (1, K))
+    prior = model.document_prior()
+    assert prior.shape == (K,), f"expected document_prior of shape ({K},), found {prior.shape}"
+    assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
+    assert isinstance(model.topics_in_use(), int), "expected topics_in_use to be an int"
+    assert 1 <= model.topics_in_use() <= K, f"expected from 1 to {K} topics in use"
+    for name, value in model.own_metrics(batch).items():
+        assert isinstance(name, str), f"expected names of metrics to be text, found {name!r}"
+        assert isinstance(value, float), f"expected the metric {name} to be a float, found {value!r}"
+
+
+def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Inferring, measuring and looking leave the state as it is, its random numbers too."""
+    model, batches = _maker(kind, options)(), _minibatches()
+    model.learn(batches[0])
+    before = model.state()
+    for look in (model.infer, model.local_proportions, model.own_metrics):
+        look(batches[1])
+    for ask in (model.topics, model.topic_shares, model.document_prior, model.topics_in_use):
+        ask()
+    model.topic_rows(np.arange(3))
+    document_completion(model, batches[2])
+    _check_same(before, model.state(), "after infer and measuring")
+
+
+def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """After a few passes over planted topics it predicts better than the words' frequencies alone."""
+    batch, held_out = planted_documents(300), planted_documents(80, seed=1)
+    model = _maker(kind, options)(n_documents=1500)
+    for _ in range(5):
+        for start in range(0, 300, 64):
+            model.learn(batch[start : start + 64])
+    frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
+    alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
+    score = document_completion(model, held_out)
+    assert score > alone + 0.2, f"expected more than {alone + 0.2:.3f} nats a word, found {score:.3f}"
+
+
+def nothing_to_learn_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """A minibatch without documents leaves the state as it is."""
+    model, nothing = _maker(kind, options)(), Minibatch([0], [], [])
+    before = model.state()
+    _check_rows("learn", model.learn(nothing), (0, model.n_topics), np.float32)
+    _check_rows("infer", model.infer(nothing), (0, model.n_topics), np.float32)
+    _check_same(before, model.state(), "after a minibatch without documents")
+
+
+def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Empty documents, alone or among others, are no harm, and infer gives them the prior."""
+    model = _maker(kind, options)()
+    model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
+    model.learn(Minibatch([0, 0], [], []))
+    model.learn(_minibatches()[0])
+    prior = model.document_prior() / model.document_prior().sum()
+    found = model.infer(Minibatch([0, 0, 0], [], []))
+    what = "document_prior is not what infer gives a document without words"
+    np.testing.assert_allclose(found, np.tile(prior, (2, 1)), 0.05, 1e-6, err_msg=what)
+    assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
+
+
+def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """A word id beyond the vocabulary is a ValueError, before anything has changed."""
+    model = _maker(kind, options)()
+    model.learn(_minibatches()[0])
+    before = model.state()
+    for use in (model.learn, model.infer, model.local_proportions):
+        try:
+            use(Minibatch([0, 1, 2], [1, W], [1, 1]))
+        except ValueError:
+            continue
+        raise AssertionError(f"expected a ValueError of {use.__name__} for the word id {W} of {W} words")
+    _check_same(before, model.state(), "after a word id out of range was refused")
+
+
+def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """The same bits for the same seed from any number of threads, and others for another seed."""
+    make, batches = _maker(kind, options), _minibatches()
+    one, three, other = make(), make(threads=3), make(seed=4)
+    assert (one.threads, three.threads) == (1, 3), "expected threads as given"
+    for batch in batches:
+        same = np.array_equal(one.learn(batch), three.learn(batch))
+        assert same, "expected the same proportions from 1 and from 3 threads"
+        other.learn(batch)
+    _check_same(one.state(), three.state(), "from 1 and from 3 threads")
+    same = np.array_equal(one.infer(batches[0]), three.infer(batches[0]))
+    assert same, "expected the same inference from 1 and from 3 threads"
+    assert not np.array_equal(one.topics(), other.topics()), "expected other topics from another seed"
+
+
+def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Kept as .npz before the first minibatch and after each one, it goes on with the same bits."""
+    straight, resumed = _maker(kind, options)(), _maker(kind, options)()
+    first = _minibatches()[0]
+    for t, batch in enumerate((None, *_minibatches())):
+        if batch is not None:
+            same = np.array_equal(straight.learn(batch), resumed.learn(batch))
+            assert same, f"expected minibatch {t} to be learnt alike, resumed or not"
+        resumed = kind.from_state(_through_a_file(resumed.state()))
+        resumed.threads = 2
+        _check_same(straight.state(), resumed.state(), f"after {t} minibatches, resumed or not")
+        same = np.array_equal(straight.topics(), resumed.topics())
+        assert same, f"expected the same topics after {t} minibatches, resumed or not"
+        same = np.array_equal(straight.infer(first), resumed.infer(first))
+        assert same, f"expected the same inference after {t} minibatches, resumed or not"
+        found, expected = (resumed.updates, resumed.rho), (straight.updates, straight.rho)
+        assert found == expected, f"expected updates and rho {expected}, found {found}"
+
+
+def a_state_is_a_copy_that_knows_its_kind(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Learning on leaves a state taken before as it was; another kind's is a ValueError."""
+    model, batches = _maker(kind, options)(), _minibatches()
+    model.learn(batches[0])
+    state = model.state()
+    assert state.get("kind") == kind.kind, f"expected the state's kind to be {kind.kind!r}"
+    kept = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
+    copy = kind.from_state(state)
+    copy.learn(batches[1])
+    model.learn(batches[1])
+    _check_same(kept, state, "of a state, whatever its models have learnt since")
+    try:
+        kind.from_state({**state, "kind": "other"})
+    except ValueError:
+        return
+    raise AssertionError("expected a ValueError of from_state for the state of another kind")
+
+
+def extremes_stay_finite(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """A very long document, fractional counts, and a vocabulary of one word."""
+    model = _maker(kind, options)()
+    for batch in (
+        Minibatch([0, W], range(W), [50_000 // W] * W),
+        Minibatch([0, W], range(W), np.linspace(0.01, 2, W)),
+    ):
+        _check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
+        _check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
+        _check_rows("topics", model.topics(), (TOPICS, W))
+    single = kind.create(2, 1, 5, options)
+    _check_rows("learn", single.learn(Minibatch([0, 1, 2], [0, 0], [3, 1])), (2, 2), np.float32)
+    _check_rows("topics", single.topics(), (2, 1))
+
+
+CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
+    describes_itself,
+    shapes_and_sums,
+    measuring_changes_nothing,
+    learns,
+    nothing_to_learn_changes_nothing,
+    documents_without_words_get_the_prior,
+    words_out_of_range_are_refused,
+    one_seed_one_result,
+    going_on_equals_never_stopping,
+    a_state_is_a_copy_that_knows_its_kind,
+    extremes_stay_finite,
+)
+"""Each takes the kind and options for the model."""
+
+
+def _maker(kind: type[OnlineModel], options: Mapping[str, Any]) -> Make:
+    def make(n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
+        return kind.create(TOPICS, W, n_documents, {**options, **more}, seed, threads)
+
+    return make
+
+
+def _minibatches() -> list[Minibatch]:
+    batch = planted_documents(300)
+    return [batch[:64], batch[64:80], batch[80:81], batch[81:200], batch[200:]]
+
+
+def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
+    for name, value in state.items():
+        plain = isinstance(value, bool | int | float | str)
+        array = isinstance(value, np.ndarray) and not value.dtype.hasobject
+        assert plain or array, (
+            f"expected {name} to be an array or a plain value, found {type(value).__name__}"
+        )
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **state)
+    file.seek(0)
+    with np.load(file) as kept:
+        return dict(kept)
+
+
+def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: Any = None) -> None:
+    """Of this shape and type, no number below 0, each row's sum 1."""
+    assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
+    assert dtype is None or rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
+    assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
+    close = np.allclose(rows.sum(axis=1, dtype=np.float64), 1, rtol=1e-4)
+    assert close, f"expected sums of 1 in what {name} gives"
+
+
+def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
+    """Two states that are equal to the bit and the type."""
+    assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
+    for name in a:
+        assert type(a[name]) is type(b[name]), f"expected {name} to be of one type {when}"
+        x, y = np.asarray(a[name]), np.asarray(b[name])
+        assert x.dtype == y.dtype, f"expected {name} to be of one dtype {when}"
+        assert np.array_equal(x, y), f"expected the same {name} {when}"

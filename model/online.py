@@ -1,0 +1,249 @@
+"""What may be asked of every online model: a kind describes itself, learns, answers, and can be kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import options as check
+from model import states
+from model._blocks import Workers
+from model.minibatch import Minibatch
+from model.options import Option
+from model.states import MOST, Entry, State, StateError
+
+
+class OnlineModel(ABC):
+    """A topic model that learns from minibatches, whose state can be kept at any time between two of them.
+
+    A subclass is one kind of model. It describes itself by the class attributes, implements the abstract
+    methods, and lists in `entries` what its state holds beside the entries here; `model.check_model` tells
+    whether it keeps the promises. K topics, W words of the vocabulary.
+    """
+
+    kind: ClassVar[str]
+    """The word for it in `--model` and in files."""
+    label: ClassVar[str]
+    """Its name for people, such as "online LDA"."""
+    default_topics: ClassVar[int] = 100
+    most_topics: ClassVar[int] = 10_000
+    default_batch_size: ClassVar[int] = 1024
+    options: ClassVar[tuple[Option, ...]] = ()
+    """What can be set beside the sizes, as keyword arguments of these names."""
+
+    version: ClassVar[int] = 1
+    """Of the states that it returns; `upgraded` reads older ones."""
+    entries: ClassVar[tuple[Entry, ...]] = ()
+    parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
+    """Attribute -> what makes it from the entries whose attribute is "that.…"."""
+
+    warm_start: bool = False
+    """Whether it departs from its paper where that measures better."""
+
+    def __init__(self, n_topics: int, n_words: int, n_documents: float, seed: int, threads: int) -> None:
+        check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
+        self._n_topics, self._n_words = int(n_topics), int(n_words)
+        self._n_documents = float(n_documents)
+        self._random = np.random.Generator(np.random.PCG64(seed))
+        self._workers = Workers(threads)
+        self._updates = 0
+        self._seen = 0  # documents
+        self._rho = 0.0
+
+    @classmethod
+    def create(
+        cls,
+        topics: int,
+        n_words: int,
+        n_documents: float,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Self:
+        """A new model, every kind in the same way; options: keyword arguments, such as those in `options`.
+
+        Raises ValueError for values out of range.
+        """
+        make: Callable[..., Self] = cls
+        return make(topics, n_words, n_documents, seed=seed, threads=threads, **(options or {}))
+
+    @classmethod
+    def check_options(cls, **values: object) -> None:
+        """Raise ValueError for the first value that the option of its name does not take; None is fine."""
+        for option in cls.options:
+            option.parse(values.get(option.name))
+
+    # What it is
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return self._n_topics
+
+    @property
+    def n_words(self) -> int:
+        """W."""
+        return self._n_words
+
+    @property
+    def n_documents(self) -> float:
+        """The size of the corpus, an estimate."""
+        return self._n_documents
+
+    @property
+    def updates(self) -> int:
+        """Minibatches learnt."""
+        return self._updates
+
+    @property
+    def rho(self) -> float:
+        """Step size of the last update, 0 before the first."""
+        return self._rho
+
+    @property
+    def threads(self) -> int:
+        """Part of the speed, not of the result."""
+        return self._workers.threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self._workers = Workers(threads)
+
+    @abstractmethod
+    def topics(self) -> NDArray[Any]:
+        """(K, W) expected topics, rows sum to 1."""
+
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) expected topics of some words only, a row a word; worth its own code where it is quicker."""
+        return np.ascontiguousarray(self.topics()[:, word_ids].T)
+
+    @abstractmethod
+    def topic_shares(self) -> NDArray[np.float64]:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+
+    def topics_in_use(self) -> int:
+        """Topics with more than a thousandth of the corpus."""
+        return int(np.count_nonzero(self.topic_shares() > 1e-3))
+
+    @abstractmethod
+    def document_prior(self) -> NDArray[np.float64]:
+        """(K,) what a document's proportions are before its words are seen, up to a factor; positive."""
+
+    # What it does
+
+    @abstractmethod
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        A minibatch without documents changes nothing. Raises ValueError for a word id out of range, before
+        any change.
+        """
+
+    @abstractmethod
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
+
+        A document without words gets `document_prior`, scaled. Raises ValueError for a word id out of range.
+        """
+
+    def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) proportions as `learn` returns them, where that is quicker than `infer`; changes nothing."""
+        return self.infer(batch)
+
+    def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
+        """What only this kind can measure on held-out documents, by name; changes nothing."""
+        return {}
+
+    # How it is kept
+
+    def state(self) -> State:
+        """Everything, as numpy arrays and plain numbers, flags and strings: for `np.savez(path, **state)`.
+
+        `from_state` goes on exactly from here.
+        """
+        kept = states.taken(self, self._all_entries())
+        return {"kind": self.kind, "version": self.version, **kept, "random": _random_state(self._random)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """A model from what `state` returned, or from the `np.load` of it, of this version or an older one.
+
+        Raises StateError (a ValueError) for the state of another kind or a newer version, and for a damaged
+        one.
+        """
+        found: dict[str, object] = {key: states.plain(value) for key, value in state.items()}
+        kind, version = str(found.get("kind"))[:40], found.get("version", 1)
+        if kind != cls.kind:
+            raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
+        if not isinstance(version, int) or version not in range(1, cls.version + 1):
+            raise StateError(f"the state is of version {str(version)[:20]}, unknown to this program")
+        if version != cls.version:
+            found = cls.upgraded(found)
+        model = cls.__new__(cls)
+        states.put(model, states.checked(found, cls._all_entries()), cls._all_entries(), cls.parts)
+        model._random = _random_from(found.get("random"))
+        model._workers = Workers(1)
+        if contradiction := model._contradiction():
+            raise StateError(f"the state is damaged: {contradiction}")
+        return model
+
+    def _contradiction(self) -> str:
+        """What in a state just read does not go together, each entry being fine by itself; "" for nothing."""
+        return ""
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of an older version as one of this; what it lacks is refused later."""
+        return state
+
+    @classmethod
+    def _all_entries(cls) -> tuple[Entry, ...]:
+        return (
+            Entry("n_topics", "_n_topics", "int", size="K", least=1, most=MOST),
+            Entry("n_words", "_n_words", "int", size="W", least=1, most=MOST),
+            Entry("n_documents", "_n_documents", least=1),
+            Entry("updates", "_updates", "int", least=0, most=MOST),
+            Entry("documents_seen", "_seen", "int", least=0, most=MOST),
+            Entry("rho", "_rho", least=0, most=1),
+            *cls.entries,
+        )
+
+
+def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
+    """(6,) PCG64's state and increment, each as its upper and lower 64 bits; has_uint32, uinteger."""
+    kept: Any = random.bit_generator.state
+    state, increment = kept["state"]["state"], kept["state"]["inc"]
+    halves = *divmod(state, 2**64), *divmod(increment, 2**64)
+    return np.array([*halves, kept["has_uint32"], kept["uinteger"]], np.uint64)
+
+
+def _random_from(kept: object) -> np.random.Generator:
+    """The inverse of `_random_state`; the oldest session files hold the bit generator's own dict."""
+    try:
+        if isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,):
+            high, low, inc_high, inc_low, has_uint32, uinteger = (int(number) for number in kept)
+            numbers = high << 64 | low, inc_high << 64 | inc_low, has_uint32, uinteger
+        elif isinstance(kept, Mapping):
+            numbers = kept["state"]["state"], kept["state"]["inc"], kept["has_uint32"], kept["uinteger"]
+        else:
+            raise TypeError
+        fits = all(
+            number in range(most) for number, most in zip(numbers, (2**128, 2**128, 2, 2**32), strict=True)
+        )
+    except (KeyError, TypeError, ValueError):
+        fits = False
+    if not fits or numbers[1] % 2 == 0:
+        # With an even increment a generator may repeat one number for ever.
+        raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
+    random = np.random.Generator(np.random.PCG64())
+    random.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": numbers[0], "inc": numbers[1]},
+        "has_uint32": numbers[2],
+        "uinteger": numbers[3],
+    }
+    return random

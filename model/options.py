@@ -1,0 +1,94 @@
+"""The options of a kind of model as data, for parsers, help, dialogs and checks; loads no numpy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import SupportsFloat
+
+Value = float | int | str
+
+
+@dataclass(frozen=True)
+class Option:
+    """One number that whoever makes a model may choose.
+
+    default: None where the model decides by itself, as `help` then says
+    least, most: the range, ends included; `above` in place of `least` where the end is not
+    whole: whether only whole numbers will do
+    words: what may stand in place of a number, such as "learn"
+    shared: whether a value given for all models of a session reaches this one too
+    """
+
+    name: str
+    help: str
+    default: Value | None = None
+    least: float = -math.inf
+    above: float = -math.inf
+    most: float = math.inf
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    shared: bool = True
+
+    def parse(self, value: object) -> Value | None:
+        """A number, its text or one of the words, checked; None gives the default.
+
+        Raises ValueError with one line that names the option and what it takes.
+        """
+        if value is None:
+            return self.default
+        if isinstance(value, str) and value in self.words:
+            return value
+        number = _number(value)
+        fits = self.least <= number <= self.most and number > self.above and math.isfinite(number)
+        if not fits or (self.whole and number != int(number)):
+            raise ValueError(f"{self.name} must be {self.takes()}, not {value}")
+        return int(number) if self.whole else number
+
+    def takes(self) -> str:
+        """What the option takes, in words: "a number over 0, or learn"."""
+        what = "a whole number" if self.whole else "a number"
+        bounds = []
+        if self.above > -math.inf:
+            bounds.append(f"over {self.above:g}")
+        if self.least > -math.inf:
+            bounds.append(f"from {self.least:g}")
+        if self.most < math.inf:
+            bounds.append(f"to {self.most:,.10g}")
+        return ", or ".join([" ".join([what, *bounds]), *self.words])
+
+
+def prior(
+    name: str, help: str, default: Value | None = None, *, learn: bool = False, shared: bool = True
+) -> Option:
+    """An option for a Dirichlet parameter or a concentration, or "learn" if it can be learnt.
+
+    Beyond the range single precision overflows, or a topic's share becomes 0 / 0.
+    """
+    words = ("learn",) if learn else ()
+    return Option(name, help, default, least=1e-9, most=1e9, words=words, shared=shared)
+
+
+def _number(value: object) -> float:
+    """NaN for what is none."""
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def at_least_one(**sizes: float) -> None:
+    """Raise ValueError for the first argument that is not a number from 1."""
+    for name, size in sizes.items():
+        if not 1 <= size < math.inf:
+            raise ValueError(f"{name} must be at least 1, not {size}")
+
+
+def one_of(choices: tuple[str, ...], **values: str) -> None:
+    """Raise ValueError for the first argument that is none of the words."""
+    for name, value in values.items():
+        if value not in choices:
+            said = " or ".join(f'"{choice}"' for choice in choices)
+            raise ValueError(f"{name} must be {said}, not {value!r}")

@@ -1,0 +1,189 @@
+"""The states of models as data: which keys there are, where a model has them, and what they must be.
+
+A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is flat, made of
+numpy arrays and plain numbers and flags, so that `np.savez(path, **state)` keeps it. It may come from a
+damaged or hostile file, and kernels check no bounds: what does not fit is refused before one sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Plain = NDArray[Any] | bool | int | float | str
+State = dict[str, Plain]
+
+FLOATS = "float32 float64"  # an array of either
+LARGEST = 1e30  # no number of a state is larger: what is computed from them stays within float32
+MOST = 2**53  # no counter is larger
+MOST_ITERATIONS = 10_000  # no loop over a document runs more often
+TINY = 1e-300  # the least positive number
+_TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool}
+
+
+class StateError(ValueError):
+    """A state that no model can go on from; one line."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key of a state.
+
+    key: in the state; public and for good, as it stands in files
+    attribute: where the model has it, by default under the same name; "part.name" lies in a part of the model
+    type: "float", "int" or "bool", else the dtypes that an array may have, such as "float32 float64"
+    shape: of an array, sizes by letter with a space between: "W K", "K-1"; a letter that is not known yet
+    takes the size that it meets
+    size: the letter of which this number is the size
+    least, most: bounds of every number; below: a letter, for ids below its size
+    optional: whether the key may be missing, with its attribute, or the part that it belongs to, None
+    """
+
+    key: str
+    attribute: str = ""
+    type: str = "float"
+    shape: str = ""
+    size: str = ""
+    least: float = -LARGEST
+    most: float = LARGEST
+    below: str = ""
+    optional: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The part of the model, "" for the model itself, and the attribute there."""
+        part, _, name = (self.attribute or self.key).rpartition(".")
+        return part, name
+
+
+def entries_of(
+    record: type[Any], part: str, prefix: str = "", bounds: Mapping[str, tuple[float, float]] | None = None
+) -> tuple[Entry, ...]:
+    """Entries for a dataclass of settings, a part of a model: counts of loops, and positive numbers.
+
+    bounds: least and most of those for which that does not hold, by name
+    """
+
+    def entry(name: str, whole: bool) -> Entry:
+        usual = (1, MOST_ITERATIONS) if whole else (TINY, LARGEST)
+        least, most = (bounds or {}).get(name, usual)
+        type_ = "int" if whole else "float"
+        return Entry(prefix + name, f"{part}.{name}", type_, least=least, most=most)
+
+    return tuple(entry(field.name, field.type == "int") for field in fields(record))
+
+
+def taken(model: object, entries: Sequence[Entry]) -> State:
+    """A model's values as a state, arrays as copies; what is None and optional is left out."""
+    state: State = {}
+    for entry in entries:
+        part, name = entry.place
+        owner = attrgetter(part)(model) if part else model
+        value = None if owner is None and entry.optional else getattr(owner, name)
+        if value is not None:
+            state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
+    return state
+
+
+def put(
+    model: object, values: Mapping[str, Plain], entries: Sequence[Entry], parts: Mapping[str, Any]
+) -> None:
+    """The inverse of `taken`, for values from `checked`; parts: attribute -> what makes it from its values.
+
+    Raises `StateError` where values do not make a part.
+    """
+    arguments: dict[str, State] = {part: {} for part in parts}
+    for entry in entries:
+        part, name = entry.place
+        if not part:
+            setattr(model, name, values.get(entry.key))
+        elif entry.key in values:
+            arguments[part][name] = values[entry.key]
+    for part, make in parts.items():
+        try:
+            setattr(model, part, make(**arguments[part]) if arguments[part] else None)
+        except ValueError as error:
+            raise StateError(f"the state is damaged: {error}") from None
+
+
+def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
+    """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
+
+    Raises `StateError` for what is missing or is not as its entry says.
+    """
+    sizes: dict[str, int] = {}
+    values: State = {}
+    # Of an optional part everything is there, or nothing.
+    there = {entry.place[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
+    for entry in entries:
+        value = plain(state.get(entry.key))
+        if value is None and entry.optional and not (entry.place[0] and entry.place[0] in there):
+            continue
+        fault = "is missing" if value is None else _fault(entry, value, sizes)
+        if fault:
+            raise StateError(f"the state's {entry.key} {fault}")
+        if isinstance(value, np.ndarray):
+            values[entry.key] = np.array(value, order="C")
+        else:
+            values[entry.key] = _TYPES[entry.type](value)
+    return values
+
+
+def upgraded(state: Mapping[str, object], renamed: Mapping[str, str], recipe: object) -> dict[str, object]:
+    """A state of version 1 with its keys renamed, the sizes told from lambda_hat, and a recipe's numbers."""
+    later = set(renamed.values())
+    new = {renamed.get(key, key): value for key, value in state.items() if key not in later}
+    if isinstance(lambda_hat := new.get("lambda_hat"), np.ndarray) and lambda_hat.ndim == 2:
+        new["n_words"], new["n_topics"] = lambda_hat.shape
+    return {**new, **{f"recipe_{name}": value for name, value in vars(recipe).items()}}
+
+
+def plain(value: object) -> object:
+    """Numbers, flags and strings out of the arrays without dimensions that an .npz makes of them."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return value.item()
+    return value
+
+
+def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
+    """What is wrong with a value, "" if nothing is; notes the sizes that it settles."""
+    if entry.shape:
+        if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
+            found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {found}"
+        letters = entry.shape.split()
+        if len(letters) != value.ndim:
+            return f"must have {len(letters)} dimensions, not the shape {value.shape}"
+        wanted = tuple(
+            _size(letter, found, sizes) for letter, found in zip(letters, value.shape, strict=True)
+        )
+        if value.shape != wanted:
+            return f"must have the shape {wanted}, not {value.shape}"
+    elif not _is_plain(value, entry.type):
+        return f"must be of type {entry.type}, not {type(value).__name__}"
+    elif entry.size:
+        sizes[entry.size] = int(value)  # type: ignore[call-overload]
+    numbers = np.asarray(value)
+    most = sizes[entry.below] - 1 if entry.below else entry.most
+    # Not so for NaN, whose comparisons are all false.
+    fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
+    return "" if fits else f"must be from {entry.least:g} to {most:g}"
+
+
+def _is_plain(value: object, type_: str) -> bool:
+    if type_ == "bool":
+        return isinstance(value, bool)
+    return isinstance(value, int if type_ == "int" else int | float) and not isinstance(value, bool)
+
+
+def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
+    """What "K", "K-1" or "128" comes to; `found` settles a letter that is not known yet."""
+    if letter.isdigit():
+        return int(letter)
+    name, _, less = letter.partition("-")
+    return sizes.setdefault(name, found + int(less or 0)) - int(less or 0)

@@ -1,0 +1,95 @@
+"""Kinds of models: ours, and those of other packages, which join by an entry point."""
+
+import subprocess
+import sys
+
+import pytest
+
+from model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a package with one module: ``install(source, kind="module:Class", …)``."""
+
+    def put(source, **points):
+        (tmp_path / "foreign_models.py").write_text(source)
+        info = tmp_path / "foreign_models-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: foreign-models\nVersion: 1.0\n")
+        lines = [f"{name} = {value}" for name, value in points.items()]
+        (info / "entry_points.txt").write_text("\n".join(["[wikitopics.models]", *lines, ""]))
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "foreign_models", raising=False)
+
+    yield put
+    sys.modules.pop("foreign_models", None)
+
+
+def test_the_built_in_kinds():
+    assert kinds.names() == ("lda", "scvb0", "hdp")
+    assert [kinds.load(name) for name in kinds.names()] == [OnlineLDA, SCVB0, OnlineHDP]
+    assert all(kinds.load(name).kind == name for name in kinds.names())
+
+
+@pytest.mark.parametrize(("name", "says"), [("ldaa", "did you mean lda"), ("", "there are lda, scvb0, hdp")])
+def test_an_unknown_kind_is_one_line(name, says):
+    with pytest.raises(KindError, match=says) as caught:
+        kinds.load(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
+    install("from tests.model.unigrams import MixtureOfUnigrams", unigrams="foreign_models:MixtureOfUnigrams")
+    assert kinds.names() == ("lda", "scvb0", "hdp", "unigrams")
+    assert kinds.load("lda") is OnlineLDA
+    assert "foreign_models" not in sys.modules
+    kind = kinds.load("unigrams")
+    assert kind.label == "mixture of unigrams"
+    assert kind.create(3, 10, 100, {"eta": 0.5}).eta == 0.5
+
+
+def test_a_built_in_name_cannot_be_replaced(install):
+    install("raise RuntimeError('never imported')", lda="foreign_models:Other")
+    assert kinds.names() == ("lda", "scvb0", "hdp")
+    assert kinds.load("lda") is OnlineLDA
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("1 / 0", "cannot be loaded: division by zero"),
+        ("raise SystemExit(3)", "cannot be loaded: 3"),
+        ("", "cannot be loaded: .*Kind"),
+        ("Kind = 3", "not a subclass of model.OnlineModel"),
+        ("class Kind: pass", "not a subclass of model.OnlineModel"),
+        (
+            "from model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
+            "lacks document_prior, infer",
+        ),
+        (
+            "from tests.model.unigrams import MixtureOfUnigrams\nclass Kind(MixtureOfUnigrams): pass",
+            "calls itself 'unigrams'",
+        ),
+    ],
+)
+def test_a_kind_that_does_not_work_is_one_line(install, source, says):
+    install(source, odd="foreign_models:Kind")
+    assert kinds.names()[-1] == "odd"
+    with pytest.raises(KindError, match=says) as caught:
+        kinds.load("odd")
+    assert "\n" not in str(caught.value)
+    assert "'odd'" in str(caught.value)
+
+
+def test_describing_the_kinds_loads_neither_scipy_nor_numba():
+    code = (
+        "import sys\n"
+        "from model import kinds\n"
+        "for name in kinds.names():\n"
+        "    kind = kinds.load(name)\n"
+        "    assert kind.label and [option.takes() for option in kind.options]\n"
+        "print([m for m in ('numba', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

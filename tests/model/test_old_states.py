@@ -1,0 +1,77 @@
+"""States written before they had a version go on as they did then.
+
+Each file holds a state of version 1, the documents that followed, and what the model then learnt from them.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import Minibatch, StateError, kinds
+from model.states import MOST_ITERATIONS
+
+FILES = sorted((Path(__file__).parent / "states").glob("*.npz"))
+
+
+def opened(path):
+    with np.load(path) as data:
+        kept = {key: data[key] for key in data.files}
+    state = {key.removeprefix("state."): kept.pop(key) for key in list(kept) if key.startswith("state.")}
+    return state, Minibatch(kept["indptr"], kept["word_ids"], kept["counts"]), kept
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_state_of_version_1_goes_on_as_it_did(path):
+    state, batch, then = opened(path)
+    model = kinds.load(str(state["kind"])).from_state(state)
+    for start in (0, 40, 80):
+        model.learn(batch[start : start + 40])
+    np.testing.assert_allclose(model.topics(), then["topics"], rtol=1e-5)
+    np.testing.assert_allclose(model.topic_shares(), then["shares"], rtol=1e-5)
+    np.testing.assert_allclose(model.infer(batch[:10]), then["proportions"], rtol=1e-4)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_it_becomes_a_state_of_this_version(path):
+    state, _, _ = opened(path)
+    kind = kinds.load(str(state["kind"]))
+    model = kind.from_state(state)
+    now = model.state()
+    assert now["version"] == kind.version > 1
+    assert not [key for key in now if key.startswith("_")]
+    assert model.warm_start == ("paper" not in path.stem)
+    again = kind.from_state(now).state()
+    assert all(np.array_equal(now[key], again[key]) for key in now.keys() | again.keys())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_key_of_it_is_missed(path):
+    state, _, _ = opened(path)
+    kind = kinds.load(str(state["kind"]))
+    for key in state.keys() - {"starting", "_n_tokens"}:
+        with pytest.raises(StateError) as caught:
+            kind.from_state({name: value for name, value in state.items() if name != key})
+        assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_a_recipe_stay_with_the_state():
+    """New models may begin with others; those that are kept go on with theirs."""
+    for name in kinds.names():
+        kind = kinds.load(name)
+        state = kind.create(3, 40, 500).state()
+        numbers = [key for key in state if key.startswith("recipe_")]
+        assert "recipe_balance_power" in numbers
+        model = kind.from_state({**state, "recipe_balance_power": 0.25})
+        assert model.recipe.balance_power == 0.25
+        assert model.state()["recipe_balance_power"] == 0.25
+        whole = next(key for key in numbers if isinstance(state[key], int))
+        with pytest.raises(StateError, match=r"recipe_\w+ must be from 1"):
+            kind.from_state({**state, whole: MOST_ITERATIONS + 1})
+
+
+def test_a_newer_state_is_said_to_be_one():
+    for name in kinds.names():
+        kind = kinds.load(name)
+        with pytest.raises(StateError, match="version 99"):
+            kind.from_state({**kind.create(3, 40, 500).state(), "version": 99})

@@ -1,0 +1,80 @@
+"""Documents as weights instead of counts, such as those of TF-IDF."""
+
+import numpy as np
+import pytest
+
+from model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
+from tests.model import oracle_scvb0
+from tests.model.conftest import planted
+
+
+def weighted(batch, weight):
+    return Minibatch(batch.indptr, batch.word_ids, batch.counts * weight)
+
+
+def documents(size=200):
+    """Planted documents with weights in place of counts, as TF-IDF would make them."""
+    batch, _ = planted(size)
+    found = np.bincount(batch.word_ids, minlength=40)
+    return weighted(batch, 0.3 + np.log(batch.D / found)[batch.word_ids])
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+@pytest.mark.parametrize("options", [{}, {"warm_start": False}], ids=["default", "paper"])
+def test_a_whole_weight_is_a_count(kind, options):
+    """The same kernels for another type: the same model, to rounding."""
+    batch, _ = planted(60)
+    narrow = Minibatch._of(batch.indptr, batch.word_ids, batch.counts.astype(np.float32))
+    a, b = (kinds.load(kind).create(5, 40, 60, options) for _ in range(2))
+    for _ in range(3):
+        np.testing.assert_allclose(a.learn(batch), b.learn(narrow), atol=1e-4)
+    np.testing.assert_allclose(a.topics(), b.topics(), rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(a.infer(batch), b.infer(narrow), atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+def test_weights_are_learnt_from_and_measured(kind):
+    batch, held_out = documents(), weighted(planted(60, seed=1)[0], 0.7)
+    model = kinds.load(kind).create(6, 40, 1000)
+    for _ in range(5):
+        for start in range(0, 200, 50):
+            model.learn(batch[start : start + 50])
+    frequency = np.bincount(batch.word_ids, batch.counts, 40) / batch.n_tokens
+    alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
+    assert document_completion(model, held_out) > alone + 0.02
+    assert np.isfinite(npmi(model.topics(), held_out)).all()
+    again = type(model).from_state(model.state())
+    np.testing.assert_array_equal(model.learn(batch), again.learn(batch))
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+@pytest.mark.parametrize("weight", [1e-9, 1e-3, 1e8])
+def test_weights_of_any_size_stay_finite(kind, weight):
+    batch = weighted(planted(60)[0], weight * 1.001)
+    model = kinds.load(kind).create(5, 40, 60)
+    for _ in range(3):
+        assert np.isfinite(model.learn(batch)).all()
+    for found in (model.topics(), model.infer(batch), model.topic_shares()):
+        assert np.isfinite(found).all()
+
+
+def test_a_fraction_of_a_word_moves_scvb0_by_the_power_of_its_weight():
+    """Clumping, [F13] eq. 9, with (1 - rho)^m for an m that is not whole."""
+    batch = Minibatch([0, 3], [0, 2, 3], [0.25, 2.5, 1.0])
+    model = SCVB0(3, 5, 10, n_tokens=100, alpha=0.2, dtype="float64", warm_start=False, burn_in=0)
+    N_phi, N_Z, length = model.N_phi, model.N_Z, 3.75
+    N_theta = np.full(3, length / 3)
+    for t, (word, m) in enumerate(zip(batch.word_ids, batch.counts, strict=True), start=1):
+        gamma = oracle_scvb0.gamma_of(word, N_phi, N_Z, N_theta, 0.2, model.eta, 1.0)
+        keep = (1 - oracle_scvb0.rho(1.0, 10.0, 0.9, t)) ** float(m)
+        N_theta = keep * N_theta + (1 - keep) * length * gamma
+    theta = N_theta + 0.2
+    np.testing.assert_allclose(model.learn(batch)[0], theta / theta.sum(), rtol=1e-6)
+
+
+def test_batch_models_take_weights_too():
+    batch = documents(60)
+    for model in (BatchLDA(4, 40, max_sweeps=5), BatchHDP(40, max_topics=6)):
+        model.fit(batch)
+        assert np.isfinite(model.topics()).all()
+    assert np.all(np.diff(model.bounds) >= -1e-9 * np.abs(model.bounds[:-1]))
