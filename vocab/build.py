@@ -85,11 +85,11 @@ def build_vocabulary(
         size, ((score, word) for score, word in scores if MIN_LETTERS <= len(word) <= MAX_LETTERS)
     )
     if len(kept) < 2:
-        read = "1 document gives" if count == 1 else f"{count:,} documents give"
         raise BadDocuments(
-            f"{read} {'only one' if kept else 'no'} usable word, and at least two are needed: "
-            "words that occur in several documents but not in most. Give more text, best some 10,000 "
-            "documents (in plain text, blank lines separate them)"
+            f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
+            f"{'one usable word' if kept else 'no usable word'}, and at least two are needed. A usable word "
+            "occurs in several documents, but not in most. About 10,000 documents give a good vocabulary "
+            "(in plain text, blank lines separate documents)"
         )
     return Built(
         vocabulary=Vocabulary.from_words(sorted(word for _, word in kept)),

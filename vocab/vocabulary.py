@@ -123,4 +123,4 @@ def _cure(line: str) -> str:
 
 
 def _short(line: str) -> str:
-    return ascii(line) if len(line) <= 40 else ascii(line[:40]) + "…"
+    return repr(line) if len(line) <= 40 else repr(line[:40]) + "…"

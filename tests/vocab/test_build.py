@@ -70,14 +70,16 @@ def test_memory_is_bounded_and_frequent_words_survive():
 @pytest.mark.parametrize(
     ("texts", "found"),
     [
-        ([], "0 documents give no usable word"),
-        (["", " "], "0 documents give no usable word"),
-        (["one two three"], "1 document gives no usable word"),
-        (["same same", "same"], "2 documents give only one usable word"),
+        ([], "0 documents, no usable word"),
+        (["", " "], "0 documents, no usable word"),
+        (["one two three"], "1 document, no usable word"),
+        (["same same", "same"], "2 documents, one usable word"),
     ],
 )
 def test_too_little_to_build_from(texts, found):
-    with pytest.raises(BadDocuments, match=f"^{found}, .* at least two are needed") as caught:
+    with pytest.raises(
+        BadDocuments, match=f"^too little text: {found}, .* at least two are needed"
+    ) as caught:
         build_vocabulary(texts, max_share=1)
     assert caught.value.exit_code == 2
 
