@@ -69,7 +69,7 @@ def train(
     try:
         return asyncio.run(_train(path, request, report, say))
     except asyncio.CancelledError:
-        return "stopped before it began"
+        return "stopped before training began"
 
 
 def load_vocabulary(name: str) -> Vocabulary:

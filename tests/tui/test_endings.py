@@ -93,7 +93,7 @@ def test_a_signal_to_the_screen_ends_its_trainer(
     os.kill(terminal.pid, number)
     said = after(terminal)
     assert terminal.code == 0
-    assert SAVED in said or b"stopped before it began" in said
+    assert SAVED in said or b"stopped before training began" in said
     until(lambda: not processes(home))
 
 

@@ -132,7 +132,7 @@ main(sys.argv[1:])
 """
     done = python(script, "train", *corpus.options(), "--topics", "2", timeout=60)
     assert done.returncode == 0
-    assert done.stderr.endswith("stopped before it began; everything is saved\n")
+    assert done.stderr.endswith("stopped before training began\n")
     assert "Traceback" not in done.stderr
 
 
@@ -209,5 +209,5 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
         _, error = process.communicate(timeout=30)
         connection.close()
     assert process.returncode == 0, error
-    assert "stopped before it began" in error
+    assert "stopped before training began" in error
     assert not list(home.glob("*.db"))

@@ -33,7 +33,7 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> N
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
     for _ in range(50):
         lines(report(64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
-    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  360,000 articles/h"]
+    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  reading 360,000 articles/h"]
 
 
 def test_the_last_line_is_of_the_end() -> None:

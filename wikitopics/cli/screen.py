@@ -188,7 +188,7 @@ def not_begun(path: Path, code: int | None) -> int:
     from session.storage.files import last_line
 
     if not code or code < 0:
-        say("stopped before it began")
+        say("stopped before training began")
         return 0
     say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
     return code

@@ -210,7 +210,7 @@ class Lines:
             parts.append(f"{progress.held_out:,} held out")
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
         if report.crawl_rate:
-            parts.append(f"{number(report.crawl_rate * 3600)} articles/h")
+            parts.append(f"reading {number(report.crawl_rate * 3600)} articles/h")
         if report.state == "paused":
             parts.append("paused")
         if report.waiting_for and report.state != "stopping":
@@ -221,7 +221,10 @@ class Lines:
         """The last line."""
         if self._last is not None:
             self._tell(self._line(self._last))
-        self._tell(f"{reason}; everything is saved")
+        self._tell(self._ended(reason))
+
+    def _ended(self, reason: str) -> str:
+        return reason if self._last is None else f"{reason}; everything is saved"
 
 
 class JsonLines(Lines):
@@ -257,6 +260,6 @@ class JsonLines(Lines):
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
-        self._tell(f"{reason}; everything is saved")  # first: the reader may be gone, the log is to have it
+        self._tell(self._ended(reason))  # first: the reader may be gone, the log is to have it
         if self._last is not None:
             put_json(self._values(self._last) | {"state": "stopped", "reason": reason})
