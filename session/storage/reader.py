@@ -416,7 +416,7 @@ class SessionReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.leave()
 
 
 def _skips(progress: Progress) -> dict[str, int]:

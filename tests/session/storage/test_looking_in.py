@@ -120,3 +120,11 @@ def test_a_reader_knows_when_its_file_is_no_session_any_more(path, tmp_path, rep
         other.replace(path) if replaced else path.unlink()
         with pytest.raises(NoSession, match="was removed or replaced"):
             reader.status()
+
+
+def test_a_look_at_a_session_leaves_nothing_beside_it(path):
+    before = path.read_bytes()
+    with SessionReader(path) as reader:
+        reader.status()
+    assert [file.name for file in path.parent.glob(f"{path.name}-*")] == []
+    assert path.read_bytes() == before
