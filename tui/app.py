@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from session.doors import control, launch
-from session.errors import SessionError
+from session.errors import NoSession, SessionError
 from session.paths import session_name, session_path
 from session.signals import Signals
 from session.storage.reader import SessionReader
@@ -145,7 +145,7 @@ class Wikitopics(App[Ending]):
                 look = await follower.look((self.choice.metric,))
             except SessionError as error:
                 if follower is self.follower:
-                    self._trouble = str(error)
+                    self._trouble = self._words_for(error)
             else:
                 if follower is not self.follower:
                     continue
@@ -163,6 +163,14 @@ class Wikitopics(App[Ending]):
             self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+
+    def _words_for(self, error: SessionError) -> str:
+        """Why the session cannot be read, in few words: the line has no room for advice."""
+        if not isinstance(error, NoSession):
+            return str(error)
+        if self.latest is not None:
+            return "its file was removed or replaced"
+        return f"starting {session_name(self.path)} …" if self._awaited else str(error)
 
     def _with_awaited(self, look: Look) -> Look:
         """A trainer that was started a moment ago is starting, whatever the one before left behind."""
@@ -192,39 +200,39 @@ class Wikitopics(App[Ending]):
     # What views ask for ---------------------------------------------------------------------------
 
     @on(OpenTopic)
-    def _open_topic(self, event: OpenTopic) -> None:
-        self.action_view(VIEWS.index(Topics))
+    async def _open_topic(self, event: OpenTopic) -> None:
+        await self.action_view(VIEWS.index(Topics))
         view = self.main.view
         if isinstance(view, Topics):
             self.call_after_refresh(view.open, event.topic)
 
     @on(OpenArticle)
-    def _open_article(self, event: OpenArticle) -> None:
-        self.action_view(VIEWS.index(Articles))
+    async def _open_article(self, event: OpenArticle) -> None:
+        await self.action_view(VIEWS.index(Articles))
         self.call_after_refresh(self.main.view.find, event.title)
 
     @on(OpenSession)
-    def _open_session(self, event: OpenSession) -> None:
-        self.follow(event.path)
+    async def _open_session(self, event: OpenSession) -> None:
+        await self.follow(event.path)
 
     @on(AskNewSession)
     def _new_session(self) -> None:
         from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
 
-        def made(new: tuple[Path, TrainerProcess] | None) -> None:
+        async def made(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
-                self.follow(*new)
+                await self.follow(*new)
 
         self.push_screen(NewSession(self._trainers.start), made)
 
-    def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
+    async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
             self.follower.close()
             self.path, self._awaited = path, trainer
             self.follower, self.latest = self._new_follower(path), None
             self.choice.model, self._frozen_at = None, None
-        self.action_view(0)
+        await self.action_view(0)
         self._wake.set()
 
     def _show_status(self) -> None:
@@ -253,9 +261,9 @@ class Wikitopics(App[Ending]):
 
     # Keys ---------------------------------------------------------------------------------------
 
-    def action_view(self, index: int) -> None:
-        self.main.open_view(index)
-        self.call_after_refresh(self.show)
+    async def action_view(self, index: int) -> None:
+        await self.main.open_view(index)
+        self.show()
 
     async def action_in_view(self, action: str) -> None:
         await self.run_action(action, self.main.view)
@@ -364,7 +372,7 @@ class Wikitopics(App[Ending]):
             self.push_screen(
                 Ask(
                     "Close the screen",
-                    f"This screen started the trainer of {names}. Left running, it goes on by itself.",
+                    f"This screen started the trainer of {names}, which can go on without it.",
                     [
                         ("leave", "l", "Leave it running"),
                         ("stop", "s", "Save and stop"),

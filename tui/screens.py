@@ -73,10 +73,10 @@ class Main(Screen[None]):
         self._made: dict[int, View] = {}
         self._composed = False
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self._composed = True
         self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
-        self.open_view(self.current)
+        await self.open_view(self.current)
 
     @property
     def ready(self) -> bool:
@@ -88,23 +88,24 @@ class Main(Screen[None]):
         """The view in sight."""
         return self._made[self.current]
 
-    def open_view(self, index: int) -> None:
-        """Bring a view to the front; before the screen is there, decide which it will be."""
+    async def open_view(self, index: int) -> None:
+        """Bring a view to the front; before the screen is there, decide which it will be.
+
+        It can take keys when this returns: what is typed meanwhile waits, and is not lost.
+        """
         self.current = index
         if not self._composed:
             return
         self.query_one(FindBar).shut()
         for other in self._made.values():
             other.display = False
-        new = index not in self._made
-        if new:
+        if index not in self._made:
             self._made[index] = VIEWS[index]()
-            self.query_one("#views").mount(self._made[index])
+            await self.query_one("#views").mount(self._made[index])
         view = self._made[index]
         view.display = True
         view.fit(self.size.width, self.size.height)
-        if not new:  # a new one says when it is ready
-            self.call_after_refresh(self.settle)
+        self.settle()
 
     def settle(self) -> None:
         """Put the focus where this view wants it."""

@@ -215,7 +215,7 @@ async def test_a_trainer_is_asked_for_from_another_session_too(
     app = open_app(live, trainer=Process())
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")
-        app.follow(other)
+        await app.follow(other)
         await seeing.until(pilot, "STOPPED")
         await pilot.press("q")
         await seeing.until(pilot, "Leave it running")
@@ -243,6 +243,7 @@ async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Pat
     app = open_app(path, trainer=Process())
     async with app.run_test() as pilot:
         await seeing.until(pilot, "starting the trainer")
+        assert "no session" not in await seeing.until(pilot, "wikitopics  starting night …")
         canned.build(path, canned.Recipe(state="running"))
         await seeing.until(pilot, "STARTING")
         await seeing.until(pilot, "Perplexity of")

@@ -8,6 +8,7 @@ import canned
 import pytest
 import seeing
 from rich.cells import cell_len
+from textual import events
 
 from session.records import TopicRow
 from tui.rowlist import RowList
@@ -200,3 +201,22 @@ async def test_the_name_of_a_session_has_the_room_that_is_there(
         assert all(line.count("ago") == 1 for line in rows)
         await pilot.resize_terminal(80, 24)
         await seeing.until(pilot, "a-night-w…")
+
+
+async def test_keys_typed_while_a_view_opens_are_not_lost(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        for view, rows in (("2", "#all-topics"), ("1", "#topics")):
+            for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
+                app.post_message(events.Key(key, None))
+            await pilot.pause(0.3)
+            assert app.screen.query_one(rows, RowList).cursor >= 2
+
+
+async def test_a_search_without_a_hit_says_so(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("2", "slash", *"zzzz")
+        assert "no topics yet" not in await seeing.until(pilot, "no topic has “zzzz” among its top words")

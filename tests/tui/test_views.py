@@ -422,7 +422,7 @@ async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, t
     async with app.run_test(size=(160, 30)) as pilot:
         await seeing.until(pilot, "FINISHED")
         path.unlink()
-        seen = await seeing.until(pilot, "cannot read the session: there is no session at")
+        seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
         assert "FINISHED" not in seen
         canned.build(path, canned.Recipe(state="stopped", articles=5_000, restarts=()))
         seen = await seeing.until(pilot, "STOPPED")

@@ -9,6 +9,7 @@ from tui.look import Choice, Look
 from tui.rowlist import RowList
 from tui.words import APART, nearness, share
 
+NO_TOPICS = " no topics yet: they come with the first minibatch"
 TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
@@ -22,7 +23,7 @@ class TopicList(RowList[TopicRow]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.ascii_only = False
-        self.empty = " no topics yet: they come with the first minibatch"
+        self.empty = NO_TOPICS
         self._of: tuple[str, str | None] | None = None
         self._sought = ""
 
@@ -35,7 +36,9 @@ class TopicList(RowList[TopicRow]):
         elif sought != self._sought:
             self.hold()  # what was found stays under the cursor when all are listed again
         self._of, self._sought, self.ascii_only = of, sought, choice.ascii_only
-        self.show(found(look.topics.get(model or "", ()), sought))
+        rows = look.topics.get(model or "", ())
+        self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+        self.show(found(rows, sought))
 
     def key(self, row: TopicRow) -> object:
         return row.topic
