@@ -66,7 +66,7 @@ def test_a_full_disk_behind_the_output_is_one_line(spawn, trained, arguments):
     with open("/dev/full", "w") as full:
         process = spawn(*arguments, stdout=full)
         error = process.communicate()[1]
-    assert error.splitlines() == ["wikitopics: [Errno 28] No space left on device"]
+    assert error.splitlines() == ["wikitopics: cannot write to standard output: No space left on device"]
     assert process.returncode == 1
 
 
