@@ -31,7 +31,7 @@ PART = 1024  # documents whose tables are held at a time
 class Corpus(NamedTuple):
     """What documents see of the corpus.
 
-    rows: (U, K') for the recipe exp(E[log beta]) of a minibatch's words, for figure 9 E[log beta]
+    rows: (U, K') for `shortlists` exp(E[log beta]) of a minibatch's words, for `figure_9` E[log beta]
     sigma, Elog_sigma: (K',) E[sigma(v)], E[log sigma(v)]
     """
 
@@ -60,6 +60,13 @@ class HDPStatistics(Statistics):
 # The corpus sticks
 
 
+def expected_sticks(a: Vector, b: Vector) -> Vector:
+    """E[sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,), sums to 1: [SVI13] figure 8."""
+    v = np.append(a / (a + b), 1.0)
+    sigma: Vector = v * np.concatenate([[1.0], np.cumprod(b / (a + b))])
+    return sigma
+
+
 def Elog_sticks(a: Vector, b: Vector) -> Vector:
     """E[log sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,): v_K is 1. [SVI13] figure 8.
 
@@ -81,7 +88,7 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
     return float(np.sum(prior - posterior))
 
 
-def corpus_of_recipe(
+def corpus_for_shortlists(
     topics: Topics,
     ids: NDArray[np.int32],
     sigma: Vector,
@@ -89,14 +96,14 @@ def corpus_of_recipe(
     balance: Vector,
     workers: Workers,
 ) -> Corpus:
-    """For `recipe`; balance: (K,) factors on the topics."""
+    """For `shortlists`; balance: (K,) factors on the topics."""
     rows = topics.exp_Elog_rows(ids, workers, balance)
     padding = (0, rows.shape[1] - topics.n_topics)
     narrow = topics.dtype
     return Corpus(rows, np.pad(sigma.astype(narrow), padding), np.pad(Elog_sigma.astype(narrow), padding))
 
 
-def corpus_of_figure_9(topics: Topics, ids: NDArray[np.int32], sigma: Vector, Elog_sigma: Vector) -> Corpus:
+def corpus_for_figure_9(topics: Topics, ids: NDArray[np.int32], sigma: Vector, Elog_sigma: Vector) -> Corpus:
     """For `figure_9`."""
     narrow = topics.dtype
     return Corpus(topics.Elog_rows(ids).astype(narrow), sigma.astype(narrow), Elog_sigma.astype(narrow))
@@ -113,7 +120,7 @@ def parts(batch: Minibatch, local: NDArray[np.int32]) -> Iterator[tuple[slice, M
         yield documents, batch[documents], local[entries]
 
 
-def recipe(
+def shortlists(
     batch: Minibatch,
     local: NDArray[np.int32],
     corpus: Corpus,
@@ -124,7 +131,7 @@ def recipe(
     numbers: Recipe,
     workers: Workers,
 ) -> Tables:
-    """The default local step: `_hdp_kernels.e_step`."""
+    """The default local step, over each document's short list of topics: `_hdp_kernels.e_step`."""
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, numbers.candidates)
     limits = kernels.Limits(

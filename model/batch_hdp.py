@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from model._hdp_e_step import Corpus, Elog_sticks, bounds, figure_9, sum_statistics
+from model._hdp_e_step import Corpus, Elog_sticks, bounds, expected_sticks, figure_9, sum_statistics
 from model._words import distinct
-from model.hdp import OnlineHDP, expected_sticks
+from model.hdp import OnlineHDP
 from model.minibatch import Minibatch
 from model.states import Entry
 

@@ -264,6 +264,8 @@ class OnlineHDP(OnlineModel):
 
     def document_prior(self) -> Vector:
         """(K,) alpha E[sigma_k(v)]: a Dirichlet as prior of a document's proportions, [W11] section 4.1."""
+        from model._hdp_e_step import expected_sticks
+
         return self.alpha * expected_sticks(self.a, self.b)
 
     # What it does
@@ -343,21 +345,21 @@ class OnlineHDP(OnlineModel):
 
     def _corpus(self, ids: NDArray[np.int32], seen: int) -> Corpus:
         """What documents with these words see of the corpus; after few `seen`, topics ahead are held back."""
-        from model import _hdp_e_step as local
+        from model._hdp_e_step import Elog_sticks, corpus_for_figure_9, corpus_for_shortlists, expected_sticks
 
-        sigma, Elog_sigma = expected_sticks(self.a, self.b), local.Elog_sticks(self.a, self.b)
+        sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
         if not self.warm_start:
-            return local.corpus_of_figure_9(self._topics, ids, sigma, Elog_sigma)
+            return corpus_for_figure_9(self._topics, ids, sigma, Elog_sigma)
         balance = self.recipe.balance(self._topics, seen, self._n_documents)
-        return local.corpus_of_recipe(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
+        return corpus_for_shortlists(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
 
     def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
-        """[SVI13] fig. 9 lines 5 to 10, or the recipe's."""
-        from model._hdp_e_step import figure_9, recipe
+        """[SVI13] fig. 9 lines 5 to 10, as printed or from the documents' own topics."""
+        from model._hdp_e_step import figure_9, shortlists
 
         T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
         if self.warm_start:
-            return recipe(
+            return shortlists(
                 batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
             )
         return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
@@ -430,13 +432,6 @@ class OnlineHDP(OnlineModel):
         """Version 1 had a few other keys and knew one recipe."""
         renamed = {"seen": "documents_seen", "words": "words_of_topics"}
         return {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
-
-
-def expected_sticks(a: Vector, b: Vector) -> Vector:
-    """E[sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,), sums to 1: [SVI13] figure 8."""
-    v = np.append(a / (a + b), 1.0)
-    sigma: Vector = v * np.concatenate([[1.0], np.cumprod(b / (a + b))])
-    return sigma
 
 
 def topics_from(

@@ -3,9 +3,8 @@ import pytest
 from scipy.special import gammaln, psi
 
 from model import BatchHDP, Minibatch, OnlineHDP
-from model._hdp_e_step import Corpus, Elog_sticks, bounds, figure_9, sum_statistics
+from model._hdp_e_step import Corpus, Elog_sticks, bounds, expected_sticks, figure_9, sum_statistics
 from model._words import distinct
-from model.hdp import expected_sticks
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import topics_elbo
 

@@ -1,0 +1,83 @@
+"""E-steps are pure functions, whose statistics make the M-step wherever they were computed."""
+
+import numpy as np
+import pytest
+
+from model._blocks import Workers
+from model._topics import Topics
+from model._words import by_word, distinct
+from model.hdp import WARM
+from model.scvb0 import StepSizes
+from tests.model.conftest import planted
+
+ONE = Workers(1)
+K, W = 5, 40
+EVEN = np.ones(K)
+ALPHA = np.full(K, 0.2)
+
+
+def lda(topics, batch):
+    from model._lda_e_step import Limits, e_step
+
+    words = by_word(batch, W)
+    rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
+    return e_step(batch, words, rows, ALPHA, Limits(1e-3, 50, 0.01), ONE)
+
+
+def scvb0(topics, batch):
+    from model._scvb0_e_step import e_step, word_rows
+
+    words = distinct(batch, W)
+    rows = word_rows(topics, words, EVEN, ONE)
+    return e_step(batch, words, rows, ALPHA, StepSizes(1.0, 1.0, 0.7), 2, None, ONE)
+
+
+def hdp(topics, batch):
+    from model._hdp_e_step import corpus_for_shortlists, shortlists, sum_statistics
+
+    words = distinct(batch, W)
+    corpus = corpus_for_shortlists(topics, words.ids, EVEN / K, np.log(EVEN / K), EVEN, ONE)
+    found = shortlists(batch, words.local, corpus, K, 3, 1.0, 1e-2, WARM, ONE)
+    return found.theta, sum_statistics(batch, found, W, ONE)
+
+
+@pytest.fixture(params=[lda, scvb0, hdp], ids=lambda e_step: e_step.__name__)
+def e_step(request):
+    return request.param
+
+
+def made():
+    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
+
+
+def test_an_e_step_changes_nothing(e_step):
+    batch, _ = planted(50)
+    topics, same = made(), made()
+    counts = batch.counts.copy()
+    first, second = e_step(topics, batch), e_step(topics, batch)
+    np.testing.assert_array_equal(topics.hat, same.hat)
+    assert (topics.scale, topics.eta) == (same.scale, same.eta)
+    np.testing.assert_array_equal(batch.counts, counts)
+    np.testing.assert_array_equal(first[0], second[0])
+    np.testing.assert_array_equal(first[1].sums, second[1].sums)
+
+
+def test_statistics_sum_to_the_words(e_step):
+    batch, _ = planted(50)
+    _, statistics = e_step(made(), batch)
+    np.testing.assert_allclose(statistics.mass.sum(), batch.n_tokens, rtol=1e-5)
+    np.testing.assert_allclose(statistics.sums[:, :K].sum(axis=0), statistics.mass, rtol=1e-4)
+    of_words = np.bincount(batch.word_ids, batch.counts, W)[statistics.ids]
+    np.testing.assert_allclose(statistics.sums.sum(axis=1), of_words, rtol=1e-4)
+
+
+def test_those_of_parts_make_the_step_of_the_whole(e_step):
+    """Each E-step sees the topics as they were before the step."""
+    batch, _ = planted(60)
+    before, whole, parts = made(), made(), made()
+    whole.step(0.3, 0.1, 10.0, e_step(before, batch)[1], ONE)
+    parts.decay(0.3, 0.1)
+    for part in (batch[:25], batch[25:40], batch[40:]):
+        parts.add(0.3 * 10.0, e_step(before, part)[1], ONE)
+    np.testing.assert_allclose(parts.lambda_(), whole.lambda_(), rtol=1e-4)
+    np.testing.assert_allclose(parts.totals(), whole.totals(), rtol=1e-6)
