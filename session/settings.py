@@ -41,7 +41,7 @@ class Settings:
         return max(self.batch_sizes)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values for the store; :func:`session.storage.codec.decode_settings` is the inverse."""
+        """Plain values for the store; `decode_settings` is the inverse."""
         values = asdict(self)
         values["models"] = [spec.as_json() for spec in self.models]
         return values

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from session.errors import Damaged
 from session.records import Role
 from session.settings import Settings
-from session.storage.codec import documents_room
+from session.storage.codec.articles import documents_room
 from session.storage.database import read_rows
 from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents

@@ -104,6 +104,16 @@ def named(value: object, place: str) -> Mapping[str, object]:
     return value
 
 
+def json_object(value: object, place: str) -> Mapping[str, object]:
+    """What JSON says, where that is an object."""
+    return named(from_json(value, place), place)
+
+
+def moment(value: object, place: str) -> float:
+    """Seconds since the epoch."""
+    return number(value, place, 0, LATEST)
+
+
 def listed(value: object, place: str, decode: Callable[[object, str], T]) -> tuple[T, ...]:
     """A list of JSON, each element as ``decode`` says."""
     if not isinstance(value, list):

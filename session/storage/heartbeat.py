@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from session.process import Process
-from session.storage.codec import Wishes
+from session.storage.codec.heartbeat import Wishes
 from session.storage.database import connect, session_errors, writing
 from session.storage.lock import in_use
 from session.storage.reader import STALE_SECONDS, SessionReader

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from session.errors import BadUsage, Damaged
-from session.storage.codec import documents_room
+from session.storage.codec.articles import documents_room
 from session.storage.database import check_session, read_rows, session_errors
 from session.storage.decoding import whole
 from session.storage.documents import Documents

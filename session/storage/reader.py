@@ -28,20 +28,12 @@ from session.records import (
     per_hour,
 )
 from session.settings import Settings
-from session.storage.codec import (
-    LARGEST_SNAPSHOT,
-    NOTHING,
-    Committed,
-    Heartbeat,
-    Progress,
-    TopWords,
-    decode_article,
-    decode_event,
-    decode_flow,
-    decode_measurement,
-    decode_run,
-    decode_snapshot,
-)
+from session.storage.codec.articles import decode_article
+from session.storage.codec.heartbeat import NOTHING, Heartbeat
+from session.storage.codec.log import decode_event, decode_flow, decode_run
+from session.storage.codec.measurements import decode_measurement
+from session.storage.codec.progress import Committed, Progress
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, TopWords, decode_snapshot
 from session.storage.database import (
     as_session_error,
     check_file,

@@ -13,20 +13,11 @@ from session.records import ModelStatus
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.blobs import unpack_state
-from session.storage.codec import (
-    MOST_WORD_BYTES,
-    Committed,
-    Heartbeat,
-    Wishes,
-    decode_committed,
-    decode_heartbeat,
-    decode_models,
-    decode_settings,
-    decode_wishes,
-    decode_words,
-    documents_room,
-    state_room,
-)
+from session.storage.codec.articles import documents_room
+from session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat, decode_wishes
+from session.storage.codec.models import decode_models, state_room
+from session.storage.codec.progress import Committed, decode_committed
+from session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
 from session.storage.database import only_row, read_rows
 from session.storage.decoding import whole
 from session.storage.documents import Documents

@@ -29,7 +29,8 @@ from session.storage.articles import (
     renew_topics,
 )
 from session.storage.blobs import pack_state
-from session.storage.codec import LARGEST_SNAPSHOT, Progress, TopWords, decode_snapshot
+from session.storage.codec.progress import Progress
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, TopWords, decode_snapshot
 from session.storage.database import (
     as_session_error,
     connect,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from session.records import skips_told
-from session.storage.codec import Progress
+from session.storage.codec.progress import Progress
 from session.training.evaluation import Measured
 
 MANY_ARTICLES = 500_000

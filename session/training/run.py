@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from session.errors import NotNow, SessionError
-from session.storage.codec import Progress, Wishes
+from session.storage.codec.heartbeat import Wishes
+from session.storage.codec.progress import Progress
 from session.storage.documents import Block
 from session.storage.heartbeat import HeartbeatWriter
 from session.storage.writer import SessionWriter

@@ -17,7 +17,7 @@ from session.request import DOWNLOAD, TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
 from session.storage import writer
-from session.storage.codec import Progress
+from session.storage.codec.progress import Progress
 from session.storage.database import is_sqlite
 from session.storage.heartbeat import check_alone
 from session.storage.kept_counts import KeptCounts

@@ -17,7 +17,8 @@ from session.models import load_model
 from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest
-from session.storage.codec import Progress, TopWords
+from session.storage.codec.progress import Progress
+from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Block, Documents
 from session.storage.writer import Changes, ModelRow, SessionWriter
 from session.training.evaluation import HeldOut, Measured, snapshot_words

@@ -5,7 +5,7 @@ import pytest
 from session.errors import BadUsage
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec, parse_specs
-from session.storage.codec import decode_settings
+from session.storage.codec.settings import decode_settings
 
 
 def test_no_model_named_means_lda():

@@ -19,7 +19,8 @@ import numpy as np
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
-from session.storage.codec import Progress, TopWords
+from session.storage.codec.progress import Progress
+from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Documents
 from session.storage.heartbeat import HeartbeatWriter
 from session.storage.lock import trainer_lock

@@ -13,7 +13,7 @@ import pytest
 from session.errors import DiskFull, SessionError
 from session.storage import writer as stores
 from session.storage.articles import ArticleRows
-from session.storage.codec import Progress
+from session.storage.codec.progress import Progress
 from session.storage.database import connect
 from session.storage.lock import lock_path
 from session.storage.reader import SessionReader

@@ -1,6 +1,6 @@
 """The session's log: each thing once."""
 
-from session.storage.codec import Progress
+from session.storage.codec.progress import Progress
 from session.training.evaluation import Measured
 from session.training.news import DUMP_ADVICE, News
 

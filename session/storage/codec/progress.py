@@ -1,0 +1,79 @@
+"""How far the stream has come: the one row of `progress`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from session.storage.decoding import LATEST, json_object, number, optional, text, whole
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the stream has come. ``crawled = articles + held_out + pending + skipped``, always."""
+
+    articles: int = 0
+    tokens: int = 0
+    held_out: int = 0
+    crawled: int = 0
+    pending: int = 0
+    skipped: int = 0
+    skips: dict[str, int] = field(default_factory=dict)
+    """``skipped`` by reason, since reasons are kept."""
+    minibatches: int = 0
+    pending_offset: int = 0
+    """Documents of the first pending row that are trained already."""
+    position: dict[str, Any] | None = None
+    lap: float | None = None
+    renew_from: int | None = None
+    """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
+    finished: bool = False
+    elapsed_seconds: float = 0.0
+    bytes_read: int = 0
+
+    def skip(self, reason: str, number: int) -> None:
+        """``number`` more articles are skipped."""
+        if number:
+            self.skipped += number
+            self.skips[reason] = self.skips.get(reason, 0) + number
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The one row of `progress`."""
+
+    progress: Progress
+    next_seq: int
+    """Number of the next article. None is used twice, also where --keep-articles drops rows."""
+    at: float
+    """Seconds since the epoch."""
+
+
+def decode_committed(row: Mapping[str, object]) -> Committed:
+    """The one row of `progress`; columns that an older session lacks are as if they were null."""
+
+    def get(name: str) -> tuple[object, str]:
+        return row.get(name), f"progress.{name}"
+
+    position = optional(*get("position"), json_object)
+    skips = optional(*get("skips"), json_object) or {}
+    return Committed(
+        Progress(
+            articles=whole(*get("articles")),
+            tokens=whole(*get("tokens")),
+            held_out=whole(*get("held_out")),
+            crawled=whole(*get("crawled")),
+            pending=whole(*get("pending")),
+            skipped=whole(*get("skipped")),
+            skips={text(reason, "progress.skips"): whole(n, "progress.skips") for reason, n in skips.items()},
+            minibatches=whole(*get("minibatches")),
+            pending_offset=whole(*get("pending_offset")),
+            position=None if position is None else dict(position),
+            lap=optional(*get("lap"), number),
+            renew_from=optional(*get("renew_from"), whole),
+            finished=bool(whole(*get("finished"), 0, 1)),
+            elapsed_seconds=number(*get("elapsed_seconds"), 0, LATEST),
+            bytes_read=whole(*get("bytes_read")),
+        ),
+        next_seq=whole(*get("next_seq"), 1),
+        at=number(*get("committed_at"), 0, LATEST),
+    )

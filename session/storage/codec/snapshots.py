@@ -1,0 +1,46 @@
+"""The topics as they were at some points of the stream: `snapshots`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import Damaged
+from session.records import ModelStatus
+from session.storage.decoding import numbers, whole
+
+MOST_SNAPSHOT_WORDS = 100
+LARGEST_SNAPSHOT = 2**24
+"""Bytes that a snapshot's row may take."""
+
+
+@dataclass(slots=True)
+class TopWords:
+    """The top words of every topic of one model at one point of the stream."""
+
+    model: int
+    articles: int
+    word_ids: NDArray[np.int32]
+    """(K, n)"""
+    probabilities: NDArray[np.float32]
+    """(K, n)"""
+    shares: NDArray[np.float32]
+    """(K,)"""
+
+
+def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelStatus], n_words: int) -> TopWords:
+    """`snapshots`: (model, articles, word_ids, probabilities, shares)."""
+    model, articles, word_ids, probabilities, shares = row
+    K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics
+    ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, n_words - 1)
+    if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
+        raise Damaged("snapshots.word_ids is not as long as it has to be")
+    return TopWords(
+        model=model,
+        articles=whole(articles, "snapshots.articles"),
+        word_ids=ids,
+        probabilities=numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001),
+        shares=numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001),
+    )
