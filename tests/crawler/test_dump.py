@@ -15,11 +15,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler import dump_files
+from crawler import file_source, page_files
 from crawler.background import Background
-from crawler.dump_files import DumpFiles, page_hash
+from crawler.dump_files import DumpFiles
 from crawler.errors import BadPosition, BadSource
-from crawler.sources.dump import BATCH_PAGES, DumpSource
+from crawler.file_source import BATCH_PAGES
+from crawler.page_files import page_hash
+from crawler.sources.dump import DumpSource
 
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
 
@@ -311,8 +313,8 @@ async def test_pages_beyond_mediawikis_own_bounds_are_skipped(tmp_path):
 
 async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, monkeypatch):
     """Those held out are read again where their texts would be too much to keep."""
-    monkeypatch.setattr(dump_files, "_MOST_KEPT", 100_000)
-    monkeypatch.setattr("crawler.sources.dump.BATCH_CHARACTERS", 100_000)
+    monkeypatch.setattr(page_files, "_MOST_KEPT", 100_000)
+    monkeypatch.setattr(file_source, "BATCH_CHARACTERS", 100_000)
     texts = {n: os.urandom(20_000).hex() for n in range(1, 61)}
     whole = (HEAD + "".join(page(n, text=text) for n, text in texts.items()) + FOOT).encode()
     for name in ("d.xml", "d.xml.gz"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawler.dump_files import page_hash
+from crawler.page_files import page_hash
 from crawler.source import Page, SourceInfo
 from session.training.vocabulary import file_documents
 
