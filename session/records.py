@@ -5,7 +5,7 @@ sleeps cannot hold back the write-ahead log.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -17,8 +17,8 @@ given no sign of life for 15 s. `finished`: the source has ended or
 --articles is reached. `new`: nothing has run on it yet."""
 
 
+BoundBy = Literal["network", "parsing", "training"]
 Role = Literal["trained", "held_out", "skipped"]
-
 
 NO_KNOWN_WORD = "no known word"
 """Why an article is skipped that holds no word of the vocabulary."""
@@ -77,6 +77,46 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainerActivity:
+    """What a trainer is doing: it sends this record with every heartbeat, and everybody reads this record.
+
+    The defaults say nothing; they stand for what a trainer, perhaps an older one, does not tell.
+    """
+
+    article_limit: int | None = None
+    waiting_for: str | None = None
+    waiting_until: float | None = None
+    """Seconds since the epoch, where the wait has a known end."""
+    bound_by: BoundBy | None = None
+    """What has held up the run most of late."""
+    crawl_rate: float = 0.0
+    """As in :class:`Flow`, like the next two."""
+    train_rate: float = 0.0
+    queue: int = 0
+    requests: int = 0
+    requests_last_minute: int = 0
+    allowed_per_minute: int | None = None
+    latency_seconds: float | None = None
+    batch_pages: int | None = None
+    retries: int = 0
+    throttled: int = 0
+    errors: tuple[Event, ...] = ()
+    """The source's last few, newest last."""
+
+    def ended(self) -> "TrainerActivity":
+        """What is left of it when the trainer is gone: its counts, but nothing that was of the moment."""
+        return replace(
+            self,
+            waiting_for=None,
+            waiting_until=None,
+            bound_by=None,
+            crawl_rate=0.0,
+            train_rate=0.0,
+            requests_last_minute=0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """One look at a session. Field meanings as in `status --json`; the rest is for the screen."""
 
@@ -87,7 +127,6 @@ class Status:
     source: str
     source_name: str
     articles: int
-    article_limit: int | None
     tokens: int
     held_out: int
     held_out_target: int
@@ -103,28 +142,21 @@ class Status:
     """When what was learnt was last saved, seconds since the epoch: another moment, another state of it."""
     checkpoint_age_seconds: float | None
     heartbeat_age_seconds: float | None
-    waiting_for: str | None
-    waiting_until: float | None
-    bound_by: Literal["network", "parsing", "training"] | None
     lap: float | None
-    crawl_rate: float
-    train_rate: float
-    requests: int
-    requests_last_minute: int
-    allowed_per_minute: int | None
-    latency_seconds: float | None
-    batch_pages: int | None
-    retries: int
-    throttled: int
-    errors: tuple[Event, ...]
-    """The source's last few, newest last."""
+    activity: TrainerActivity
+    """Of the trainer that runs, or what is left of the last one's."""
     models: tuple[ModelStatus, ...]
+
+    @property
+    def waiting_for(self) -> str | None:
+        """What the trainer waits for, in plain words."""
+        return self.activity.waiting_for
 
     @property
     def asks(self) -> bool:
         """Whether its source asks a server for articles. One that reads files has no latency and no rate
         limit, and nobody tells it to wait."""
-        return self.requests > 0 or self.allowed_per_minute is not None
+        return self.activity.requests > 0 or self.activity.allowed_per_minute is not None
 
     @property
     def lively(self) -> bool:

@@ -100,7 +100,7 @@ def beginning(status: Status, metric: str, *, ascii_only: bool) -> tuple[str, ..
         lines.append(
             f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
         )
-    elif not status.articles and (status.bound_by == "training" or not status.pending):
+    elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
         lines.append("learning from the first articles; the models are compiled on the way, for some seconds")
         lines.append(f"{plural(status.crawled, 'article')} read")
     elif not status.articles:

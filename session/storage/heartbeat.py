@@ -1,14 +1,14 @@
 """The small writes about the running trainer (heartbeat, rates, log), and whether another one lives."""
 
 import contextlib
-import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from session.process import Process
-from session.storage.codec.heartbeat import Wishes
+from session.records import Flow, State, TrainerActivity
+from session.storage.codec.heartbeat import Heartbeat, Wishes, encode_heartbeat
 from session.storage.database import connect, session_errors, writing
 from session.storage.lock import in_use
 from session.storage.reader import STALE_SECONDS, SessionReader
@@ -43,27 +43,17 @@ class HeartbeatWriter:
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 
-    def beat(self, state: str, activity: Mapping[str, Any], flow: tuple[float, float, int] | None) -> Wishes:
+    def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> Wishes:
         """Say that the trainer lives and what it does; returns what others ask of it.
 
-        ``flow``: (crawl rate, train rate, queue) to keep for the screen's graphs, or None.
+        ``keep_flow``: keep the rates too, for the screen's graphs.
         """
-        now = time.time()
+        beat = Heartbeat(time.time(), self._process, state, activity)
         with self._transaction():
-            self._db.table("heartbeat").upsert(
-                {
-                    "id": 1,
-                    "at": now,
-                    "pid": self._process.pid,
-                    "state": state,
-                    "activity": json.dumps({**activity, "process": self._process.as_text()}),
-                },
-                pk="id",
-            )
-            if flow is not None:
-                self._db.execute(
-                    "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", [now, *flow]
-                )
+            self._db.table("heartbeat").upsert(encode_heartbeat(beat), pk="id")
+            if keep_flow:
+                flow = Flow(beat.at, activity.crawl_rate, activity.train_rate, activity.queue)
+                self._db.table("flow").insert(asdict(flow))
                 self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
             wishes = read_wishes(self._db.conn)
             if wishes.save:

@@ -4,7 +4,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,12 @@ from session.records import (
     State,
     Status,
     TopicRow,
+    TrainerActivity,
     per_hour,
 )
 from session.settings import Settings
 from session.storage.codec.articles import decode_article
-from session.storage.codec.heartbeat import NOTHING, Heartbeat
+from session.storage.codec.heartbeat import Heartbeat
 from session.storage.codec.log import decode_event, decode_flow, decode_run
 from session.storage.codec.measurements import decode_measurement
 from session.storage.codec.progress import Committed, Progress
@@ -182,17 +182,7 @@ class SessionReader:
         now = time.time()
         pid = owner_pid(self.path)
         live = pid is not None and beat is not None and beat.process.pid == pid  # not what another run said
-        doing = NOTHING if beat is None else beat.doing
-        if not live:
-            doing = replace(
-                doing,
-                waiting_for=None,
-                waiting_until=None,
-                bound_by=None,
-                crawl_rate=0.0,
-                train_rate=0.0,
-                requests_last_minute=0,
-            )
+        activity = TrainerActivity() if beat is None else beat.activity
         return Status(
             session=str(self.path),
             state=_state(progress.finished, beat, pid, now),
@@ -201,7 +191,6 @@ class SessionReader:
             source=settings.source,
             source_name=settings.source_name,
             articles=progress.articles,
-            article_limit=doing.article_limit,
             tokens=progress.tokens,
             held_out=progress.held_out,
             held_out_target=settings.held_out,
@@ -215,20 +204,8 @@ class SessionReader:
             committed_at=committed.at,
             checkpoint_age_seconds=max(0.0, now - committed.at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
-            waiting_for=doing.waiting_for,
-            waiting_until=doing.waiting_until,
-            bound_by=doing.bound_by,
             lap=progress.lap,
-            crawl_rate=doing.crawl_rate,
-            train_rate=doing.train_rate,
-            requests=doing.requests,
-            requests_last_minute=doing.requests_last_minute,
-            allowed_per_minute=doing.allowed_per_minute,
-            latency_seconds=doing.latency_seconds,
-            batch_pages=doing.batch_pages,
-            retries=doing.retries,
-            throttled=doing.throttled,
-            errors=doing.errors,
+            activity=activity if live else activity.ended(),
             models=self.model_statuses(),
         )
 

@@ -11,13 +11,14 @@ import os
 import signal
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from session.errors import NotNow, SessionError
+from session.records import BoundBy, Event, State, TrainerActivity
 from session.storage.codec.heartbeat import Wishes
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block
@@ -63,14 +64,11 @@ class Limits:
 class Report:
     """What a progress line is made of."""
 
-    state: str
+    state: State
     progress: Progress
     elapsed_seconds: float
-    perplexities: dict[str, float]
-    crawl_rate: float
-    train_rate: float
-    waiting_for: str | None
-    waiting_until: float | None
+    perplexities: Mapping[str, float]
+    activity: TrainerActivity
 
 
 class Run:
@@ -110,7 +108,7 @@ class Run:
         self._bytes_before = trainer.progress.bytes_read
         self._saving = Saving()
         self._learning = Speed()
-        self._binding: deque[str] = deque(maxlen=20)
+        self._binding: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
         self._counted_at = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
@@ -349,7 +347,7 @@ class Run:
             return "the processes that parse articles (none counted for over a minute)"
         return "the source (no article for over a minute)"
 
-    def _state(self) -> str:
+    def _state(self) -> State:
         if self._stop.is_set():
             return "stopping"
         return "paused" if self._paused else "running"
@@ -366,43 +364,40 @@ class Run:
         else:
             self._go_on.set()
 
-    async def _say(self, heartbeat: HeartbeatWriter, state: str, *, keep_flow: bool) -> Wishes | None:
-        activity = self._feed.activity
-        report = self._as_report()
-        values = {
-            "article_limit": self._limits.articles,
-            "waiting_for": report.waiting_for,
-            "waiting_until": report.waiting_until,
-            "bound_by": Counter(self._binding).most_common(1)[0][0] if self._binding else None,
-            "crawl_rate": report.crawl_rate,
-            "train_rate": report.train_rate,
-            "requests": activity.requests,
-            "requests_last_minute": activity.requests_last_minute,
-            "allowed_per_minute": activity.allowed_per_minute,
-            "latency_seconds": activity.latency_seconds,
-            "batch_pages": activity.batch_pages,
-            "retries": activity.retries,
-            "throttled": activity.throttled,
-            "errors": [[error.at, error.text] for error in activity.errors[-5:]],
-        }
-        queue = self._feed.queued + self._trainer.progress.pending
-        flow = (report.crawl_rate, report.train_rate, queue) if keep_flow else None
+    async def _say(self, heartbeat: HeartbeatWriter, state: State, *, keep_flow: bool) -> Wishes | None:
+        activity = self._activity()
         try:
-            return await self._in_heartbeat(lambda: heartbeat.beat(state, values, flow))
+            return await self._in_heartbeat(lambda: heartbeat.beat(state, activity, keep_flow=keep_flow))
         except SessionError:
             return None  # a busy or full disk: the next beat tries again, and the commit says what is wrong
 
+    def _activity(self) -> TrainerActivity:
+        source = self._feed.activity
+        return TrainerActivity(
+            article_limit=self._limits.articles,
+            waiting_for=self._blocked or source.waiting_for or self._quiet(),
+            waiting_until=None if self._blocked else source.waiting_until,
+            bound_by=Counter(self._binding).most_common(1)[0][0] if self._binding else None,
+            crawl_rate=self._feed.arrivals(),
+            train_rate=self._learning(busy=self._computing is not None),
+            queue=self._feed.queued + self._trainer.progress.pending,
+            requests=source.requests,
+            requests_last_minute=source.requests_last_minute,
+            allowed_per_minute=source.allowed_per_minute,
+            latency_seconds=source.latency_seconds,
+            batch_pages=source.batch_pages,
+            retries=source.retries,
+            throttled=source.throttled,
+            errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-5:]),
+        )
+
     def _as_report(self) -> Report:
-        activity = self._feed.activity
         return Report(
             state=self._state(),
             progress=self._trainer.progress,
             elapsed_seconds=self._elapsed(),
             perplexities=dict(self._trainer.measured.perplexities),
-            crawl_rate=self._feed.arrivals(),
-            train_rate=self._learning(busy=self._computing is not None),
-            waiting_for=self._blocked or activity.waiting_for or self._quiet(),
-            waiting_until=None if self._blocked else activity.waiting_until,
+            activity=self._activity(),
         )
 
     def _signalled(self, number: signal.Signals) -> None:

@@ -13,9 +13,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from session.records import Event, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
@@ -286,30 +288,27 @@ def rates(i: int) -> tuple[float, float, int]:
     )
 
 
-def beat(pulse: HeartbeatWriter, recipe: Recipe, state: str, tick: int = 0) -> None:
+def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> None:
     crawl, train, queue = rates(tick)
-    pulse.beat(
-        state,
-        {
-            "crawl_rate": crawl,
-            "train_rate": train,
-            "requests": 812,
-            "requests_last_minute": 41,
-            "allowed_per_minute": 200,
-            "latency_seconds": 0.31,
-            "batch_pages": 50,
-            "retries": 3,
-            "throttled": 2,
-            "errors": [
-                [REFUSED_AT, "429: told to wait 30 s"],
-                [REFUSED_AT + 61, "reply cut after 8,192 bytes"],
-            ],
-            "bound_by": "network",
-            "waiting_for": None,
-            **recipe.activity,
-        },
-        (crawl, train, queue) if tick >= 0 else None,
-    )
+    values: dict[str, Any] = {
+        "crawl_rate": crawl,
+        "train_rate": train,
+        "queue": queue,
+        "requests": 812,
+        "requests_last_minute": 41,
+        "allowed_per_minute": 200,
+        "latency_seconds": 0.31,
+        "batch_pages": 50,
+        "retries": 3,
+        "throttled": 2,
+        "errors": (
+            Event(REFUSED_AT, "warning", "429: told to wait 30 s"),
+            Event(REFUSED_AT + 61, "warning", "reply cut after 8,192 bytes"),
+        ),
+        "bound_by": "network",
+        **recipe.activity,
+    }
+    pulse.beat(state, TrainerActivity(**values), keep_flow=tick >= 0)
 
 
 @contextlib.contextmanager

@@ -60,7 +60,7 @@ def look_in(path: Path, state: str) -> Iterator[Look]:
 def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -> None:
     with look_in(tmp_path / "s.db", state) as look:
         s = look.status
-        crawl, train = rate(s, s.crawl_rate), rate(s, s.train_rate, "idle")
+        crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
     if state in {"new", "stopped", "finished", "dead"}:
         assert (crawl, train) == (("-", "faint"), ("-", "faint"))
         assert allowed(s)[1] == "faint"

@@ -4,25 +4,20 @@ import io
 import json
 import os
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from session.records import State, TrainerActivity
+from session.storage.codec.progress import Progress
+from session.training.run import Report
 from wikitopics.cli.train import JsonLines, Lines
 
 
-def report(articles: int, state: str = "running", **more: Any) -> Any:
-    values: dict[str, Any] = {
-        "state": state,
-        "progress": SimpleNamespace(articles=articles, held_out=10),
-        "elapsed_seconds": 61.0,
-        "perplexities": {},
-        "crawl_rate": 0.0,
-        "waiting_for": None,
-        "waiting_until": None,
-    }
-    return SimpleNamespace(**values | more)
+def report(articles: int, state: State = "running", **activity: Any) -> Report:
+    progress = Progress(articles=articles, held_out=10)
+    perplexities = activity.pop("perplexities", {})
+    return Report(state, progress, 61.0, perplexities, TrainerActivity(**activity))
 
 
 def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> None:
@@ -46,10 +41,7 @@ def test_the_last_line_is_of_the_end() -> None:
 
 
 def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixture[str]) -> None:
-    counts = dict.fromkeys(("tokens", "held_out", "crawled", "pending", "skipped"), 10)
-    JsonLines(lambda _: None)(
-        report(610, progress=SimpleNamespace(articles=610, **counts), elapsed_seconds=61.0, crawl_rate=100.0)
-    )
+    JsonLines(lambda _: None)(report(610, crawl_rate=100.0))
     line = json.loads(capsys.readouterr().out)
     assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
     assert line["crawled_per_hour"] == 360_000  # now
@@ -60,10 +52,9 @@ def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch: Any) -
     lines = JsonLines(told.append)
     reading, writing = os.pipe()
     os.close(reading)
-    counts = dict.fromkeys(("tokens", "held_out", "crawled", "pending", "skipped"), 10)
     with open(writing, "wb", buffering=0) as pipe:
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, write_through=True))
-        lines._last = report(610, progress=SimpleNamespace(articles=610, **counts))
+        lines._last = report(610)
         with pytest.raises(BrokenPipeError):
             lines.end("stopped by SIGINT")
     assert told == ["stopped by SIGINT; everything is saved"]

@@ -89,7 +89,7 @@ class Crawl(View):
         self._entitle(chart.pointed())
         errors = self.query_one(EventList)
         errors.empty = " none"
-        errors.show_events(look.status.errors)
+        errors.show_events(look.status.activity.errors)
 
     def action_log_y(self) -> None:
         self.query_one(Chart).toggle_log_y()
@@ -147,24 +147,24 @@ def _time_of_day(at: float) -> str:
 
 def facts(look: Look) -> list[Fact]:
     """Everything about the crawl in words."""
-    s = look.status
+    s, now = look.status, look.status.activity
     _, words, ink = condition(s)
     held_up, held_ink = waiting(s, look.at)
-    train, train_ink = rate(s, s.train_rate, "idle")
+    train, train_ink = rate(s, now.train_rate, "idle")
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", DEMO if s.source == "demo" else "", "muted"),
         ("now", held_up or "working", held_ink),
-        ("crawl", *rate(s, s.crawl_rate)),
-        ("train", f"{train} while it learns" if s.train_rate else train, train_ink),
+        ("crawl", *rate(s, now.crawl_rate)),
+        ("train", f"{train} while it learns" if now.train_rate else train, train_ink),
         ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if s.asks else []),
         ("read", size(s.bytes_read) if s.bytes_read else "", ""),
         ("crawled", f"{count(s.crawled)} articles", ""),
         (
             "trained",
-            f"{count(s.articles)}" + (f" of {count(s.article_limit)}" if s.article_limit else ""),
+            f"{count(s.articles)}" + (f" of {count(now.article_limit)}" if now.article_limit else ""),
             "",
         ),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
@@ -184,15 +184,16 @@ def facts(look: Look) -> list[Fact]:
 
 def _asking(s: Status) -> list[Fact]:
     """How the server takes it that it is asked."""
+    now = s.activity
     return [
         ("requests", *allowed(s)),
-        ("", f"{count(s.requests)} in {'this' if s.running else 'the last'} run", "muted"),
+        ("", f"{count(now.requests)} in {'this' if s.running else 'the last'} run", "muted"),
         (
             "latency",
-            f"{s.latency_seconds:.2f} s" if s.latency_seconds is not None else "not measured",
+            f"{now.latency_seconds:.2f} s" if now.latency_seconds is not None else "not measured",
             "" if s.lively else "faint",
         ),
-        ("pages a request", str(s.batch_pages or "not known"), ""),
-        ("retries", count(s.retries), "warn" if s.retries else ""),
-        ("told to wait", f"{count(s.throttled)} times (429, 503, maxlag)", "warn" if s.throttled else ""),
+        ("pages a request", str(now.batch_pages or "not known"), ""),
+        ("retries", count(now.retries), "warn" if now.retries else ""),
+        ("told to wait", f"{count(now.throttled)} times (429, 503, maxlag)", "warn" if now.throttled else ""),
     ]

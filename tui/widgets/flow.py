@@ -22,7 +22,7 @@ def pace(status: Status) -> str:
         "network": f"{first} sets the pace",
         "parsing": "parsing sets the pace",
         "training": "training sets the pace",
-    }.get(status.bound_by or "", "")
+    }.get(status.activity.bound_by or "", "")
 
 
 def begins_again(status: Status) -> str:
@@ -32,7 +32,7 @@ def begins_again(status: Status) -> str:
 
 def finished(status: Status) -> str:
     """Why a finished session is at its end."""
-    limit = status.article_limit
+    limit = status.activity.article_limit
     if limit is not None and status.articles >= limit:
         return f"finished: --articles {count(limit)} is reached"
     return "finished: every article has been read once"
@@ -56,26 +56,25 @@ def waiting(status: Status, now: float) -> Part:
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P goes on", "warn"
-    paced = pace(status)
-    if status.waiting_for and (status.waiting_until is not None or not paced or status.crawl_rate == 0):
+    paced, crawl_rate, until = pace(status), status.activity.crawl_rate, status.activity.waiting_until
+    if status.waiting_for and (until is not None or not paced or crawl_rate == 0):
         text = f"waiting for {visible(status.waiting_for)}"
-        if status.waiting_until is not None:
-            left = status.waiting_until - now
-            until = time.strftime("%H:%M:%S", time.localtime(status.waiting_until))
-            text += f" until {until}" + (f" ({age(left)})" if left >= 1 else "")
+        if until is not None:
+            left = f" ({age(until - now)})" if until - now >= 1 else ""
+            text += time.strftime(" until %H:%M:%S", time.localtime(until)) + left
         # A reply that is on its way is the usual state, a wait with an end is not.
         if status.waiting_for.startswith("the disk"):
             return text, "bad"  # nothing can be saved
-        return text, "warn" if status.waiting_until is not None or status.crawl_rate == 0 else "muted"
+        return text, "warn" if until is not None or crawl_rate == 0 else "muted"
     return paced, "muted"
 
 
 def allowed(status: Status) -> Part:
     """Requests of the last minute against the budget; without a trainer the budget alone."""
-    cap = status.allowed_per_minute
+    cap = status.activity.allowed_per_minute
     if not status.running:
         return (f"up to {cap} a minute" if cap else "no cap"), "faint"
-    sent = count(status.requests_last_minute)
+    sent = count(status.activity.requests_last_minute)
     text = f"{sent}/{cap} a minute" if cap else f"{sent} a minute, no cap"
     return text, "" if status.lively else "faint"
 
@@ -124,14 +123,15 @@ class FlowPanel(Lines):
         return self._brief(width) if height <= 2 else self._full(width, height)
 
     def _brief(self, width: int) -> list[list[Part]]:
-        look, s = self._look, self._look.status if self._look else None
-        if look is None or s is None:
+        look = self._look
+        if look is None:
             return []
+        s, now = look.status, look.status.activity
         room = max(min((width - 48) // 2, 24), 0)
         return [
             [
-                *self._rate(" crawl", rate(s, s.crawl_rate), lambda flow: flow.crawl_rate, room),
-                *self._rate("  train", rate(s, s.train_rate, "idle"), lambda flow: flow.train_rate, room),
+                *self._rate(" crawl", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
+                *self._rate("  train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
                 ("  queue ", "muted"),
                 (count(s.pending), "strong"),
             ],
@@ -145,8 +145,8 @@ class FlowPanel(Lines):
         if not s.asks:
             return [(" ", ""), wait]
         requests: list[Part] = [("rate ", "muted"), allowed(s)]
-        if s.throttled:
-            requests += [("  429s ", "muted"), (count(s.throttled), "warn")]
+        if s.activity.throttled:
+            requests += [("  429s ", "muted"), (count(s.activity.throttled), "warn")]
         first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
         return [(" ", ""), *first, ("  ", ""), *then]
 
@@ -166,9 +166,9 @@ class FlowPanel(Lines):
             [(" rate  ", "muted"), allowed(s)],
             [
                 (" told to wait ", "muted"),
-                (f"{count(s.throttled)}x", "warn" if s.throttled else ""),
+                (f"{count(s.activity.throttled)}x", "warn" if s.activity.throttled else ""),
                 ("  retries ", "muted"),
-                (count(s.retries), ""),
+                (count(s.activity.retries), ""),
             ],
         ]
 
@@ -176,12 +176,12 @@ class FlowPanel(Lines):
         look = self._look
         if look is None:
             return []
-        s = look.status
+        s, now = look.status, look.status.activity
         room = max(width - 17, 0)
         text, colour = waiting(s, look.at)
         lines: list[list[Part]] = [
-            self._rate(" crawl", rate(s, s.crawl_rate), lambda flow: flow.crawl_rate, room),
-            self._rate(" train", rate(s, s.train_rate, "idle"), lambda flow: flow.train_rate, room),
+            self._rate(" crawl", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
+            self._rate(" train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
             self._rate(" queue", (count(s.pending), "strong"), lambda flow: flow.queue, room),
             *(self._asking(s) if s.asks else []),
             [(" read  ", "muted"), (read(s), "")],

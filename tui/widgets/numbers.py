@@ -32,9 +32,9 @@ class Numbers(Lines):
         lines.append(
             [
                 (" crawl ", "muted"),
-                rate(s, s.crawl_rate),
+                rate(s, s.activity.crawl_rate),
                 (" train ", "muted"),
-                rate(s, s.train_rate, "idle"),
+                rate(s, s.activity.train_rate, "idle"),
             ]
         )
         lines.append([(" ", ""), waiting(s, look.at)])

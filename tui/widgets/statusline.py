@@ -68,7 +68,7 @@ class StatusLine(Lines):
         if s.running and s.pid:
             pieces.append((8, [(f"pid {s.pid}", "muted")]))
         pieces.append((5, [(clock(s.elapsed_seconds), "muted")]))
-        total = f" of {count(s.article_limit)}" if s.article_limit else ""
+        total = f" of {count(s.activity.article_limit)}" if s.activity.article_limit else ""
         pieces.append((1, [(count(s.articles), "strong"), (f"{total} articles", "")]))
         if s.checkpoint_age_seconds is not None:
             late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for

@@ -45,8 +45,9 @@ def status(session: str, as_json: bool) -> None:
     with SessionReader(session_path(session)) as reader:
         now = reader.status()
     if as_json:
-        values = asdict(now)
-        put_json({key: values[key] for key in (*_STATUS_KEYS, "models", "state", "skips")})
+        values = {key: getattr(now, key) for key in _STATUS_KEYS}
+        models = [asdict(model) for model in now.models]
+        put_json({**values, "models": models, "state": now.state, "skips": now.skips})
         return
     state = _STATES[now.state].format(
         resume=command("resume", reader.path),
@@ -67,7 +68,7 @@ def status(session: str, as_json: bool) -> None:
     if now.checkpoint_age_seconds is not None:
         put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
     if now.waiting_for:
-        put_line(f"waiting    for {now.waiting_for}{until(now.waiting_until)}")
+        put_line(f"waiting    for {now.waiting_for}{until(now.activity.waiting_until)}")
     for model in now.models:
         score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
         put_line(

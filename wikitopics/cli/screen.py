@@ -17,6 +17,7 @@ from wikitopics.cli.output import error_line, say
 
 if TYPE_CHECKING:
     from session.doors.launch import Trainers
+    from session.request import TrainRequest
 
 BEGIN_SECONDS = 30.0
 """How long a screen waits for a trainer that has not yet said that it will make the session."""
@@ -85,7 +86,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     return show(path, ["train", *sys.argv[1:]])
 
 
-def contact_missing(path: Path, request: Any) -> bool:
+def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact and none is known."""
     from session.storage.reader import SessionReader
     from session.training.sources import needs_contact, source_options

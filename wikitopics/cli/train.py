@@ -7,9 +7,9 @@ import logging.handlers
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,8 +18,12 @@ from session.paths import session_path
 from wikitopics.cli.options import session_option, train_options
 from wikitopics.cli.output import ReaderGone, duration, error_line, nobody_reads, number, put_json, say, until
 
+if TYPE_CHECKING:
+    from session.request import TrainRequest
+    from session.training.run import Report
 
-def as_request(ctx: click.Context, options: dict[str, Any]) -> Any:
+
+def as_request(ctx: click.Context, options: dict[str, Any]) -> "TrainRequest":
     """The options of `train` as a :class:`session.request.TrainRequest`."""
     from session import config
     from session.errors import BadUsage
@@ -128,7 +132,7 @@ def demo(
     return run_trainer(session, request, as_json)
 
 
-def run_trainer(session: str, request: Any, as_json: bool, log: str | None = None) -> int:
+def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process; prints progress; returns the exit code."""
     from session.training.start import train as start
 
@@ -191,10 +195,10 @@ class Lines:
         self._tell = tell
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0
-        self._perplexities: dict[str, float] = {}
-        self._last: Any = None
+        self._perplexities: Mapping[str, float] = {}
+        self._last: Report | None = None
 
-    def __call__(self, report: Any) -> None:
+    def __call__(self, report: "Report") -> None:
         self._last = report
         measured = report.perplexities != self._perplexities and not self._perplexities
         if report.state == "stopping" or (time.monotonic() < self._next and not measured):
@@ -203,18 +207,18 @@ class Lines:
         self._next = time.monotonic() + self._every
         self._tell(self._line(report))
 
-    def _line(self, report: Any) -> str:
-        progress = report.progress
+    def _line(self, report: "Report") -> str:
+        progress, now = report.progress, report.activity
         parts = [duration(report.elapsed_seconds), f"{progress.articles:,} articles"]
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
-        if report.crawl_rate:
-            parts.append(f"reading {number(report.crawl_rate * 3600)} articles/h")
+        if now.crawl_rate:
+            parts.append(f"reading {number(now.crawl_rate * 3600)} articles/h")
         if report.state == "paused":
             parts.append("paused")
-        if report.waiting_for and report.state != "stopping":
-            parts.append(f"waiting for {report.waiting_for}{until(report.waiting_until)}")
+        if now.waiting_for and report.state != "stopping":
+            parts.append(f"waiting for {now.waiting_for}{until(now.waiting_until)}")
         return "  ".join(parts)
 
     def end(self, reason: str) -> None:
@@ -231,7 +235,7 @@ class JsonLines(Lines):
     """The same as JSON objects on standard output, one a line."""
 
     @staticmethod
-    def _values(report: Any) -> dict[str, object]:
+    def _values(report: "Report") -> dict[str, object]:
         from session.records import per_hour
 
         progress = report.progress
@@ -245,12 +249,12 @@ class JsonLines(Lines):
             "skipped": progress.skipped,
             "elapsed_seconds": round(report.elapsed_seconds, 3),
             "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
-            "crawled_per_hour": round(report.crawl_rate * 3600, 1),
-            "perplexity": report.perplexities,
-            "waiting_for": report.waiting_for,
+            "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
+            "perplexity": dict(report.perplexities),
+            "waiting_for": report.activity.waiting_for,
         }
 
-    def __call__(self, report: Any) -> None:
+    def __call__(self, report: "Report") -> None:
         self._last = report
         if nobody_reads():
             raise ReaderGone

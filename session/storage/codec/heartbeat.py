@@ -1,14 +1,14 @@
 """What a trainer says of itself, and what others ask of it: the one row of `heartbeat` and of `control`."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import TypeVar, get_args
 
 from session.errors import Damaged
 from session.process import Process
-from session.records import Event, State
+from session.records import BoundBy, Event, State, TrainerActivity
 from session.storage.decoding import (
-    LATEST,
     json_object,
     listed,
     moment,
@@ -19,29 +19,7 @@ from session.storage.decoding import (
     whole,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """What a trainer says with each heartbeat about what it is doing."""
-
-    article_limit: int | None
-    waiting_for: str | None
-    waiting_until: float | None
-    bound_by: Literal["network", "parsing", "training"] | None
-    crawl_rate: float
-    train_rate: float
-    requests: int
-    requests_last_minute: int
-    allowed_per_minute: int | None
-    latency_seconds: float | None
-    batch_pages: int | None
-    retries: int
-    throttled: int
-    errors: tuple[Event, ...]
-    """The source's last ones."""
-
-
-NOTHING = Doing(None, None, None, None, 0.0, 0.0, 0, 0, None, None, None, 0, 0, ())
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +29,7 @@ class Heartbeat:
     at: float
     process: Process
     state: State
-    doing: Doing
+    activity: TrainerActivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,44 +41,60 @@ class Wishes:
     stop: bool
 
 
+def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
+    """The row of a heartbeat. Every field of the activity is a key of its JSON."""
+    activity = beat.activity
+    told = {field.name: getattr(activity, field.name) for field in fields(activity)}
+    told["errors"] = [[error.at, error.message] for error in activity.errors]
+    told["process"] = beat.process.as_text()
+    return {
+        "id": 1,
+        "at": beat.at,
+        "pid": beat.process.pid,
+        "state": beat.state,
+        "activity": json.dumps(told),
+    }
+
+
 def decode_heartbeat(row: Mapping[str, object]) -> Heartbeat:
-    """The one row of `heartbeat`, where there is one."""
+    """The one row of `heartbeat`, where there is one; the inverse of :func:`encode_heartbeat`."""
     place = "heartbeat.activity"
-    activity = json_object(row.get("activity"), place)
+    told = json_object(row.get("activity"), place)
     pid = whole(row.get("pid"), "heartbeat.pid", 1, 2**31 - 1)  # all that older trainers say of themselves
     return Heartbeat(
-        at=number(row.get("at"), "heartbeat.at", 0, LATEST),
-        process=Process.from_text(text(activity.get("process", str(pid)), f"{place}.process")),
+        at=moment(row.get("at"), "heartbeat.at"),
+        process=Process.from_text(text(told.get("process", str(pid)), f"{place}.process")),
         state=one_of(row.get("state"), "heartbeat.state", get_args(State)),
-        doing=decode_doing(activity, place),
+        activity=_activity(told, place),
     )
 
 
-def decode_doing(found: Mapping[str, object], place: str) -> Doing:
-    """What a heartbeat tells; what it does not tell is nothing."""
+def _activity(told: Mapping[str, object], place: str) -> TrainerActivity:
+    def get(name: str, decode: Callable[[object, str], T], default: T) -> T:
+        found = optional(told.get(name), f"{place}.{name}", decode)
+        return default if found is None else found
 
-    def count(name: str) -> int | None:
-        return optional(found.get(name), f"{place}.{name}", whole)
-
-    def rate(name: str) -> float | None:
-        return optional(found.get(name), f"{place}.{name}", number)
-
-    return Doing(
-        article_limit=count("article_limit"),
-        waiting_for=optional(found.get("waiting_for"), f"{place}.waiting_for", text),
-        waiting_until=optional(found.get("waiting_until"), f"{place}.waiting_until", moment),
-        bound_by=optional(found.get("bound_by"), f"{place}.bound_by", _bound_by),
-        crawl_rate=rate("crawl_rate") or 0.0,
-        train_rate=rate("train_rate") or 0.0,
-        requests=count("requests") or 0,
-        requests_last_minute=count("requests_last_minute") or 0,
-        allowed_per_minute=count("allowed_per_minute"),
-        latency_seconds=rate("latency_seconds"),
-        batch_pages=count("batch_pages"),
-        retries=count("retries") or 0,
-        throttled=count("throttled") or 0,
-        errors=tuple(filter(None, listed(found.get("errors", []), f"{place}.errors", _error))),
+    return TrainerActivity(
+        article_limit=get("article_limit", whole, None),
+        waiting_for=get("waiting_for", text, None),
+        waiting_until=get("waiting_until", moment, None),
+        bound_by=get("bound_by", _bound_by, None),
+        crawl_rate=get("crawl_rate", number, 0.0),
+        train_rate=get("train_rate", number, 0.0),
+        queue=get("queue", whole, 0),
+        requests=get("requests", whole, 0),
+        requests_last_minute=get("requests_last_minute", whole, 0),
+        allowed_per_minute=get("allowed_per_minute", whole, None),
+        latency_seconds=get("latency_seconds", number, None),
+        batch_pages=get("batch_pages", whole, None),
+        retries=get("retries", whole, 0),
+        throttled=get("throttled", whole, 0),
+        errors=optional(told.get("errors"), f"{place}.errors", _errors) or (),
     )
+
+
+def _errors(value: object, place: str) -> tuple[Event, ...]:
+    return tuple(filter(None, listed(value, place, _error)))
 
 
 def _error(value: object, place: str) -> Event | None:
@@ -112,8 +106,8 @@ def _error(value: object, place: str) -> Event | None:
     return Event(moment(value[0], place), "warning", text(value[1], place))
 
 
-def _bound_by(value: object, place: str) -> Literal["network", "parsing", "training"]:
-    choices: Collection[Literal["network", "parsing", "training"]] = ("network", "parsing", "training")
+def _bound_by(value: object, place: str) -> BoundBy:
+    choices: Collection[BoundBy] = get_args(BoundBy)
     return one_of(value, place, choices)
 
 

@@ -14,6 +14,7 @@ import pytest
 from session.doors import control
 from session.errors import NotRunning, SessionError, SessionInUse
 from session.process import Process
+from session.records import TrainerActivity
 from session.storage import heartbeat
 from session.storage.heartbeat import HeartbeatWriter, check_alone
 from session.storage.lock import lock_path
@@ -100,7 +101,7 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
     trainer = Process(other.pid, Process.own().place, _start_of(other.pid))
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: trainer))
     with contextlib.closing(HeartbeatWriter(trained)) as pulse:
-        pulse.beat("running", {}, None)
+        pulse.beat("running", TrainerActivity())
     monkeypatch.undo()
     if not lives:
         other.kill()  # and not waited for: so it is with a shell's background jobs
@@ -128,11 +129,11 @@ def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path,
     elsewhere, over = Process(1, "another container", "1"), threading.Event()
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
     pulse = HeartbeatWriter(path)
-    pulse.beat("running", {}, None)
+    pulse.beat("running", TrainerActivity())
 
     def go_on():
         while not over.wait(0.05):
-            pulse.beat("running", {}, None)
+            pulse.beat("running", TrainerActivity())
 
     beating = threading.Thread(target=go_on)
     if beats:

@@ -1,9 +1,14 @@
 """The trainer's heartbeat, its log and its runs."""
 
 import contextlib
+import dataclasses
+import json
 import sqlite3
 
+from session.process import Process
+from session.records import Event, TrainerActivity
 from session.storage import heartbeat as pulses
+from session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
 from session.storage.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 
@@ -15,9 +20,9 @@ def test_the_pulse_answers_with_what_others_ask(path):
         with contextlib.closing(sqlite3.connect(path)) as other:
             other.execute("UPDATE control SET save = 1, paused = 1")
             other.commit()
-        wishes = pulse.beat("running", {"x": 1}, (1.0, 2.0, 3))
+        wishes = pulse.beat("running", TrainerActivity(queue=3), keep_flow=True)
         assert (wishes.save, wishes.paused) == (True, True)
-        assert not pulse.beat("running", {}, None).save
+        assert not pulse.beat("running", TrainerActivity()).save
         pulse.event("warning", "\x1b[31mred\x1b[0m")
         pulse.end(run, "finished")
     with SessionReader(path) as reader:
@@ -26,7 +31,7 @@ def test_the_pulse_answers_with_what_others_ask(path):
         ]
         assert started <= ended
         assert (first, reason) == (0, "finished")
-        assert len(reader.flow()) == 1
+        assert [flow.queue for flow in reader.flow()] == [3]
         assert reader.events()[0].message == "\x1b[31mred\x1b[0m"
 
 
@@ -41,7 +46,47 @@ def test_a_run_that_never_said_it_ended_was_killed(path):
 def test_flow_and_events_are_bounded(path):
     with contextlib.closing(HeartbeatWriter(path)) as pulse:
         for number in range(pulses.FLOW_ROWS + 20):
-            pulse.beat("running", {}, (float(number), 0.0, 0))
+            pulse.beat("running", TrainerActivity(crawl_rate=float(number)), keep_flow=True)
     with SessionReader(path) as reader:
         rates = [flow.crawl_rate for flow in reader.flow()]
         assert rates == [float(n) for n in range(20, pulses.FLOW_ROWS + 20)]
+
+
+def test_what_a_trainer_says_comes_back_whole():
+    said = TrainerActivity(
+        article_limit=9,
+        waiting_for="the wiki",
+        waiting_until=2e9,
+        bound_by="network",
+        crawl_rate=1.5,
+        train_rate=2.5,
+        queue=3,
+        requests=4,
+        requests_last_minute=5,
+        allowed_per_minute=6,
+        latency_seconds=0.25,
+        batch_pages=7,
+        retries=8,
+        throttled=9,
+        errors=(Event(1e9, "warning", "429"),),
+    )
+    assert all(getattr(said, field.name) != field.default for field in dataclasses.fields(said))
+    for activity in (said, TrainerActivity()):
+        beat = Heartbeat(1e9, Process.own(), "paused", activity)
+        assert decode_heartbeat(encode_heartbeat(beat)) == beat
+
+
+def test_heartbeats_of_other_versions_are_read():
+    """Older ones name no process, leave keys out and give errors no time; newer ones may say more."""
+    told = {"crawl_rate": 2.0, "waiting_for": None, "errors": ["429"], "mood": "fine"}
+    beat = decode_heartbeat({"at": 1e9, "pid": 7, "state": "running", "activity": json.dumps(told)})
+    assert (beat.process.pid, beat.activity) == (7, TrainerActivity(crawl_rate=2.0))
+
+
+def test_the_keys_that_older_screens_read_stay():
+    row = encode_heartbeat(Heartbeat(1e9, Process.own(), "running", TrainerActivity()))
+    assert json.loads(row["activity"]).keys() >= {
+        "article_limit", "waiting_for", "waiting_until", "bound_by", "crawl_rate", "train_rate", "requests",
+        "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages", "retries",
+        "throttled", "errors", "process",
+    }  # fmt: skip

@@ -18,6 +18,7 @@ from tui.follower import Follower
 TRAINER = """
 import sys
 from pathlib import Path
+from session.records import TrainerActivity
 from session.storage.heartbeat import HeartbeatWriter
 from session.storage.writer import Changes, SessionWriter
 path = Path(sys.argv[1])
@@ -29,7 +30,7 @@ for articles in (1, 2, 3):
     progress = store.progress()
     progress.articles = articles
     store.commit(progress, Changes(), 1)
-    pulse.beat("running", {}, None)
+    pulse.beat("running", TrainerActivity())
 print("done", flush=True)
 sys.stdin.readline()
 """

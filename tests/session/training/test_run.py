@@ -34,9 +34,14 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await asyncio.wait_for(memory.hanging.wait(), 30)
-    await until(lambda: status(trainer_of.path).articles and status(trainer_of.path).train_rate == 0.0, 30)
+
+    def rests():
+        now = status(trainer_of.path)
+        return now.articles and now.activity.train_rate == 0.0
+
+    await until(rests, 30)
     now = status(trainer_of.path)
-    assert (now.state, now.crawl_rate) == ("running", 0.0)
+    assert (now.state, now.activity.crawl_rate) == ("running", 0.0)
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
 
