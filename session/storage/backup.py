@@ -17,9 +17,9 @@ def backup(path: Path, target: Path) -> None:
     """
     if os.path.lexists(target):
         raise SessionError(f"{target} exists already: name a new file")
-    SessionReader(path).close()
     try:
-        with draft_of(target, mode=0o600) as draft:
+        # The reader leaves last: of what SQLite keeps beside a session nothing stays.
+        with SessionReader(path), draft_of(target, mode=0o600) as draft:
             connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
             try:
                 check_session(connection, path)

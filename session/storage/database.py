@@ -42,7 +42,7 @@ _DAMAGE = (
 
 
 def connect(path: Path, *, timeout: float | None = None) -> Database:
-    """A connection that writes to an existing session; refuses what is none. Applies migrations."""
+    """A connection that writes to an existing session, of whatever schema; refuses what is none."""
     check_file(path)
     connection = sqlite3.connect(
         path.absolute().as_uri() + "?mode=rw",
@@ -52,23 +52,28 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
         check_same_thread=False,
     )
     try:
-        db = Database(connection)
-        version = check_session(connection, path)
+        check_session(connection, path)
         # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
         # a whole earlier state, from which the same stream is trained again identically.
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
             connection.execute("PRAGMA journal_mode = WAL")
-        if version < VERSION:
-            migrations.apply(db)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise as_session_error(error, path) from None
     except BaseException:
         connection.close()
         raise
-    return db
+    return Database(connection)
+
+
+def migrate(db: Database) -> None:
+    """Bring a session up to the newest schema in one transaction. Only a trainer does, with the lock held."""
+    if _version(db.conn) == VERSION:
+        return
+    with writing(db):
+        migrations.apply(db)
+        db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 @contextlib.contextmanager
@@ -122,8 +127,8 @@ def is_at(path: Path, opened: os.stat_result) -> bool:
         return False
 
 
-def check_session(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version of a session that holds nothing but plain tables; from now on none of it computes.
+def check_session(connection: sqlite3.Connection, path: Path) -> None:
+    """See that this is a session that holds nothing but plain tables; from now on none of it computes.
 
     Raises :class:`NotASession` for another program's file or a newer version, :class:`Damaged` for views,
     triggers, virtual tables and columns that are computed: they could run for ever, or take all memory.
@@ -132,15 +137,17 @@ def check_session(connection: sqlite3.Connection, path: Path) -> int:
     connection.execute("PRAGMA cache_size = -2000")  # kB; the file could ask for any size
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotASession(f"{path} is no wikitopics session")
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
+    if (version := _version(connection)) > VERSION:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
     for kind, name, sql, page in read_rows(connection, "SELECT type, name, sql, rootpage FROM sqlite_master"):
         if not _is_plain(kind, sql or "", page or 0):
             raise Damaged(f"it holds the {kind} {name!r}: only plain tables belong in a session")
-    return version
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _is_plain(kind: str, sql: str, page: int) -> bool:
@@ -174,9 +181,32 @@ def read_rows(
     return rows
 
 
+def select(connection: sqlite3.Connection, table: str, *columns: str) -> str:
+    """`SELECT columns FROM table`, whatever the schema of the file; also takes expressions of older columns.
+
+    Columns that a file of an older schema lacks are NULL, and a table that it lacks has no rows: whoever
+    decodes them says "not recorded". A file of the newest schema lacks nothing, or SQLite says that it does.
+    """
+    if _version(connection) == VERSION:
+        return f"SELECT {', '.join(columns)} FROM {table}"
+    there = _columns(connection, table)
+    if not there:
+        none = ", ".join(f"NULL AS {column}" for column in columns)
+        return f"SELECT {', '.join(columns)} FROM (SELECT {none} WHERE 0) AS {table}"
+    lacks = {column for column in columns if column.isidentifier() and column not in there}
+    return f"SELECT {', '.join('NULL' if column in lacks else column for column in columns)} FROM {table}"
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in read_rows(connection, f"PRAGMA table_info({table})")]
+
+
 def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
-    """The row of a table that has but one, by column; None where it is not there."""
-    columns = [row[1] for row in read_rows(connection, f"PRAGMA table_info({table})")]
+    """The row of a table that has but one, by column, without those that an older file lacks.
+
+    None where it is not there.
+    """
+    columns = _columns(connection, table)
     rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
     return dict(zip(columns, rows[0], strict=True)) if rows else None
 

@@ -41,6 +41,7 @@ from session.storage.database import (
     fold_log,
     is_at,
     read_rows,
+    select,
     session_errors,
 )
 from session.storage.decoding import text, whole
@@ -347,12 +348,15 @@ class SessionReader:
     def _articles(
         self, clause: str, parameters: Sequence[object], models: Sequence[ModelStatus] = ()
     ) -> list[ArticleRow]:
-        rows = self._rows(
-            f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics FROM articles {clause}",
-            parameters,
-            largest=LARGEST_ARTICLE,
-            most=MOST_ARTICLES,
-        )
+        columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics"
+        with session_errors(self.path):
+            rows = read_rows(
+                self._db.conn,
+                f"{select(self._db.conn, 'articles', *columns)} {clause}",
+                parameters,
+                largest=LARGEST_ARTICLE,
+                most=MOST_ARTICLES,
+            )
         models = models or self.model_statuses()
         return [decode_article(row, models) for row in rows]
 

@@ -1,4 +1,12 @@
-"""The session file's tables, as migrations in order. One SQLite file is one session."""
+"""The session file's tables, as migrations in order. One SQLite file is one session.
+
+To add a table or a column: one more migration at the end of this file, and :data:`VERSION` raised by one.
+Earlier migrations stay as they are. Only `train` migrates a file (:func:`session.storage.database.migrate`),
+in one transaction; everybody else reads files of every version as they lie. A reader therefore asks for what
+is new through :func:`session.storage.database.select`, to which a column that the file lacks is NULL and a
+table that it lacks is empty. The decoder of the record (in :mod:`session.storage.codec`) takes NULL as "not
+recorded". `tests/session/storage/schemas` keeps a file of each version; `test_schemas` says how one is made.
+"""
 
 from sqlite_utils import Database, Migrations
 

@@ -35,6 +35,7 @@ from session.storage.database import (
     as_session_error,
     connect,
     is_at,
+    migrate,
     read_rows,
     remove_database,
     session_errors,
@@ -156,7 +157,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
 
 
 class SessionWriter:
-    """An existing session, open for its one trainer."""
+    """An existing session, open for its one trainer; brought up to the newest schema first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -164,6 +165,7 @@ class SessionWriter:
         self._file = os.stat(path)
         try:
             with session_errors(self.path):
+                migrate(self._db)
                 self.settings = read_settings(self._db.conn)
                 self._words = read_words(self._db.conn)
                 self.models = read_models(self._db.conn, self.settings.models)

@@ -32,15 +32,19 @@ def as_nobody(*arguments, home):
 
 
 @pytest.fixture
-def shown(trained, tmp_path):
-    """The session where everyone may read, nobody write."""
-    for folder in (tmp_path, *tmp_path.parents):
+def shown(trained):
+    return show(trained)
+
+
+def show(session):
+    """Let everyone read the session and nobody write; returns its folder."""
+    for folder in session.parent.parents:
         if folder == Path("/tmp"):
             break
         folder.chmod(folder.stat().st_mode | 0o055)
-    trained.chmod(0o444)
-    trained.parent.chmod(0o555)
-    return trained.parent
+    session.chmod(0o444)
+    session.parent.chmod(0o555)
+    return session.parent
 
 
 def test_it_can_be_looked_at(shown):
@@ -52,6 +56,20 @@ def test_it_can_be_looked_at(shown):
         "default.db",
         "default.db.lock",
     ]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_so_can_one_of_an_older_schema(version, home):
+    home.mkdir()
+    session = home / "default.db"
+    shutil.copy(ROOT / f"tests/session/storage/schemas/{version}.sqlite", session)
+    before = session.read_bytes()
+    show(session)
+    for arguments in (["status"], ["topics"], ["export", "metrics"], ["articles", "--topic", "0"]):
+        done = as_nobody(*arguments, home=home)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert os.listdir(home) == ["default.db"]
+    assert session.read_bytes() == before
 
 
 def test_but_not_trained(shown, corpus):
