@@ -233,7 +233,7 @@ def trainer_of(
     from session.storage.writer import SessionWriter
     from session.training.counting import count_pages
     from session.training.crawl import CrawledBlocks
-    from session.training.run import Limits, Run
+    from session.training.running.run import Limits, Run
     from session.training.stream import Stream
     from tests.session.memory import INFO
     from vocab import Vocabulary

@@ -27,7 +27,10 @@ from session.storage.wishes import forget_wishes
 from session.training.compiling import warm_up
 from session.training.counts import CountedBlocks, CountsFile
 from session.training.crawl import Blocks, CrawledBlocks
-from session.training.run import BEAT_SECONDS, Limits, Report, Run, watch_signals
+from session.training.running.heart import BEAT_SECONDS
+from session.training.running.monitor import Report
+from session.training.running.orders import watch_signals
+from session.training.running.run import Limits, Run
 from session.training.sources import make_source, needs_contact, source_options
 from session.training.stream import Stream
 from vocab import Vocabulary

@@ -10,7 +10,7 @@ import pytest
 
 from session.records import State, TrainerActivity
 from session.storage.codec.progress import Progress
-from session.training.run import Report
+from session.training.running.monitor import Report
 from wikitopics.cli.train import JsonLines, Lines
 
 

@@ -20,7 +20,7 @@ from wikitopics.cli.output import ReaderGone, duration, error_line, nobody_reads
 
 if TYPE_CHECKING:
     from session.request import TrainRequest
-    from session.training.run import Report
+    from session.training.running.monitor import Report
 
 
 def as_request(ctx: click.Context, options: dict[str, Any]) -> "TrainRequest":

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from session.training.commits import Saving
+from session.training.running.commits import Saving
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 from session.storage.codec.progress import Progress
 from session.training.evaluation import Measured
-from session.training.news import DUMP_ADVICE, News
+from session.training.running.news import DUMP_ADVICE, News
 
 UNMEASURED = Measured(0, {})
 

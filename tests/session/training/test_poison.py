@@ -13,7 +13,7 @@ from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from session.training.counting import count_pages
 from session.training.crawl import CrawledBlocks
-from session.training.run import Limits, Run
+from session.training.running.run import Limits, Run
 from session.training.stream import Stream
 from session.training.workers import Workers
 from vocab import Vocabulary

@@ -5,9 +5,9 @@ import os
 
 from session.doors import control
 from session.storage.reader import SessionReader
-from session.training.commits import Saving
 from session.training.rates import Speed
-from session.training.run import Limits
+from session.training.running.commits import Saving
+from session.training.running.run import Limits
 from session.training.stream import Stream
 from tests.session.memory import account_holds, pages_of, status, until
 
@@ -79,7 +79,7 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
         seen.append((self.measures_next, self._store.progress().articles == self.progress.articles))
         return real(self, elapsed)
 
-    monkeypatch.setattr("session.training.run.Saving", Patient)
+    monkeypatch.setattr("session.training.running.learner.Saving", Patient)
     monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
     assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
@@ -118,17 +118,17 @@ async def test_pause_resume_and_save(trainer_of, memory):
     path = trainer_of.path
 
     async def meanwhile(run):
-        await until(lambda: run._trainer.progress.crawled > 0)
+        await until(lambda: run.learner.stream.progress.crawled > 0)
         await asyncio.to_thread(control.pause, path)
-        await until(lambda: run._paused)
+        await until(lambda: run.orders.paused)
         await asyncio.sleep(0.1)
-        before = run._trainer.progress.crawled
+        before = run.learner.stream.progress.crawled
         await asyncio.sleep(0.4)
-        assert run._trainer.progress.crawled == before
+        assert run.learner.stream.progress.crawled == before
         await until(lambda: status(path).state == "paused")
         await asyncio.to_thread(control.save, path)
         await asyncio.to_thread(control.resume, path)
-        await until(lambda: run._trainer.progress.crawled > before)
+        await until(lambda: run.learner.stream.progress.crawled > before)
 
     assert await trainer_of(memory, meanwhile=meanwhile) == "finished"
     assert pages_of(path) == list(range(1, 701))
@@ -138,7 +138,7 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory):
     memory.slow = 0.02
 
     async def pause(run):
-        await until(lambda: run._trainer.progress.crawled > 0)
+        await until(lambda: run.learner.stream.progress.crawled > 0)
         control.pause(trainer_of.path)
 
     assert "--hours" in await trainer_of(memory, Limits(hours=1.5 / 3600), pause)

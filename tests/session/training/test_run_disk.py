@@ -12,12 +12,12 @@ from session.doors import control
 from session.errors import DiskFull, SessionError
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.run import Limits
+from session.training.running.run import Limits
 from tests.session.memory import account_holds, pages_of, status, until
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
     full = True
     real = SessionWriter.commit
 
@@ -47,7 +47,7 @@ async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, mem
     monkeypatch.setattr(SessionWriter, "commit", commit)
 
     async def stop(run):
-        await until(lambda: run._blocked is not None)
+        await until(lambda: run.monitor.blocked is not None)
         run.stop("enough")
 
     memory.slow = 0.03
@@ -61,23 +61,23 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     def commit(self, *arguments):
         raise DiskFull("no space left on the disk of x")
 
-    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
-        await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(run._stop.is_set))
+        await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(lambda: run.orders.stopped))
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):
-        await until(lambda: run._trainer.progress.crawled > 0)
+        await until(lambda: run.learner.stream.progress.crawled > 0)
         with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=10)) as other:
             other.execute("BEGIN IMMEDIATE")
-            await until(lambda: run._blocked is not None)
-            assert "another program" in run._blocked
+            await until(lambda: run.monitor.blocked is not None)
+            assert "another program" in run.monitor.blocked
             other.execute("ROLLBACK")
 
     memory.slow = 0.03
@@ -88,7 +88,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
 @pytest.mark.parametrize("replaced", [False, True])
 async def test_a_session_that_was_taken_away_ends_the_run(trainer_of, memory, replaced):
     async def take(run):
-        await until(lambda: run._trainer.progress.crawled > 0)
+        await until(lambda: run.learner.stream.progress.crawled > 0)
         trainer_of.path.unlink()
         if replaced:
             trainer_of.path.write_bytes(b"SQLite format 3\0")
@@ -108,7 +108,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
     async def pause(run):
         await memory.hanging.wait()
         await asyncio.to_thread(control.pause, trainer_of.path)
-        await until(lambda: run._paused)
+        await until(lambda: run.orders.paused)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"

@@ -18,7 +18,7 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
     async def stop(run):
         await memory.hanging.wait()
-        await until(lambda: run._trainer.progress.articles == 64)
+        await until(lambda: run.learner.stream.progress.articles == 64)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=stop) == "enough"
@@ -36,7 +36,7 @@ async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, mon
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
     async def stop(run):
-        await until(lambda: run._feed.queued == 80)
+        await until(lambda: run.feed.queued == 80)
         run.stop("enough")
         held.set()
 
@@ -73,7 +73,7 @@ async def test_a_signal_stops_and_saves(trainer_of, memory):
 
     async def kill(run):
         await memory.hanging.wait()
-        await until(lambda: run._trainer.progress.crawled == 110)
+        await until(lambda: run.learner.stream.progress.crawled == 110)
         os.kill(os.getpid(), signal.SIGTERM)
 
     assert await trainer_of(memory, meanwhile=kill) == "stopped by SIGTERM"
@@ -112,7 +112,7 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     trainer_of, memory, monkeypatch, states, work
 ):
-    monkeypatch.setattr("session.training.run.PATIENCE", 0.1)
+    monkeypatch.setattr("session.training.running.run.PATIENCE", 0.1)
     monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: after == 256)
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
@@ -142,7 +142,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.run.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_in_worker
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
@@ -150,7 +150,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         await until(
             lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
         )
-        monkeypatch.setattr("session.training.run.QUIET_SECONDS", 60)
+        monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 60)
         held.set()
         await until(lambda: status(trainer_of.path).waiting_for is None, seconds=60)
 

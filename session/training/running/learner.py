@@ -1,0 +1,95 @@
+"""The stream at work: in one thread, beside the event loop, since numba's kernels hold no lock."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from session.storage.writer import SessionWriter
+from session.training.rates import Speed
+from session.training.running.commits import Saving
+from session.training.running.orders import Orders
+from session.training.stream import Stream
+
+T = TypeVar("T")
+
+
+class Learner:
+    """Has its thread train, measure and commit, and keeps the time that this takes."""
+
+    def __init__(self, stream: Stream, store: SessionWriter, orders: Orders) -> None:
+        self.stream = stream
+        """Another one after a step was given up."""
+        self.saving = Saving()
+        self._store = store
+        self._orders = orders
+        self._thread = _new_thread()
+        self._under_way: asyncio.Future[object] | None = None
+        """A step, or one that failed: until it is done, models and counters are out of step."""
+        self._speed = Speed()
+        self._begun = time.monotonic()
+        self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
+
+    @property
+    def busy(self) -> bool:
+        """Whether a step is under way."""
+        return self._under_way is not None
+
+    def elapsed(self) -> float:
+        """Seconds of running time over all runs."""
+        return self._before[0] + time.monotonic() - self._begun
+
+    def rate(self) -> float:
+        """Articles a second while it learns; 0 while it does not."""
+        return self._speed(busy=self.busy)
+
+    async def learn(self) -> bool:
+        """Train one minibatch; False where a stop comes before that is done."""
+        stream, began = self.stream, time.monotonic()
+        trained_before, measured = stream.progress.articles, stream.measures_next
+        if not await self.attempt(lambda: stream.step(self.elapsed)):
+            return False
+        seconds = time.monotonic() - began
+        self.saving.stepped(seconds, measured=measured)
+        self._speed.add(stream.progress.articles - trained_before, seconds)
+        return True
+
+    async def attempt(self, work: Callable[[], object]) -> bool:
+        """Do work that changes the models; False where a stop comes before it is done."""
+        self._under_way = asyncio.ensure_future(self._call(work))
+        await self._orders.or_stop(self._under_way)
+        if not self._under_way.done():
+            return False
+        self._under_way.result()
+        self._under_way = None
+        return True
+
+    async def settle(self, seconds: float) -> None:
+        """Wait so long for a step under way; where it goes on or has failed, go back to the last commit."""
+        if self._under_way is None:
+            return
+        await asyncio.wait({self._under_way}, timeout=seconds)
+        if not self._under_way.done() or self._under_way.exception() is not None:
+            self._thread.shutdown(wait=False)  # it is left to its thread
+            self._thread = _new_thread()
+            self.stream = await self._call(self.stream.as_committed)
+        self._under_way = None
+
+    async def commit(self, bytes_read: int) -> None:
+        """Save; ``bytes_read``: in this run. Raises :class:`session.errors.SessionError`."""
+        stream, bytes_before = self.stream, self._before[1]
+        await self._call(lambda: stream.commit(self.elapsed(), bytes_before + bytes_read))
+        self.saving.saved()
+
+    async def close(self) -> None:
+        """Close the session."""
+        await self._call(self._store.close)
+        self._thread.shutdown()
+
+    async def _call(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _new_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="trainer")

@@ -1,0 +1,115 @@
+"""What a run says of itself: how fast it goes, what holds it up, what is worth a line in the log."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from session.records import BoundBy, Event, State, TrainerActivity
+from session.storage.codec.progress import Progress
+from session.training.crawl import Blocks
+from session.training.running.learner import Learner
+from session.training.running.news import Line, News
+from session.training.running.orders import Orders
+
+QUIET_SECONDS = 60.0
+"""After so long without a counted page, say what the run waits for."""
+ERRORS = 5
+"""So many of the source's last errors are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a progress line is made of: where the stream is by now, ahead of the last commit."""
+
+    state: State
+    progress: Progress
+    elapsed_seconds: float
+    perplexities: Mapping[str, float]
+    activity: TrainerActivity
+
+
+class Monitor:
+    """Watches a run; :meth:`sample` is to be called with every heartbeat."""
+
+    def __init__(self, feed: Blocks, learner: Learner, orders: Orders, news: News) -> None:
+        self.blocked: str | None = None
+        """Why nothing can be saved; whoever tries sets it."""
+        self._feed, self._learner, self._orders, self._news = feed, learner, orders, news
+        self._warnings: list[str] = []
+        self._bound_by: deque[BoundBy] = deque(maxlen=20)
+        self._counted = (0, 0)
+        self._counted_at = time.monotonic()
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Lines for the log."""
+        self._warnings += warnings
+
+    def sample(self) -> None:
+        """Look at what the run is busy with."""
+        progress = self._learner.stream.progress
+        counted = (progress.crawled, progress.articles)
+        if counted != self._counted or self._orders.paused:
+            self._counted, self._counted_at = counted, time.monotonic()
+        if self._learner.busy:
+            self._bound_by.append("training")
+        elif self._feed.waits_for is not None:
+            self._bound_by.append(self._feed.waits_for)
+
+    def report(self) -> Report:
+        """Everything of this moment."""
+        stream = self._learner.stream
+        return Report(
+            state=self._orders.state,
+            progress=stream.progress,
+            elapsed_seconds=self._learner.elapsed(),
+            perplexities=stream.measured.perplexities,
+            activity=self._activity(),
+        )
+
+    def news(self) -> list[Line]:
+        """What has happened since the last call."""
+        stream, quiet = self._learner.stream, self._quiet()
+        warnings, self._warnings = self._warnings, []
+        return self._news.since(
+            stream.progress,
+            stream.measured,
+            [error.text for error in self._feed.activity.errors],
+            warnings,
+            self.blocked or (f"waiting for {quiet}" if quiet else None),
+        )
+
+    def last_news(self) -> list[Line]:
+        """What has happened, and the newest numbers."""
+        stream = self._learner.stream
+        return [*self.news(), *self._news.at_the_end(stream.progress, stream.measured)]
+
+    def _activity(self) -> TrainerActivity:
+        stream, source = self._learner.stream, self._feed.activity
+        return TrainerActivity(
+            article_limit=stream.article_limit,
+            waiting_for=self.blocked or source.waiting_for or self._quiet(),
+            waiting_until=None if self.blocked else source.waiting_until,
+            bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
+            crawl_rate=self._feed.arrivals(),
+            train_rate=self._learner.rate(),
+            queue=self._feed.queued + stream.progress.pending,
+            requests=source.requests,
+            requests_last_minute=source.requests_last_minute,
+            allowed_per_minute=source.allowed_per_minute,
+            latency_seconds=source.latency_seconds,
+            batch_pages=source.batch_pages,
+            retries=source.retries,
+            throttled=source.throttled,
+            errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
+        )
+
+    def _quiet(self) -> str | None:
+        """What is waited for though nobody says so: stopped processes, a connection that is merely open."""
+        if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
+            return None
+        if self._learner.busy:
+            return "a step of training (over a minute by now)"
+        if self._feed.waits_for == "parsing":
+            return "the processes that parse articles (none counted for over a minute)"
+        return "the source (no article for over a minute)"

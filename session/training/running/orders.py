@@ -1,0 +1,92 @@
+"""What a run is told to do from outside: by signals, by other processes, by its own limits."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from session.records import State
+from session.storage.codec.heartbeat import Wishes
+
+
+def watch_signals(call: Callable[[signal.Signals], object]) -> None:
+    """From now on call ``call`` in the running loop on each signal that asks a trainer to stop."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
+            loop.add_signal_handler(number, call, number)
+
+
+class Orders:
+    """To stop and why, to pause, to save at once; the first order to stop is the one that counts."""
+
+    def __init__(self) -> None:
+        self.reason = "stopped"
+        """Why the run ends, in words."""
+        self.save = False
+        """Whether somebody wants a commit now; whoever commits clears it."""
+        self._stop = asyncio.Event()
+        self._go_on = asyncio.Event()
+        self._go_on.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run is to end, or is ending."""
+        return self._stop.is_set()
+
+    @property
+    def paused(self) -> bool:
+        """Whether training is to rest."""
+        return not self._go_on.is_set()
+
+    @property
+    def state(self) -> State:
+        """What the run is to be doing."""
+        if self.stopped:
+            return "stopping"
+        return "paused" if self.paused else "running"
+
+    def stop(self, reason: str) -> None:
+        """End the run."""
+        if not self.stopped:
+            self.reason = reason
+            self.end()
+
+    def end(self) -> None:
+        """The run ends, for the reason that is known already."""
+        self._stop.set()
+        self._go_on.set()
+
+    def obey(self, wishes: Wishes) -> None:
+        """Take what other processes ask for."""
+        if wishes.stop:
+            self.stop("stopped by `wikitopics stop`")
+        self.save = self.save or wishes.save
+        if wishes.paused and not self.stopped:
+            self._go_on.clear()
+        else:
+            self._go_on.set()
+
+    def signalled(self, number: signal.Signals) -> None:
+        """A signal asks to stop; a second interrupt does not wait for that."""
+        if self.stopped and number == signal.SIGINT:
+            os._exit(130)  # the last commit stands; nothing else needs tidying
+        self.stop(f"stopped by {number.name}")
+
+    async def until_stop(self, seconds: float) -> None:
+        """Wait for the order to stop, for ``seconds`` at most."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+    async def until_going_on(self, seconds: float) -> None:
+        """Wait for the end of a pause, for ``seconds`` at most."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._go_on.wait(), seconds)
+
+    async def or_stop(self, future: asyncio.Future[Any], seconds: float | None = None) -> None:
+        """Wait until ``future`` is done or the run is to stop, for ``seconds`` at most."""
+        stop = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait({future, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()

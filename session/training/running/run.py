@@ -1,0 +1,179 @@
+"""One run of a trainer: crawl, count, learn, measure and save until the end or until told to stop.
+
+Three things go on at once: the source is read ahead (this event loop and a pool of processes), the
+models learn and the store commits (one thread: :mod:`~session.training.running.learner`), and a heartbeat
+tells other processes what is going on and learns what they ask for (:mod:`~session.training.running.heart`).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from session.errors import NotNow
+from session.storage.documents import Block
+from session.storage.writer import SessionWriter
+from session.training.crawl import Blocks
+from session.training.running.commits import COMMIT_SECONDS
+from session.training.running.heart import Heart
+from session.training.running.learner import Learner
+from session.training.running.monitor import Monitor, Report
+from session.training.running.news import News
+from session.training.running.orders import Orders, watch_signals
+from session.training.stream import Stream
+
+RETRY_SECONDS = 5.0
+"""Between two tries to save where the disk is full or another program writes."""
+PATIENCE = 2.0
+"""Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds this run; may differ from run to run."""
+
+    articles: int | None = None
+    hours: float | None = None
+    megabytes: float | None = None
+
+
+class Run:
+    """A trainer at work on a session that this process has locked."""
+
+    def __init__(
+        self,
+        path: Path,
+        store: SessionWriter,
+        stream: Stream,
+        feed: Blocks,
+        limits: Limits,
+        report: Callable[[Report], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that."""
+        self.orders = Orders()
+        self.learner = Learner(stream, store, self.orders)
+        self.feed = feed
+        news = News(store.settings.source, stream.progress, stream.measured)
+        self.monitor = Monitor(feed, self.learner, self.orders, news)
+        self._heart = Heart(path, self.monitor, self.orders, report, tell)
+        self._limits = limits
+        self._begun = time.monotonic()
+
+    def stop(self, reason: str) -> None:
+        """Commit and end within seconds; a minibatch under way that takes longer is trained another time."""
+        self.orders.stop(reason)
+
+    async def __call__(self) -> str:
+        """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
+        watch_signals(self.orders.signalled)
+        try:
+            await self._heart.begin(self.learner.stream.progress.articles)
+            try:
+                await self._train()
+            finally:
+                death = await self._heart.end(self.orders.reason)
+        finally:
+            await self.learner.close()
+        if death is not None:
+            raise death
+        return self.orders.reason
+
+    async def _train(self) -> None:
+        try:
+            try:
+                self.feed.start(self.learner.stream.progress.position)
+                await self._consume()
+                await self._finish()
+            finally:
+                self.orders.end()
+                await self._save_all()
+        except BaseException as error:
+            self.orders.reason = str(error) or type(error).__name__
+            raise
+
+    async def _consume(self) -> None:
+        """Train what arrives, until there is no more of it or the run is to stop."""
+        stream, orders = self.learner.stream, self.orders
+        arriving: asyncio.Task[Block | None] | None = None
+        try:
+            while not orders.stopped and not stream.done():
+                if orders.paused:
+                    await self._commit_if(True)
+                    await orders.until_going_on(1.0)  # time passes, though nothing else does
+                elif stream.renewing:
+                    await self._commit_if(True)
+                    if not await self.learner.attempt(stream.renew):
+                        break
+                elif stream.ready():
+                    if not await self.learner.learn():
+                        break
+                else:
+                    arriving = arriving or asyncio.create_task(self.feed.next())
+                    await orders.or_stop(arriving, COMMIT_SECONDS)
+                    if arriving.done():
+                        block, arriving = arriving.result(), None
+                        if block is None:
+                            stream.end_of_source()
+                        else:
+                            self._take(block)
+                due = self.learner.saving.due(stream.measures_next if stream.ready() else None)
+                await self._commit_if(due)
+                self._check_limits()
+        finally:
+            # A block that came in just now is not to be lost; an error in it is told by drain's next.
+            if arriving is not None and not arriving.cancel() and arriving.exception() is None:
+                block = arriving.result()
+                if block is not None:
+                    self._take(block)
+
+    async def _finish(self) -> None:
+        """Where the run was not stopped, the session is at its end: measure there too."""
+        if self.orders.stopped:
+            return
+        await self._commit_if(True)  # the last measurement may take long
+        stream = self.learner.stream
+        if await self.learner.attempt(lambda: stream.finish(self.learner.elapsed())):
+            self.orders.reason = "finished"
+            await self._commit()
+
+    async def _save_all(self) -> None:
+        """Commit what has been fetched and trained."""
+        enough = time.monotonic() + PATIENCE
+        blocks = await self.feed.drain()
+        await self.learner.settle(max(0.0, enough - time.monotonic()))
+        for block in blocks:
+            self._take(block)
+        await self._commit()
+
+    def _take(self, block: Block) -> None:
+        self.learner.stream.feed(block)
+        self.monitor.warn(block.warnings)
+
+    def _check_limits(self) -> None:
+        limits = self._limits
+        if limits.hours is not None and time.monotonic() - self._begun >= limits.hours * 3600:
+            self.stop("the time given with --hours is up")
+        if limits.megabytes is not None and self.feed.activity.bytes_read >= limits.megabytes * 1e6:
+            self.stop("the download given with --max-mb is reached")
+
+    async def _commit_if(self, due: bool) -> None:
+        if self.orders.save or (due and self.learner.stream.dirty):
+            self.orders.save = False
+            await self._commit()
+
+    async def _commit(self) -> None:
+        """Save; where the disk is full or busy wait for it, unless the run is ending."""
+        while True:
+            try:
+                await self.learner.commit(self.feed.activity.bytes_read)
+            except NotNow as error:
+                self._check_limits()
+                if self.orders.stopped:
+                    raise
+                self.monitor.blocked = f"the disk: {error}"
+                await self.orders.until_stop(RETRY_SECONDS)
+            else:
+                self.monitor.blocked = None
+                return

@@ -1,0 +1,103 @@
+"""A heartbeat that dies: the run ends at once, in order, with what it has."""
+
+import asyncio
+import json
+
+import pytest
+
+from session.doors import control
+from session.errors import Damaged, DiskFull, SessionError
+from session.storage.heartbeat import HeartbeatWriter
+from session.storage.reader import SessionReader
+from tests.session.memory import account_holds, pages_of, status, until
+
+
+@pytest.fixture
+def break_heart(monkeypatch):
+    """`break_heart(error)`: from now on every beat fails."""
+
+    def break_it(error):
+        def beat(self, *arguments, **more):
+            raise error
+
+        monkeypatch.setattr(HeartbeatWriter, "beat", beat)
+
+    return break_it
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
+@pytest.mark.parametrize("paused", [False, True])
+async def test_its_death_ends_the_run_at_once_and_loses_nothing(
+    trainer_of, memory, break_heart, monkeypatch, error, paused
+):
+    """Though the run waits for a source that never answers, or for the end of a pause."""
+    memory.hang_at = 140
+
+    async def die(run):
+        await memory.hanging.wait()
+        await until(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
+        if paused:
+            await asyncio.to_thread(control.pause, trainer_of.path)
+            await until(lambda: run.orders.paused)
+        break_heart(error)
+        await until(lambda: run.orders.stopped)
+
+    with pytest.raises(type(error), match=str(error)):
+        await trainer_of(memory, meanwhile=die)
+    now = status(trainer_of.path)
+    assert (now.articles, now.pending, now.crawled) == (64, 120 - 30 - 64, 140 + 14)
+    assert account_holds(now)
+    with SessionReader(trainer_of.path) as reader:
+        assert [run.reason for run in reader.runs()] == [f"the heartbeat failed: {error}"]
+        assert reader.events()[-1].message == f"the trainer ended: the heartbeat failed: {error}"
+    monkeypatch.undo()
+    memory.hang_at = None
+
+
+async def test_training_goes_on_where_a_dead_heart_ended_it(trainer_of, memory, monkeypatch):
+    real, beats = HeartbeatWriter.beat, []
+
+    def beat(self, *arguments, **more):
+        beats.append(1)
+        if len(beats) == 2:
+            raise RuntimeError("a bug")
+        return real(self, *arguments, **more)
+
+    monkeypatch.setattr(HeartbeatWriter, "beat", beat)
+    memory.slow = 0.02
+    with pytest.raises(RuntimeError, match="a bug"):
+        await trainer_of(memory)
+    now = status(trainer_of.path)
+    assert now.state == "stopped"
+    assert account_holds(now)
+    memory.slow = 0.0
+    assert await trainer_of(memory) == "finished"
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, break_heart, monkeypatch):
+    memory.hang_at = 100
+    real = HeartbeatWriter.beat
+
+    async def fill(run):
+        await memory.hanging.wait()
+        break_heart(DiskFull("no space left on the disk of s.db"))
+        await asyncio.sleep(1.2)  # two beats
+        assert not run.orders.stopped
+        monkeypatch.setattr(HeartbeatWriter, "beat", real)
+        await asyncio.to_thread(control.pause, trainer_of.path)
+        await until(lambda: run.orders.paused)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=fill) == "enough"
+
+
+def test_the_command_ends_with_the_exit_code_of_what_killed_it(cli, corpus, break_heart, one_line):
+    break_heart(Damaged("control has no row"))
+    outcome = cli("train", *corpus.options(), "--topics", 5, "--held-out", 20, "--articles", 640)
+    assert outcome.code == 5
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("wikitopics: ")
+    assert "control has no row" in last
+    now = json.loads(cli("status", "--json").out)
+    assert now["crawled"] == now["articles"] + now["held_out"] + now["pending"] + now["skipped"]
