@@ -16,6 +16,8 @@ from model.minibatch import Minibatch
 from model.options import Option
 from model.states import MOST, Entry, State, StateError
 
+IN_USE = 1e-3  # a topic in use has more than this share of the corpus
+
 
 class OnlineModel(ABC):
     """A topic model that learns from minibatches, whose state can be kept at any time between two of them.
@@ -127,7 +129,7 @@ class OnlineModel(ABC):
 
     def topics_in_use(self) -> int:
         """Topics with more than a thousandth of the corpus."""
-        return int(np.count_nonzero(self.topic_shares() > 1e-3))
+        return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     @abstractmethod
     def document_prior(self) -> NDArray[np.float64]:

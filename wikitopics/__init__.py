@@ -1,1 +1,83 @@
-"""A live topic model of Wikipedia: the front door, that is the command line and the program's Python face."""
+"""A live topic model of Wikipedia: its Python face. The command line is in `wikitopics.cli`.
+
+    import wikitopics as wt
+
+    session = wt.open("night")  # a name or a path; read-only, works beside a running trainer
+    session.topics()[0].words
+    session.infer(["some text"])
+
+Importing this package loads neither numpy nor numba nor the screen, only using a name does.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from model import (
+        SCVB0,
+        BatchLDA,
+        Minibatch,
+        OnlineHDP,
+        OnlineLDA,
+        OnlineModel,
+        check_model,
+        document_completion,
+    )
+    from session.errors import SessionError
+    from session.version import __version__
+    from vocab import Vocabulary
+    from wikitopics.stored import Article, Measurement, StoredSession, Topic, TopicThen, open
+
+_HOME = {
+    "Article": "wikitopics.stored",
+    "BatchLDA": "model",
+    "Measurement": "wikitopics.stored",
+    "Minibatch": "model",
+    "OnlineHDP": "model",
+    "OnlineLDA": "model",
+    "OnlineModel": "model",
+    "SCVB0": "model",
+    "SessionError": "session.errors",
+    "StoredSession": "wikitopics.stored",
+    "Topic": "wikitopics.stored",
+    "TopicThen": "wikitopics.stored",
+    "Vocabulary": "vocab",
+    "__version__": "session.version",
+    "check_model": "model",
+    "document_completion": "model",
+    "open": "wikitopics.stored",
+}
+
+__all__ = [
+    "SCVB0",
+    "Article",
+    "BatchLDA",
+    "Measurement",
+    "Minibatch",
+    "OnlineHDP",
+    "OnlineLDA",
+    "OnlineModel",
+    "SessionError",
+    "StoredSession",
+    "Topic",
+    "TopicThen",
+    "Vocabulary",
+    "__version__",
+    "check_model",
+    "document_completion",
+    "open",
+]
+
+
+if not TYPE_CHECKING:  # to a type checker, a name that is not imported above is a mistake
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'wikitopics' has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__

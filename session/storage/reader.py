@@ -1,5 +1,6 @@
 """The session file, read: by the screen, by `status`, by the exports. Never changes anything."""
 
+import contextlib
 import os
 import sqlite3
 import time
@@ -88,7 +89,7 @@ class SessionReader:
         if not os.path.exists(path):
             raise NoSession(f"there is no session at {path}{_others(path)}")
         check_file(path)
-        self._file = os.stat(path)
+        self.file = os.stat(path)
         self._db = self._connect()
         self._settings: Settings | None = None
         self._words: tuple[str, ...] | None = None
@@ -118,6 +119,21 @@ class SessionReader:
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
         with session_errors(self.path):
             return read_rows(self._db.conn, sql, parameters, **limits)
+
+    @contextlib.contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """What is read in the block is of one commit, whatever a trainer saves meanwhile.
+
+        A trainer's log grows as long as the block lasts: read, and leave it.
+        """
+        if self._db.conn.in_transaction:
+            yield
+            return
+        self._db.conn.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.conn.rollback()
 
     def version(self) -> int:
         """A number that is another one as soon as anything has been committed."""
@@ -176,9 +192,11 @@ class SessionReader:
     def status(self) -> Status:
         """One look at the session as it is now. Raises :class:`NoSession` where the file is another one by
         now, or none: what is open here is then nobody's session any more."""
-        if not is_at(self.path, self._file):
+        if not is_at(self.path, self.file):
             raise NoSession(f"{self.path} was removed or replaced")
-        committed, beat, settings = self.committed(), self.heartbeat(), self.settings()
+        with self.one_moment():
+            committed, beat, settings = self.committed(), self.heartbeat(), self.settings()
+            models = self.model_statuses()
         progress = committed.progress
         now = time.time()
         pid = owner_pid(self.path)
@@ -207,7 +225,7 @@ class SessionReader:
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
             lap=progress.lap,
             activity=activity if live else activity.ended(),
-            models=self.model_statuses(),
+            models=models,
         )
 
     def curve(self, model: str, metric: str) -> Curve:

@@ -33,6 +33,13 @@ def test_the_version_loads_nothing_heavy(spawn):
     assert done.stderr == ""
 
 
+def test_the_help_of_train_loads_no_library_of_the_trainer(spawn):
+    heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils', 'sqlite3', 'bs4', 'lxml'}"
+    done = python(f"code = run(['train', '--help'])\nprint(sorted({heavy} & set(sys.modules)), code)")
+    assert "--articles" in done.stdout
+    assert done.stdout.endswith("\n[] 0\n")
+
+
 def test_train_never_loads_the_screen(corpus, home):
     screen = "[name for name in sys.modules if name.split('.')[0] in ('textual', 'tui', 'rich')]"
     few = ["--topics", "2", "--articles", "64", "--held-out", "10"]

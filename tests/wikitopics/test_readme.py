@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from wikitopics.cli import run
 from wikitopics.cli.main import wikitopics
 
 ROOT = Path(__file__).parents[2]
@@ -95,10 +96,16 @@ def test_linked_files_exist() -> None:
         assert "://" in link or (ROOT / link).exists(), f"README links {link}"
 
 
-def test_python_example_runs(
+def test_its_python_runs_from_top_to_bottom(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
+    assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    exec(compile(example, "README.md", "exec"), {})
-    assert "(100, " in capsys.readouterr().out
+    capsys.readouterr()
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "README.md", "exec"), names)
+    out = capsys.readouterr().out
+    for printed in ("<StoredSession demo: ", "(4, 50) [", "(50, 8000) 1.0", "(4, 2)"):
+        assert printed in out

@@ -34,21 +34,24 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model)
         texts = [(file, _read(file)) for file in files or ("-",)]
-        found = proportions(reader, name, [text for _, text in texts])
-        if not any(count for count, _ in found):
+        counts, thetas = proportions(reader, name, [text for _, text in texts])
+        if not counts.any():
             held = f"{_called(texts[0][0])} holds" if len(texts) == 1 else "these texts hold"
             shown = command("vocab show", reader.path)
             raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
         words = {row.topic: [word for word, _ in row.words] for row in reader.topics(name, 8)}
+    found = [
+        (file, count, theta) for (file, _), count, theta in zip(texts, counts.tolist(), thetas, strict=True)
+    ]
     if as_json:
         put_json(
             [
                 {"file": file, "words": count, "model": name, "proportions": theta.tolist()}
-                for (file, _), (count, theta) in zip(texts, found, strict=True)
+                for file, count, theta in found
             ]
         )
         return
-    for (file, _), (count, theta) in zip(texts, found, strict=True):
+    for file, count, theta in found:
         put_line(f"{_called(file)}: {count:,} {'word' if count == 1 else 'words'} of the vocabulary")
         if not count:
             continue

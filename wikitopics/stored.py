@@ -1,0 +1,239 @@
+"""`wikitopics.open`: a session as Python objects, for notebooks and scripts. Its file is only read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Self
+
+from model.online import IN_USE
+from session.errors import BadUsage, NoSession, SessionError
+from session.paths import session_name, session_path, user_path
+from session.storage.reader import MOST_ARTICLES, SNAPSHOT_WORDS, SessionReader
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from model import OnlineModel
+    from session.records import ArticleRow, Status
+    from vocab import Vocabulary
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Topic:
+    """A topic as of the newest snapshot."""
+
+    number: int
+    """Topics count from 0, the same in every command and export."""
+    share: float
+    """Of the words of the corpus."""
+    words: tuple[str, ...]
+    """The most probable ones (20 are kept), most probable first."""
+    probabilities: tuple[float, ...]
+    """Of each of `words` in this topic."""
+    in_use: bool
+    """Whether it has more than a thousandth of the corpus."""
+
+    def __repr__(self) -> str:
+        return f"<Topic {self.number}, {self.share:.1%}: {' '.join(self.words[:10])}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TopicThen:
+    """A topic as it was after so many articles."""
+
+    articles: int
+    share: float
+    words: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return f"<after {self.articles:,} articles, {self.share:.1%}: {' '.join(self.words[:10])}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article of the stream, with its largest topic in one model."""
+
+    page_id: int
+    title: str
+    revision_id: int
+    words: int
+    """Words of the vocabulary in it, repetitions included."""
+    role: str
+    """trained, held_out or skipped."""
+    topic: int | None
+    """None where it was not trained."""
+    proportion: float | None
+    """Of `topic` in the article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One value of one metric, as `wikitopics export metrics` has it."""
+
+    model: str
+    articles: int
+    """Articles trained by then; the same for `tokens`, their words, and `seconds`, the trainer's time."""
+    tokens: int
+    seconds: float
+    metric: str
+    value: float
+
+
+def open(session: str | os.PathLike[str] = "default") -> StoredSession:
+    """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any `Path`.
+
+    Raises `SessionError` where there is none or it cannot be read.
+    """
+    return StoredSession(session)
+
+
+class StoredSession:
+    """A session file, read-only. Works beside a running trainer, from any thread, and can be pickled.
+
+    Every method opens the file, reads it as it is at one moment, and closes it again: two calls may see two
+    moments, one call never does. `model` is a model's name; None is the session's first model. Every method
+    raises `SessionError`, one line.
+    """
+
+    def __init__(self, session: str | os.PathLike[str] = "default") -> None:
+        if isinstance(session, str):
+            self.path = session_path(session)
+        else:
+            self.path = user_path(os.fspath(session)).absolute()
+        self._closed = False
+        with SessionReader(self.path) as reader:
+            reader.settings()  # a damaged file is refused now
+            self._file = reader.file
+
+    def status(self) -> Status:
+        """How far it is and what its trainer does: the keys of `wikitopics status --json`, and more."""
+        with self._reading() as reader:
+            return reader.status()
+
+    def topics(self, model: str | None = None) -> list[Topic]:
+        """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
+        with self._reading() as reader:
+            rows = reader.topics(_name(reader, model), SNAPSHOT_WORDS)
+        rows.sort(key=lambda row: -row.share)
+        return [Topic(row.topic, row.share, *_apart(row.words), row.share > IN_USE) for row in rows]
+
+    def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
+        """One topic at every snapshot that was kept, oldest first."""
+        with self._reading() as reader:
+            name = _name(reader, model)
+            kept = reader.topic_history(name, _number(reader, name, topic), SNAPSHOT_WORDS)
+        return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
+
+    def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
+        """The articles that are most about a topic; the newest ones, of whatever role, where it is None."""
+        limit = index(limit)
+        if not 0 <= limit <= MOST_ARTICLES:
+            raise BadUsage(f"limit must be from 0 to {MOST_ARTICLES:,}, not {limit}")
+        with self._reading() as reader:
+            name = _name(reader, model)
+            if topic is None:
+                rows = reader.recent_articles(limit)
+            else:
+                rows = reader.articles_about(name, _number(reader, name, topic), limit)
+        return [_article(row, name) for row in rows]
+
+    def metrics(self, model: str | None = None) -> list[Measurement]:
+        """Every measurement of a model, by articles; `pandas.DataFrame` takes the list."""
+        with self._reading() as reader:
+            name = _name(reader, model)
+            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
+
+    def infer(self, texts: Iterable[str], model: str | None = None) -> NDArray[np.float32]:
+        """(D, K) topic proportions of texts, rows sum to 1. Quicker for many texts at once than one by one.
+
+        A text without a word of the vocabulary gets what the model assumes of a document not yet read.
+        """
+        from session.answers.inference import proportions
+
+        if isinstance(texts, str | bytes):
+            raise BadUsage("infer takes a list of texts: put a single one in brackets")
+        with self._open() as reader:
+            return proportions(reader, _name(reader, model), texts)[1]
+
+    def model(self, name: str | None = None) -> OnlineModel:
+        """The model as it was last saved: a copy of its own, ready for `infer` and for `learn`."""
+        from session.answers.inference import saved_model
+
+        with self._open() as reader:
+            return saved_model(reader, _name(reader, name))
+
+    def vocabulary(self) -> Vocabulary:
+        """The words that the session counts."""
+        from vocab import Vocabulary
+
+        with self._open() as reader:
+            return Vocabulary.from_words(reader.vocabulary())
+
+    def close(self) -> None:
+        """Refuse further calls. Nothing stays open between two calls, so this frees nothing."""
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        try:
+            now = self.status()
+        except SessionError as error:
+            return f"<StoredSession {self.path}: {error}>"
+        models = ", ".join(f"{one.name} ({one.topics} topics)" for one in now.models)
+        account = f"{now.state}, {now.articles:,} articles of {now.source_name}"
+        return f"<StoredSession {session_name(self.path)}: {account}; {models}>"
+
+    @contextmanager
+    def _open(self) -> Iterator[SessionReader]:
+        if self._closed:
+            raise SessionError(f"{self.path} was closed: open it again with wikitopics.open")
+        with SessionReader(self.path) as reader:
+            if not os.path.samestat(reader.file, self._file):
+                raise NoSession(f"{self.path} was replaced: open it again with wikitopics.open")
+            yield reader
+
+    @contextmanager
+    def _reading(self) -> Iterator[SessionReader]:
+        """What is read in the block is of one moment; the file may not be kept waiting for long."""
+        with self._open() as reader, reader.one_moment():
+            yield reader
+
+
+def _name(reader: SessionReader, model: str | None) -> str:
+    """The model that is meant."""
+    names = reader.models()
+    if model is None:
+        return names[0]
+    if model not in names:
+        raise BadUsage(f"this session has no model {model!r}: it has {', '.join(names)}")
+    return model
+
+
+def _number(reader: SessionReader, model: str, topic: int) -> int:
+    """A topic's number, of numpy's types too."""
+    number, K = index(topic), reader.model_status(model).topics
+    if not 0 <= number < K:
+        raise BadUsage(f"model {model} has the topics 0 to {K - 1:,}, not {number}")
+    return number
+
+
+def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    words, probabilities = zip(*pairs, strict=True)
+    return words, probabilities
+
+
+def _article(row: ArticleRow, model: str) -> Article:
+    largest = [(topic, proportion) for name, topic, proportion in row.topics if name == model]
+    topic, proportion = largest[0] if largest else (None, None)
+    return Article(row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion)
