@@ -113,6 +113,16 @@ class Topics:
         rows: NDArray[Any] = self.rows(word_ids, self.dtype) / self.totals()
         return rows.astype(self.dtype)
 
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """As `OnlineModel.top_words`; costs one look at lambda."""
+        from model._topics_kernels import leading_words
+
+        shape = (self.n_topics, min(n, self.n_words))
+        leading, largest = np.zeros(shape, np.int32), np.full(shape, -1, self.dtype)
+        leading_words(self.hat, leading, largest)
+        lambda_ = self.eta + self.scale * largest.astype(np.float64)
+        return leading, (lambda_ / self.totals()[:, None]).astype(np.float32)
+
     def Elog_rows(self, word_ids: NDArray[np.int32]) -> Vector:
         """(U, K) E[log beta_kw] of some words, one row a word."""
         from scipy.special import psi

@@ -10,6 +10,8 @@
 | weight | (K,), rows' type | exp(-psi_total) up to a constant, times balance |
 | rows | (U, K'), lambda_hat's type | exp(E[log beta]) of the words; K padded to whole registers |
 | sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
+| leading | (K, n) int32 | each topic's first words so far |
+| largest | (K, n), lambda_hat's type | their lambda_hat |
 | factor | number | what the sums are multiplied by; a float64 has the product made in float64 |
 """
 
@@ -90,3 +92,26 @@ def add_rows(
         w = ids[u]
         for k in range(K):
             lambda_hat[w, k] += factor * sums[u, k]
+
+
+@kernel
+def leading_words(lambda_hat: Floats, leading: NDArray[np.int32], largest: Floats) -> None:
+    """The n largest lambda_hat of each topic, largest first, ties by word id; in one pass over lambda_hat.
+
+    largest: all below any of lambda_hat
+    """
+    W, K = lambda_hat.shape
+    last = leading.shape[1] - 1
+    least = largest[:, last].copy()
+    for w in range(W):
+        for k in range(K):
+            value = lambda_hat[w, k]
+            if value > least[k]:
+                i = last
+                while i > 0 and value > largest[k, i - 1]:
+                    largest[k, i] = largest[k, i - 1]
+                    leading[k, i] = leading[k, i - 1]
+                    i -= 1
+                largest[k, i] = value
+                leading[k, i] = w
+                least[k] = largest[k, last]

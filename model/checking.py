@@ -84,6 +84,18 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
     np.testing.assert_allclose(
         rows, topics[:, ids].T, 1e-5, 1e-9, err_msg="topic_rows are not those of topics"
     )
+    leading, probabilities = model.top_words(5)
+    assert leading.shape == (K, 5), f"expected top_words of shape ({K}, 5), found {leading.shape}"
+    np.testing.assert_allclose(
+        probabilities, -np.sort(-topics)[:, :5], 1e-5, 1e-9, err_msg="top_words are not the most probable"
+    )
+    np.testing.assert_allclose(
+        probabilities,
+        np.take_along_axis(topics, leading, axis=1),
+        1e-5,
+        1e-9,
+        err_msg="top_words have other probabilities than in topics",
+    )
     _check_rows("topic_shares", model.topic_shares()[None], (1, K))
     prior = model.document_prior()
     assert prior.shape == (K,), f"expected document_prior of shape ({K},), found {prior.shape}"
@@ -105,6 +117,7 @@ def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any
     for ask in (model.topics, model.topic_shares, model.document_prior, model.topics_in_use):
         ask()
     model.topic_rows(np.arange(3))
+    model.top_words(3)
     document_completion(model, batches[2])
     _check_same(before, model.state(), "after infer and measuring")
 

@@ -35,14 +35,18 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
 
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
-    K, W = topics.shape
-    reference.check_words(W)
+    reference.check_words(topics.shape[1])
+    return npmi_of_words(top_words(topics, n), reference)
+
+
+def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
+    """(K,) as `npmi`, of topics of which only the leading words are at hand: (K, n) word ids."""
+    K, n = leading.shape
     D = int(np.count_nonzero(np.diff(reference.indptr)))
-    leading = top_words(topics, n)
-    if D == 0 or leading.shape[1] < 2:
+    if D == 0 or n < 2:
         return np.full(K, np.nan)
     occurs = _occurrences(leading, reference)
-    first, second = np.triu_indices(leading.shape[1], 1)
+    first, second = np.triu_indices(n, 1)
     single = np.bitwise_count(occurs).sum(axis=2, dtype=np.int64) / D
     coherence = np.empty(K)
     for k in range(K):
@@ -51,7 +55,7 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
     return coherence
 
 
-def _occurrences(words: NDArray[np.int64], reference: Minibatch) -> NDArray[np.uint8]:
+def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
     """(K, n, ceil(D/8)) for each of the words (K, n) one bit a document: whether it holds the word."""
     distinct, place = np.unique(words, return_inverse=True)
     column = np.full(max(distinct.max(), reference.word_ids.max(initial=0)) + 1, -1)

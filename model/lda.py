@@ -236,6 +236,10 @@ class OnlineLDA(OnlineModel):
         """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
         return self._topics.expected_rows(word_ids)
 
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
+        return self._topics.top_words(n)
+
     def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         return self._topics.shares()

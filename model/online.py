@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from model import options as check
 from model import states
 from model._blocks import Workers
+from model.coherence import top_words
 from model.minibatch import Minibatch
 from model.options import Option
 from model.states import MOST, Entry, State, StateError
@@ -122,6 +123,15 @@ class OnlineModel(ABC):
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) expected topics of some words only, a row a word; worth its own code where it is quicker."""
         return np.ascontiguousarray(self.topics()[:, word_ids].T)
+
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first.
+
+        Ties go by word id; n beyond W gives W. Worth its own code where it is quicker than `topics`.
+        """
+        topics = self.topics()
+        ids = top_words(topics, n)
+        return ids.astype(np.int32), np.take_along_axis(topics, ids, axis=1).astype(np.float32)
 
     @abstractmethod
     def topic_shares(self) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import Minibatch, OnlineModel
-from model.coherence import top_words
 from session.errors import Damaged
 from session.models import load_model
 from session.storage.reader import SessionReader
@@ -47,10 +46,9 @@ def topics(
     Where snapshots keep enough words, :meth:`SessionReader.topics` answers without loading the model.
     """
     learnt = saved_model(reader, model)
-    beta, words = learnt.topics(), reader.vocabulary()
+    words = reader.vocabulary()
+    shares, leading = learnt.topic_shares().tolist(), (row.tolist() for row in learnt.top_words(top))
     return [
-        (topic, share, tuple((words[i], float(beta[topic, i])) for i in ids))
-        for topic, (share, ids) in enumerate(
-            zip(learnt.topic_shares().tolist(), top_words(beta, top).tolist(), strict=True)
-        )
+        (topic, share, tuple((words[i], probability) for i, probability in zip(ids, values, strict=True)))
+        for topic, (share, ids, values) in enumerate(zip(shares, *leading, strict=True))
     ]

@@ -291,13 +291,13 @@ class SessionWriter:
             rows = read_rows(self._db.conn, f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
         return [whole(articles, f"{table}.articles") for (articles,) in rows]
 
-    def last_snapshots(self) -> dict[int, TopWords]:
-        """The newest snapshot of each model that has one, by the model's number."""
-        # Of the columns beside max(), SQLite gives those of the row that holds it.
+    def snapshots(self, articles: int) -> dict[int, TopWords]:
+        """The snapshots after so many articles, by the model's number."""
         with session_errors(self.path):
             rows = read_rows(
                 self._db.conn,
-                "SELECT model, max(articles), word_ids, probabilities, shares FROM snapshots GROUP BY model",
+                "SELECT model, articles, word_ids, probabilities, shares FROM snapshots WHERE articles = ?",
+                [articles],
                 largest=LARGEST_SNAPSHOT,
             )
         found = [decode_snapshot(row, self.models, self.n_words) for row in rows]

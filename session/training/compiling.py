@@ -11,7 +11,7 @@ import numpy as np
 from model import Minibatch
 from session.models import new_model
 from session.specs import ModelSpec
-from session.training.evaluation import HeldOut
+from session.training.evaluation import SNAPSHOT_WORDS, HeldOut
 
 WORDS = 64
 DOCUMENTS = 8
@@ -31,5 +31,6 @@ def warm_up(specs: Sequence[ModelSpec]) -> None:
         new = new_model(spec, WORDS, DOCUMENTS, 0)
         model = type(new).from_state(new.state())
         model.learn(batch)
-        held_out.measure(model, model.topics())
+        model.top_words(SNAPSHOT_WORDS)
+        held_out.measure(model)
         model.infer(batch)

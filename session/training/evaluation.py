@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from model import CompletionSet, Minibatch, OnlineModel, npmi
-from model.coherence import top_words
+from model import CompletionSet, Minibatch, OnlineModel
+from model.coherence import npmi_of_words
 
 SNAPSHOT_WORDS = 20
+COHERENT_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +27,11 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(self, model: OnlineModel, topics: NDArray[Any]) -> dict[str, float]:
-        """Every metric that the model has, by name; the model stays as it is. ``topics``: its topics()."""
+    def measure(self, model: OnlineModel) -> dict[str, float]:
+        """Every metric that the model has, by name; the model stays as it is."""
         log_likelihood = self._completion.score(model)
         values = {"log_likelihood": log_likelihood, "perplexity": float(np.exp(-log_likelihood))}
         values |= model.own_metrics(self._batch)
-        values["npmi"] = float(np.mean(npmi(topics, self._batch)))
+        values["npmi"] = float(np.mean(npmi_of_words(model.top_words(COHERENT_WORDS)[0], self._batch)))
         values["topics_in_use"] = float(model.topics_in_use())
         return {name: value for name, value in values.items() if np.isfinite(value)}
-
-
-def snapshot_words(topics: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """(K, 20) word ids and probabilities of each topic's top words, most probable first."""
-    ids = top_words(topics, SNAPSHOT_WORDS)
-    return ids.astype(np.int32), np.take_along_axis(topics, ids, axis=1).astype(np.float32)

@@ -1,11 +1,19 @@
-"""The fixed rules of the stream: how large a minibatch is and when a model is measured.
+"""The fixed rules of the stream: how large a minibatch is, when a model is measured and its topics are kept.
 
-Both depend on counts of articles alone, never on the clock, so that an interrupted run and an
+They depend on counts of articles alone, never on the clock, so that an interrupted run and an
 undisturbed one do exactly the same.
 """
 
+from itertools import pairwise
+
 SHORTEST_INTERVAL = 2048
 """Articles between two measurements, at the least, once the doublings are far apart."""
+GROWTH = 0.05
+"""Of the stream between two snapshots of the topics."""
+FURTHEST = 10_000
+"""Articles between two snapshots, at the most (and a minibatch)."""
+NEWEST = 60
+"""Snapshots that are never thinned."""
 FIRST = 64
 """Articles in the first minibatch, so that the first point of the curve comes within seconds."""
 
@@ -22,13 +30,29 @@ def minibatch_size(articles: int, batch_size: int) -> int:
 def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> bool:
     """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
 
-    After minibatch 1, 2, 4, 8 … and then whenever another 50 times the held-out number of articles
-    has been trained: that takes a few hundredths of the training in between, most for an HDP.
+    After minibatch 1, 2, 4, 8 …, whenever the articles have doubled, and whenever another 50 times the
+    held-out number of them has been trained: that takes a few hundredths of the training in between, most
+    for an HDP.
     """
-    if minibatches & (minibatches - 1) == 0:
+    if minibatches & (minibatches - 1) == 0 or doubled(before, after):
         return True
     interval = max(SHORTEST_INTERVAL, 50 * held_out)
     return before // interval != after // interval
+
+
+def snapshot_due(kept: int, before: int, after: int) -> bool:
+    """Whether the topics are kept after a minibatch that took ``before`` to ``after`` articles.
+
+    ``kept``: articles at the last snapshot, 0 before the first. At every doubling, and when the stream has
+    grown by a twentieth, or by 10,000 articles.
+    """
+    grown = kept > 0 and after - kept >= min(FURTHEST, GROWTH * kept)
+    return grown or doubled(before, after)
+
+
+def doubled(before: int, after: int) -> bool:
+    """Whether the articles have come to a power of two, or beyond it, from 64 on."""
+    return after >= FIRST and before.bit_length() != after.bit_length()
 
 
 def renewal_due(before: int, after: int) -> bool:
@@ -36,18 +60,39 @@ def renewal_due(before: int, after: int) -> bool:
 
     That costs about as much as training them again, so it has to become rarer as the stream goes on.
     """
-    return after >= 1024 and before.bit_length() != after.bit_length()
+    return after >= 1024 and doubled(before, after)
 
 
 def thinned(articles: list[int], most: int) -> set[int]:
     """Which points of a curve may go once there are more than ``most``: every second one of the older half.
 
     The first point, the last half and the first points at or behind each power of two stay, so that the
-    curve keeps its shape on a logarithmic axis and the history its 2,048, 4,096, 8,192 …
+    curve keeps its shape on a logarithmic axis.
     """
     if len(articles) <= most:
         return set()
-    doublings = {a.bit_length() for a in articles}
-    stay = {next(a for a in articles if a.bit_length() == length) for length in doublings}
+    stay = _doublings(articles)
     older = [a for a in articles[: len(articles) // 2] if a not in stay]
     return set(older[::2])
+
+
+def thinned_snapshots(articles: list[int]) -> set[int]:
+    """Which snapshots may go: of those older than the newest 60 one every twentieth of growth stays.
+
+    So do the first ones at or behind each power of two, so that the history has its 64, 128, 256 … What
+    stays once stays always.
+    """
+    doublings = _doublings(articles)
+    gone: set[int] = set()
+    last = 0
+    for a in articles[:-NEWEST]:
+        if a in doublings or a - last >= GROWTH * last:
+            last = a
+        else:
+            gone.add(a)
+    return gone
+
+
+def _doublings(articles: list[int]) -> set[int]:
+    """The first of these points at or behind each power of two."""
+    return {a for before, a in pairwise([0, *articles]) if before.bit_length() != a.bit_length()}

@@ -6,12 +6,11 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch, drift
+from model import Minibatch, OnlineModel, drift
 from session.errors import Damaged
 from session.models import load_model
 from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
@@ -21,13 +20,18 @@ from session.storage.codec.progress import Progress
 from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Block, Documents
 from session.storage.writer import Changes, ModelRow, SessionWriter
-from session.training.evaluation import HeldOut, Measured, snapshot_words
-from session.training.schedule import evaluation_due, minibatch_size, renewal_due, thinned
+from session.training.evaluation import SNAPSHOT_WORDS, HeldOut, Measured
+from session.training.schedule import (
+    evaluation_due,
+    minibatch_size,
+    renewal_due,
+    snapshot_due,
+    thinned,
+    thinned_snapshots,
+)
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
-MOST_SNAPSHOTS = 100
-"""The same for snapshots of all topics, which take some 50 kB each."""
 RENEWED_TOGETHER = 512
 """Articles inferred anew at a time."""
 
@@ -56,7 +60,8 @@ class Stream:
         self.measured = self._as_measured()
         """Replaced as a whole: another thread reports it."""
         self._kept_at = store.points("snapshots")
-        self._last_snapshots = store.last_snapshots()
+        self._last_snapshots = store.snapshots(self._kept_at[-1]) if self._kept_at else {}
+        self._measured_snapshots = store.snapshots(self._measured_at[-1]) if self._measured_at else {}
         self._source_ended = False
         self._moved = False
         self._learnt = False
@@ -188,6 +193,9 @@ class Stream:
         self._moved = self._learnt = True
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
+        kept = self._kept_at[-1] if self._kept_at else 0
+        if measure or snapshot_due(kept, before, progress.articles):
+            self._keep_topics()
         if measure:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -209,9 +217,14 @@ class Stream:
 
     def finish(self, elapsed_seconds: float) -> None:
         """The end is reached: measure there too, where the rule has not done it."""
-        if self.progress.articles and (not self._kept_at or self._kept_at[-1] != self.progress.articles):
+        articles = self.progress.articles
+        if not articles:
+            return
+        if self._kept_at[-1:] != [articles]:
+            self._keep_topics()
+        if self._measured_at[-1:] != [articles]:
             self._measure(elapsed_seconds)
-            self._moved = self._learnt = True
+        self._moved = self._learnt = True
 
     def _as_measured(self) -> Measured:
         return Measured(
@@ -264,47 +277,49 @@ class Stream:
         progress.pending -= size
         return Documents.concatenate(parts)
 
+    def _keep_topics(self) -> None:
+        articles = self.progress.articles
+        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(self.models)]
+        self._last_snapshots = dict(enumerate(snapshots))
+        self._changes.snapshots += snapshots
+        self._kept_at.append(articles)
+        # The drift at the next measurement is from those at the last one.
+        gone = thinned_snapshots(self._kept_at) - {*self._measured_at[-1:]}
+        self._kept_at = [point for point in self._kept_at if point not in gone]
+        self._changes.thinned_snapshots |= gone
+
     def _measure(self, elapsed_seconds: float) -> None:
+        """Measure the models, whose topics are kept already."""
+        if not len(self._held_out):
+            return
         progress = self.progress
-        if self._measured_on is None and len(self._held_out):
-            self._measured_on = HeldOut(_minibatch(self._held_out), self.settings.seed)
+        self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):
-            topics = model.topics()
-            snapshot = _snapshot(number, progress.articles, model, topics)
-            if self._measured_on is not None:
-                values = self._measured_on.measure(model, topics)
-                if number in self._last_snapshots:
-                    values["drift"] = _drift(self._last_snapshots[number], snapshot)
-                self._scores[number] = values.get("log_likelihood", self._scores[number])
-                self._changes.metrics += [
-                    (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
-                    for metric, value in values.items()
-                ]
-            self._changes.snapshots.append(snapshot)
-            self._last_snapshots[number] = snapshot
-        if self._measured_on is not None:
-            self._changes.thinned_metrics |= _thin(self._measured_at, progress.articles, MOST_POINTS)
-            self.measured = self._as_measured()
-        self._changes.thinned_snapshots |= _thin(self._kept_at, progress.articles, MOST_SNAPSHOTS)
+            values = self._measured_on.measure(model)
+            if number in self._measured_snapshots:
+                values["drift"] = _drift(self._measured_snapshots[number], self._last_snapshots[number])
+            self._scores[number] = values.get("log_likelihood", self._scores[number])
+            self._changes.metrics += [
+                (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
+                for metric, value in values.items()
+            ]
+        self._measured_snapshots = self._last_snapshots
+        self._measured_at.append(progress.articles)
+        gone = thinned(self._measured_at, MOST_POINTS)
+        self._measured_at = [point for point in self._measured_at if point not in gone]
+        self._changes.thinned_metrics |= gone
+        self.measured = self._as_measured()
 
 
-def _snapshot(number: int, articles: int, model: Any, topics: NDArray[Any]) -> TopWords:
-    return TopWords(number, articles, *snapshot_words(topics), np.asarray(model.topic_shares(), np.float32))
+def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
+    shares = np.asarray(model.topic_shares(), np.float32)
+    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
 
 
 def _drift(before: TopWords, after: TopWords) -> float:
     """How far the topics have moved, those that say more counting more."""
     each = drift((before.word_ids, before.probabilities), (after.word_ids, after.probabilities))
     return float(after.shares @ each)
-
-
-def _thin(points: list[int], new: int, most: int) -> set[int]:
-    """Add a point; where there are too many, take some out and return them."""
-    if not points or points[-1] != new:
-        points.append(new)
-    gone = thinned(points, most)
-    points[:] = [point for point in points if point not in gone]
-    return gone
 
 
 def _largest(proportions: NDArray[np.float32]) -> Largest:

@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from model import Minibatch, npmi
+from model import Minibatch, kinds, npmi
+from model._topics import Topics
 from model.coherence import top_words
 from tests.model.conftest import planted
 
@@ -80,3 +81,19 @@ def test_true_topics_are_more_coherent_than_mixed_ones():
 
 def test_top_words_break_ties_by_word_id():
     np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
+
+
+@pytest.mark.parametrize("kind", kinds.BUILT_IN)
+def test_a_model_names_its_top_words_as_its_topics_do(kind):
+    model = kinds.load(kind).create(5, 40, 500)
+    model.learn(planted(200, n_words=40)[0])
+    ids, probabilities = model.top_words(20)
+    topics = model.topics()
+    np.testing.assert_array_equal(ids, top_words(topics, 20))
+    np.testing.assert_allclose(probabilities, np.take_along_axis(topics, ids, axis=1), rtol=1e-6)
+    assert model.top_words(1000)[0].shape == (5, 40)
+
+
+def test_equal_words_go_by_their_number():
+    topics = Topics.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
+    assert topics.top_words(3)[0].tolist() == [[0, 2, 3], [2, 0, 1]]

@@ -8,7 +8,7 @@ from model import Minibatch, kinds
 from session.models import new_model
 from session.request import TrainRequest
 from session.training.compiling import warm_up
-from session.training.evaluation import HeldOut
+from session.training.evaluation import SNAPSHOT_WORDS, HeldOut
 
 
 @pytest.mark.parametrize("spec", ["lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp"])
@@ -31,6 +31,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up(spec: str) -> None:
     with event.install_listener("numba:compile", Listener()):
         model = kinds.load(parsed.kind).from_state(new_model(parsed, 500, 1000, 0).state())
         model.learn(batch)
-        HeldOut(batch, 0).measure(model, model.topics())
+        model.top_words(SNAPSHOT_WORDS)
+        HeldOut(batch, 0).measure(model)
         model.infer(batch)
     assert compiled == []

@@ -1,6 +1,14 @@
 import itertools
 
-from session.training.schedule import evaluation_due, minibatch_size, thinned
+import pytest
+
+from session.training.schedule import (
+    evaluation_due,
+    minibatch_size,
+    snapshot_due,
+    thinned,
+    thinned_snapshots,
+)
 
 
 def stream(batch_size, end):
@@ -66,3 +74,38 @@ def test_thinning_keeps_the_shape_and_the_doublings():
         assert points[-1] == articles
     assert points[0] == 64
     assert {64 << n for n in range(12)} <= set(points)
+
+
+def snapshots(batch_size, articles):
+    """Article counts of the snapshots of a stream, as they are taken and as they stay."""
+    taken: list[int] = []
+    kept: list[int] = []
+    for before, after in itertools.pairwise([0, *stream(batch_size, articles)]):
+        if snapshot_due(kept[-1] if kept else 0, before, after):
+            taken.append(after)
+            kept.append(after)
+            gone = thinned_snapshots(kept)
+            kept = [point for point in kept if point not in gone]
+    return taken, kept
+
+
+@pytest.mark.parametrize("batch_size", [64, 1024, 16_384])
+def test_topics_are_kept_at_every_doubling_and_every_twentieth_of_growth(batch_size):
+    counts = stream(batch_size, 1_000_000)
+    taken, kept = snapshots(batch_size, 1_000_000)
+    for power in (1 << bits for bits in range(6, 20)):
+        first = next(count for count in counts if count >= power)
+        assert first in taken
+        assert first in kept
+    for before, after in itertools.pairwise(taken):
+        missed = [count for count in counts if before < count < after]
+        assert all(count - before < min(10_000, before / 20) for count in missed)
+
+
+@pytest.mark.parametrize(("batch_size", "articles"), [(64, 300_000), (1024, 7_000_000)])
+def test_a_night_of_snapshots_stays_small(batch_size, articles):
+    taken, kept = snapshots(batch_size, articles)
+    assert kept[-60:] == taken[-60:]
+    assert len(kept) <= 250
+    older = kept[:-60]
+    assert all(b >= 1.05 * a or b.bit_length() != a.bit_length() for a, b in itertools.pairwise(older))
