@@ -116,7 +116,7 @@ class TrainerActivity:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Status:
     """One look at a session. Field meanings as in `status --json`; the rest is for the screen."""
 
@@ -147,6 +147,11 @@ class Status:
     """Of the trainer that runs, or what is left of the last one's."""
     models: tuple[ModelStatus, ...]
 
+    def __repr__(self) -> str:
+        scores = "".join(f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity)
+        account = f"{self.state}, {self.articles:,} articles, {self.articles_per_hour:,.0f} an hour"
+        return f"<Status: {account}{scores}>"
+
     @property
     def waiting_for(self) -> str | None:
         """What the trainer waits for, in plain words."""
@@ -173,6 +178,10 @@ class Curve:
     seconds: NDArray[np.float64]
     """Trainer running time over all runs."""
     values: NDArray[np.float64]
+
+
+SNAPSHOT_WORDS = 20
+"""Words that a snapshot keeps of each topic."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Self
 from model.online import IN_USE
 from session.errors import BadUsage, NoSession, SessionError
 from session.paths import session_name, session_path, user_path
-from session.storage.reader import MOST_ARTICLES, SNAPSHOT_WORDS, SessionReader
+from session.records import SNAPSHOT_WORDS
+from session.storage.reader import SessionReader
+from session.storage.reader.articles import MOST_ARTICLES
 
 if TYPE_CHECKING:
     import numpy as np

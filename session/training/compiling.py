@@ -10,8 +10,9 @@ import numpy as np
 
 from model import Minibatch
 from session.models import new_model
+from session.records import SNAPSHOT_WORDS
 from session.specs import ModelSpec
-from session.training.evaluation import SNAPSHOT_WORDS, HeldOut
+from session.training.evaluation import HeldOut
 
 WORDS = 64
 DOCUMENTS = 8

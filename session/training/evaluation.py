@@ -8,7 +8,6 @@ import numpy as np
 from model import CompletionSet, Minibatch, OnlineModel
 from model.coherence import npmi_of_words
 
-SNAPSHOT_WORDS = 20
 COHERENT_WORDS = 10
 
 

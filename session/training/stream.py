@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from model import Minibatch, OnlineModel, drift
 from session.errors import Damaged
 from session.models import load_model
-from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
+from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, SNAPSHOT_WORDS, UNREAD
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest
 from session.storage.codec.progress import Progress
 from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Block, Documents
 from session.storage.writer import Changes, ModelRow, SessionWriter
-from session.training.evaluation import SNAPSHOT_WORDS, HeldOut, Measured
+from session.training.evaluation import HeldOut, Measured
 from session.training.schedule import (
     evaluation_due,
     minibatch_size,

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import json
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,10 @@ def test_status_has_the_keys_of_the_command(session, cli):
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
         assert getattr(status, key) == told[key], key
     assert [asdict(model) for model in status.models] == told["models"]
+    assert re.fullmatch(
+        r"<Status: finished, 300 articles, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
+        repr(status),
+    )
 
 
 def test_topics_are_those_of_the_command(session, cli):

@@ -91,7 +91,8 @@ Examples:
 @json_option
 def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
     """The topics, most prevalent first; numbers count from 0."""
-    from session.storage.reader import SNAPSHOT_WORDS, SessionReader
+    from session.records import SNAPSHOT_WORDS
+    from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         name = choose_model(reader.models(), model)

@@ -6,9 +6,10 @@ from numba.core import event
 
 from model import Minibatch, kinds
 from session.models import new_model
+from session.records import SNAPSHOT_WORDS
 from session.request import TrainRequest
 from session.training.compiling import warm_up
-from session.training.evaluation import SNAPSHOT_WORDS, HeldOut
+from session.training.evaluation import HeldOut
 
 
 @pytest.mark.parametrize("spec", ["lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp"])

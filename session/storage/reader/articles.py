@@ -1,0 +1,71 @@
+"""The articles of a stored session, with each model's largest topic."""
+
+from collections.abc import Iterator, Sequence
+
+from session.errors import Damaged
+from session.records import ArticleRow, ModelStatus
+from session.storage.codec.articles import decode_article
+from session.storage.database import read_rows, select, session_errors
+from session.storage.reader.opened import OpenedSession
+
+MOST_ARTICLES = 1_000_000
+"""Articles that one answer may hold; :meth:`ArticleReader.all_articles` has no such bound."""
+_TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
+"""What an article is called: documents of a file of word counts have numbers only."""
+_AT_ONCE = 1000
+_LARGEST_ROW = 2**18
+"""Bytes that an article's row may take: a title is four times shorter than this at most."""
+
+
+class ArticleReader(OpenedSession):
+    """What is asked about articles."""
+
+    def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
+        """Newest first; ``up_to``: from this number (:attr:`ArticleRow.seq`) down."""
+        where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
+        return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
+
+    def find_articles(self, sought: str, limit: int = 50) -> list[ArticleRow]:
+        """Articles with ``sought`` in the title, newest first."""
+        escaped = sought.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        return self._articles(
+            f"WHERE {_TITLE} LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT ?", [f"%{escaped}%", limit]
+        )
+
+    def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
+        """The articles whose largest topic it is, highest proportion first."""
+        found = self._articles(
+            "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
+            " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?",
+            [self._number(model), topic, limit],
+        )
+        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):
+            raise Damaged("article_topics and articles do not go together")
+        return found
+
+    def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
+        """The stream in its order, some at a time, in bounded memory."""
+        where = "WHERE role = 0" if trained_only else ""
+        last, models = 0, self.model_statuses()
+        while True:
+            clause = f"{where} {'AND' if where else 'WHERE'} seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
+            rows = self._articles(clause, [last], models)
+            if not rows:
+                return
+            yield from rows
+            last = rows[-1].seq
+
+    def _articles(
+        self, clause: str, parameters: Sequence[object], models: Sequence[ModelStatus] = ()
+    ) -> list[ArticleRow]:
+        columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics"
+        with session_errors(self.path):
+            rows = read_rows(
+                self._connection,
+                f"{select(self._connection, 'articles', *columns)} {clause}",
+                parameters,
+                largest=_LARGEST_ROW,
+                most=MOST_ARTICLES,
+            )
+        models = models or self.model_statuses()
+        return [decode_article(row, models) for row in rows]

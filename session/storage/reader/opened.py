@@ -1,0 +1,171 @@
+"""A session file, open for reading: the connection, and what every question begins with."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from session.errors import NoSession, SessionError
+from session.paths import WAL, beside, session_folder
+from session.records import ModelStatus
+from session.settings import Settings
+from session.storage.codec.heartbeat import Heartbeat
+from session.storage.codec.progress import Committed
+from session.storage.database import (
+    as_session_error,
+    check_file,
+    check_session,
+    fold_log,
+    read_rows,
+    session_errors,
+)
+from session.storage.lock import owner
+from session.storage.tables import (
+    read_committed,
+    read_heartbeat,
+    read_models,
+    read_settings,
+    read_state,
+    read_words,
+)
+
+
+class OpenedSession:
+    """An existing session, open for reading, whether a trainer writes to it or not.
+
+    Raises :class:`NoSession` where there is none and :class:`NotASession` for another file; every
+    later call raises :class:`session.errors.SessionError` if the file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not os.path.exists(path):
+            raise NoSession(f"there is no session at {path}{_others(path)}")
+        check_file(path)
+        self.file = os.stat(path)
+        """Which file it is, though another one may come to lie at ``path``."""
+        self._connection = _connect(path)
+        self._settings: Settings | None = None
+        self._words: tuple[str, ...] | None = None
+
+    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
+        with session_errors(self.path):
+            return read_rows(self._connection, sql, parameters, **limits)
+
+    @contextlib.contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """What is read in the block is of one commit, whatever a trainer saves meanwhile.
+
+        A trainer's log grows as long as the block lasts: read, and leave it.
+        """
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.rollback()
+
+    def version(self) -> int:
+        """A number that is another one as soon as anything has been committed."""
+        return int(self._rows("PRAGMA data_version")[0][0])
+
+    def settings(self) -> Settings:
+        """What the session was created with."""
+        if self._settings is None:
+            with session_errors(self.path):
+                self._settings = read_settings(self._connection)
+        return self._settings
+
+    def models(self) -> list[str]:
+        """Names, in order."""
+        return [model.name for model in self.model_statuses()]
+
+    def model_statuses(self) -> tuple[ModelStatus, ...]:
+        """The models at the last commit, in order."""
+        specs = self.settings().models
+        with session_errors(self.path):
+            return read_models(self._connection, specs)
+
+    def model_status(self, name: str) -> ModelStatus:
+        """The model of this name."""
+        return self.model_statuses()[self._number(name)]
+
+    def model_state(self, name: str) -> dict[str, Any]:
+        """The model's ``state()`` at the last commit."""
+        number, topics, n_words = self._number(name), self.model_status(name).topics, len(self.vocabulary())
+        with session_errors(self.path):
+            return read_state(self._connection, number, topics, n_words)
+
+    def _number(self, name: str) -> int:
+        names = self.models()
+        if name not in names:
+            raise SessionError(f"this session has no model {name}")
+        return names.index(name)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words, by id."""
+        if self._words is None:
+            with session_errors(self.path):
+                self._words = read_words(self._connection)
+        return self._words
+
+    def committed(self) -> Committed:
+        """How far the last commit is."""
+        with session_errors(self.path):
+            return read_committed(self._connection)
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The last sign of life of a trainer; None where there never was one."""
+        with session_errors(self.path):
+            return read_heartbeat(self._connection)
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._connection.close()
+
+    def leave(self) -> None:
+        """Close, and where no trainer is left fold its log in: a session is to be one file."""
+        self.close()
+        if owner(self.path) is None:
+            fold_log(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = path.absolute().as_uri() + "?mode=ro"
+    # A watcher that may not write needs the -shm file that only a writer makes. Where nobody writes
+    # there is no -wal either, and the file can be read as it lies.
+    choices = [uri, uri + "&immutable=1"] if not beside(path, WAL).exists() else [uri]
+    for number, choice in enumerate(choices):
+        connection = sqlite3.connect(
+            choice, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            check_session(connection, path)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if number + 1 == len(choices):
+                raise as_session_error(error, path) from None
+        except BaseException:
+            connection.close()
+            raise
+        else:
+            return connection
+    raise AssertionError("unreachable")
+
+
+def _others(path: Path) -> str:
+    """What a user who named no session, or a wrong one, may have meant."""
+    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))[:5]
+    if path.parent != session_folder() or not names:
+        return ": `wikitopics train` or `wikitopics demo` makes one"
+    return f"; there is {', '.join(f'--session {name}' for name in names)}"

@@ -1,0 +1,65 @@
+"""The session file, read: by the screen, by `status`, by the exports. Never changes anything."""
+
+import numpy as np
+
+from session.records import Curve, Event, Flow, PastRun, Status
+from session.storage.codec.log import decode_event, decode_flow, decode_run
+from session.storage.codec.measurements import decode_measurement
+from session.storage.decoding import text
+from session.storage.reader.articles import ArticleReader
+from session.storage.reader.status import status_of
+from session.storage.reader.topics import TopicReader
+
+MOST_MEASUREMENTS = 500_000
+
+
+class SessionReader(TopicReader, ArticleReader):
+    """All that a session is asked for: its state, its curves, its log, its topics and its articles."""
+
+    def status(self) -> Status:
+        """One look at the session as it is now; raises :class:`NoSession` where its file was replaced."""
+        return status_of(self)
+
+    def curve(self, model: str, metric: str) -> Curve:
+        """One metric of one model over the stream."""
+        rows = self._rows(
+            "SELECT articles, tokens, seconds, value FROM metrics WHERE model = ? AND metric = ?"
+            " ORDER BY articles",
+            [self._number(model), metric],
+        )
+        found = [decode_measurement(row) for row in rows]
+        articles, tokens, seconds, values = zip(*found, strict=True) if found else ((), (), (), ())
+        return Curve(
+            np.array(articles, np.int64),
+            np.array(tokens, np.int64),
+            np.array(seconds, np.float64),
+            np.array(values, np.float64),
+        )
+
+    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
+        """Every measurement: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        rows = self._rows(
+            "SELECT m.name, x.metric, x.articles, x.tokens, x.seconds, x.value FROM metrics x"
+            " JOIN models m ON m.id = x.model ORDER BY m.id, x.articles, x.metric",
+            most=MOST_MEASUREMENTS,
+        )
+        found = []
+        for model, metric, *measurement in rows:
+            articles, tokens, seconds, value = decode_measurement(tuple(measurement))
+            found.append((model, articles, tokens, seconds, text(metric, "metrics.metric"), value))
+        return found
+
+    def flow(self) -> list[Flow]:
+        """The newest rates, oldest first."""
+        rows = self._rows("SELECT at, crawl_rate, train_rate, queue FROM flow ORDER BY id")
+        return [decode_flow(row) for row in rows]
+
+    def events(self, limit: int = 200) -> list[Event]:
+        """The newest lines of the log, oldest first."""
+        rows = self._rows("SELECT at, level, message FROM events ORDER BY id DESC LIMIT ?", [limit])
+        return [decode_event(row) for row in reversed(rows)]
+
+    def runs(self) -> list[PastRun]:
+        """Every run of a trainer on this session, oldest first."""
+        rows = self._rows("SELECT started_at, ended_at, first_article, reason FROM runs ORDER BY id")
+        return [decode_run(row) for row in rows]

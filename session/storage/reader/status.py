@@ -1,0 +1,74 @@
+"""One look at a session: what is committed, and whether a trainer lives and what it does."""
+
+import time
+
+from session.errors import NoSession
+from session.records import NOT_RECORDED, State, Status, TrainerActivity, per_hour
+from session.storage.codec.heartbeat import Heartbeat
+from session.storage.codec.progress import Progress
+from session.storage.database import is_at
+from session.storage.lock import owner_pid
+from session.storage.reader.opened import OpenedSession
+
+STALE_SECONDS = 15.0
+"""A heartbeat older than this is no sign of life."""
+
+
+def status_of(opened: OpenedSession) -> Status:
+    """The session as it is now.
+
+    Raises :class:`NoSession` where its file was removed or replaced: what is open is nobody's any more.
+    """
+    if not is_at(opened.path, opened.file):
+        raise NoSession(f"{opened.path} was removed or replaced")
+    with opened.one_moment():
+        committed, beat, settings = opened.committed(), opened.heartbeat(), opened.settings()
+        models = opened.model_statuses()
+    progress = committed.progress
+    now = time.time()
+    pid = owner_pid(opened.path)
+    live = pid is not None and beat is not None and beat.process.pid == pid  # not what another run said
+    activity = TrainerActivity() if beat is None else beat.activity
+    return Status(
+        session=str(opened.path),
+        state=_state(progress.finished, beat, pid, now),
+        running=live,
+        pid=pid,
+        source=settings.source,
+        source_name=settings.source_name,
+        articles=progress.articles,
+        tokens=progress.tokens,
+        held_out=progress.held_out,
+        held_out_target=settings.held_out,
+        crawled=progress.crawled,
+        pending=progress.pending,
+        skipped=progress.skipped,
+        skips=_skips(progress),
+        elapsed_seconds=progress.elapsed_seconds,
+        articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
+        bytes_read=progress.bytes_read,
+        committed_at=committed.at,
+        checkpoint_age_seconds=max(0.0, now - committed.at) if progress.crawled else None,
+        heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
+        lap=progress.lap,
+        activity=activity if live else activity.ended(),
+        models=models,
+    )
+
+
+def _skips(progress: Progress) -> dict[str, int]:
+    """Skipped articles by reason; older sessions kept none."""
+    unknown = progress.skipped - sum(progress.skips.values())
+    return progress.skips | {NOT_RECORDED: unknown} if unknown else progress.skips
+
+
+def _state(finished: bool, beat: Heartbeat | None, pid: int | None, now: float) -> State:
+    if pid is None:
+        if finished:
+            return "finished"
+        if beat is None:
+            return "new"
+        return "stopped" if beat.state == "stopped" else "dead"
+    if beat is None or beat.process.pid != pid:
+        return "starting"
+    return "stalled" if now - beat.at > STALE_SECONDS else beat.state

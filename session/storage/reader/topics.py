@@ -1,0 +1,87 @@
+"""The topics of a stored session, now and at every snapshot that was kept."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from session.records import Snapshot, TopicRow
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, TopWords, decode_snapshot
+from session.storage.decoding import whole
+from session.storage.reader.opened import OpenedSession
+
+TREND_POINTS = 12
+
+
+class TopicReader(OpenedSession):
+    """What is asked about topics; the words of each are the 20 most probable ones at most."""
+
+    def snapshots(self, model: str) -> list[int]:
+        """Article counts at which the model's topics were kept, ascending."""
+        rows = self._rows(
+            "SELECT articles FROM snapshots WHERE model = ? ORDER BY articles", [self._number(model)]
+        )
+        return [whole(articles, "snapshots.articles") for (articles,) in rows]
+
+    def snapshot(self, model: str, articles: int) -> Snapshot:
+        """The topics of one model as they were after ``articles``; KeyError if none was kept there."""
+        found = self._top_words(model, "AND articles = ?", [articles])
+        if not found:
+            raise KeyError(articles)
+        return self._as_snapshot(model, found[0])
+
+    def topic_history(
+        self, model: str, topic: int, top: int = 10
+    ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
+        """(articles, share, top words with probabilities) of one topic at every kept point."""
+        words = self.vocabulary()
+        history = []
+        for articles in self.snapshots(model):
+            # None, where it was thinned out meanwhile.
+            for kept in self._top_words(model, "AND articles = ?", [articles]):
+                ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
+                pairs = zip(ids.tolist(), probabilities.tolist(), strict=True)
+                history.append((articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))
+        return history
+
+    def topics(self, model: str, top: int = 10) -> list[TopicRow]:
+        """All topics in their own order, as of the newest snapshot; empty before the first."""
+        kept = self._top_words(model, "ORDER BY articles DESC LIMIT ?", [TREND_POINTS])[::-1]
+        if not kept:
+            return []
+        newest = self._as_snapshot(model, kept[-1])
+        before = self._as_snapshot(model, kept[-2]) if len(kept) > 1 else None
+        trend = np.stack([one.shares for one in kept], axis=1)
+        rows = []
+        for topic, words in enumerate(newest.words):
+            old = frozenset(before.words[topic][:10]) if before else frozenset(words)
+            rows.append(
+                TopicRow(
+                    topic=topic,
+                    share=float(newest.shares[topic]),
+                    words=tuple(zip(words[:top], newest.probabilities[topic].tolist(), strict=False)),
+                    newcomers=frozenset(words[:top]) - old,
+                    share_before=float(before.shares[topic]) if before else None,
+                    trend=tuple(trend[topic].tolist()),
+                )
+            )
+        return rows
+
+    def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
+        rows = self._rows(
+            "SELECT model, articles, word_ids, probabilities, shares FROM snapshots"
+            f" WHERE model = ? {clause}",
+            [self._number(model), *parameters],
+            largest=LARGEST_SNAPSHOT,
+        )
+        models, n_words = self.model_statuses(), len(self.vocabulary())
+        return [decode_snapshot(row, models, n_words) for row in rows]
+
+    def _as_snapshot(self, model: str, kept: TopWords) -> Snapshot:
+        words = self.vocabulary()
+        return Snapshot(
+            model=model,
+            articles=kept.articles,
+            words=tuple(tuple(words[i] for i in line) for line in kept.word_ids.tolist()),
+            probabilities=kept.probabilities,
+            shares=kept.shares,
+        )
