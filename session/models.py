@@ -3,28 +3,39 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model import OnlineModel, kinds
-from session.errors import Damaged
+from model import KindError, OnlineModel, kinds
+from session.errors import BadUsage, Damaged, SessionError
 from session.records import ModelStatus
 from session.specs import ModelSpec
 
 
 def default_batch_size(spec: ModelSpec) -> int:
     """The batch size of a model, its kind's where the spec sets none."""
-    return spec.batch_size or kinds.load(spec.kind).default_batch_size
+    return spec.batch_size or _kind(spec.kind).default_batch_size
 
 
 def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
-    """A model as its spec says, before its first article."""
-    return kinds.load(spec.kind).create(spec.topics, n_words, n_documents, spec.options(), seed)
+    """A model as its spec says, before its first article. Raises :class:`BadUsage` where its kind refuses."""
+    try:
+        return _kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
+    except ValueError as error:
+        raise BadUsage(f"model {spec.name}: {error}") from None
 
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
     """The model that had this state. Raises :class:`Damaged` where that is not the model stored there."""
+    kind = _kind(stored.kind)
     try:
-        model = kinds.load(stored.kind).from_state(state)
+        model = kind.from_state(state)
     except ValueError as error:
         raise Damaged(f"model {stored.name}: {error}") from None
     if (model.n_topics, model.n_words) != (stored.topics, n_words):
         raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
     return model
+
+
+def _kind(name: str) -> type[OnlineModel]:
+    try:
+        return kinds.load(name)
+    except KindError as error:
+        raise SessionError(f"{error}; a session made with it needs the package that brings it") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 from session.errors import BadUsage
 from session.settings import Settings
-from session.specs import ModelSpec, parse_specs
+from session.specs import ModelSpec, parse_specs, shared_value
 
 ENGLISH = "en"
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
@@ -97,9 +97,8 @@ def check_resumable(
     if fingerprint is not None and fingerprint != stored.fingerprint:
         raise _differs("--vocab", request.vocab, f"another list of words ({stored.vocabulary})")
     if request.model:
-        asked, made = [[s.as_json() for s in specs] for specs in (request.specs(), stored.models)]
-        if asked != made:
-            raise _differs("--model", " ".join(request.model), _in_words(stored.models))
+        if request.specs() != stored.models:
+            raise _differs("--model", " ".join(request.model), " ".join(map(str, stored.models)))
     else:
         for key in _SHARED:
             value = request.model_defaults.get(key)
@@ -117,12 +116,10 @@ def check_resumable(
 
 
 def _check_shared(key: str, request: TrainRequest, stored: Settings) -> None:
-    defaults = {key: request.model_defaults[key]}
     for spec in stored.models:
-        if spec.kind == "hdp" and key in ("alpha", "eta"):
-            continue
-        (asked,) = parse_specs([spec.kind], defaults)
-        _same(f"--{key.replace('_', '-')}", getattr(asked, key), getattr(spec, key))
+        asked = shared_value(spec.kind, key, request.model_defaults[key])
+        if asked is not None:
+            _same(f"--{key.replace('_', '-')}", asked, spec.as_json().get(key))
 
 
 def _same(option: str, asked: object, stored: object) -> None:
@@ -135,11 +132,3 @@ def _differs(option: str, asked: object, stored: object) -> BadUsage:
         f"{option} {asked}: this session was made with {stored}; leave {option} out to resume it, "
         "or start another with --session NAME"
     )
-
-
-def _in_words(specs: tuple[ModelSpec, ...]) -> str:
-    def one(spec: ModelSpec) -> str:
-        values = {key: value for key, value in spec.as_json().items() if key != "kind"}
-        return spec.kind + ":" + ",".join(f"{key}={value}" for key, value in values.items())
-
-    return " ".join(one(spec) for spec in specs)

@@ -1,57 +1,54 @@
 """What a model of a session is to be: `--model KIND[:key=value,…]`, checked before anything starts."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from model import kinds
+from model.options import Option, Value
 from session.errors import BadUsage, did_you_mean
 
-KINDS = ("lda", "scvb0", "hdp")
-_DEFAULT_TOPICS = {"lda": 100, "scvb0": 100, "hdp": 300}
-_KEYS = ("name", "topics", "alpha", "eta", "omega", "batch_size", "kappa", "tau0")
+if TYPE_CHECKING:
+    from model.online import OnlineModel
+
+DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """Of a model."""
 MOST_TOPICS = 10_000
-MOST_BATCH = 1_000_000
-_PRIORS = (1e-9, 1e9)
-"""Smallest and largest prior: beyond them single precision overflows, or a topic's share becomes 0 / 0."""
-
-Prior = float | Literal["learn"] | None
+"""Of any kind: a topic's number takes two bytes where articles are kept."""
+BATCH_SIZE = Option("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """One model's settings; None means the model's own default."""
+    """One model's settings."""
 
     kind: str
     name: str
     topics: int
-    alpha: Prior = None
-    eta: Prior = None
-    omega: float | None = None
     batch_size: int | None = None
-    kappa: float | Literal["adaptive"] | None = None
-    tau0: float | None = None
+    """None: the kind's default."""
+    options: Mapping[str, Value] = field(default_factory=dict)
+    """Those that are set, as the kind describes them; the others are left to its defaults."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Value]:
         """Plain values, defaults left out."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        sizes = {} if self.batch_size is None else {"batch_size": self.batch_size}
+        return {"kind": self.kind, "name": self.name, "topics": self.topics, **self.options, **sizes}
 
-    def options(self) -> dict[str, Any]:
-        """The model's options that are set."""
-        names = ("alpha", "eta", "omega", "kappa", "tau0")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+    def __str__(self) -> str:
+        values = {key: value for key, value in self.as_json().items() if key != "kind"}
+        return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 
-def parse_specs(texts: Sequence[str], defaults: Mapping[str, object]) -> tuple[ModelSpec, ...]:
-    """The models named by ``--model`` (one `lda` where none is), over the options given for all.
+def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
+    """The models named by ``--model`` (one `lda` where none is).
 
-    ``defaults``: option values by key, None where not given. alpha and eta from there are for lda and
-    scvb0 only. Raises :class:`BadUsage` with the word that is wrong.
+    ``shared``: option values for all models by key, None where not given. They reach the models whose option
+    of that name is shared; a value in the text wins. Raises :class:`BadUsage` with the word that is wrong.
     """
-    specs = tuple(_parse(text, defaults) for text in (texts or ("lda",)))
+    specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -61,86 +58,81 @@ def parse_specs(texts: Sequence[str], defaults: Mapping[str, object]) -> tuple[M
     return specs
 
 
-def _parse(text: str, defaults: Mapping[str, object]) -> ModelSpec:
-    kind, _, rest = text.partition(":")
-    if kind not in KINDS:
-        raise BadUsage(f"--model {text!r}: {kind!r} is no kind of model. {did_you_mean(kind, KINDS)}")
-    values: dict[str, object] = {}
-    for item in filter(None, (part.strip() for part in rest.split(","))):
+def shared_value(kind: str, key: str, value: object) -> Value | None:
+    """What ``value``, given for all models, means for one of this kind; None where it does not reach that.
+
+    Raises :class:`BadUsage`.
+    """
+    for option in _options_of(load_kind(kind)):
+        if option.name == key and option.shared:
+            return _parsed(option, value)
+    return None
+
+
+def load_kind(name: str) -> "type[OnlineModel]":
+    """The class of a kind of model. Raises :class:`BadUsage`."""
+    try:
+        return kinds.load(name)
+    except kinds.KindError as error:
+        raise BadUsage(str(error)) from None
+
+
+def _options_of(kind: "type[OnlineModel]") -> tuple[Option, ...]:
+    """All that can be set, the sizes that every kind has among them."""
+    most = min(kind.most_topics, MOST_TOPICS)
+    return (
+        Option("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),
+        *kind.options,
+        BATCH_SIZE,
+    )
+
+
+def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
+    name, _, rest = text.partition(":")
+    if name not in kinds.names():
+        meant = did_you_mean(name, kinds.names())
+        raise BadUsage(f"--model {text!r}: {name!r} is no kind of model. {meant}")
+    try:
+        return _spec(load_kind(name), rest, shared)
+    except BadUsage as error:
+        raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
+
+
+def _spec(kind: "type[OnlineModel]", text: str, shared: Mapping[str, object]) -> ModelSpec:
+    options = _options_of(kind)
+    given = _given(text, kind.kind, ("name", *(option.name for option in options)))
+    name = given.get("name", kind.kind)
+    if not NAME.fullmatch(name):
+        raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
+    values: dict[str, Value] = {}
+    for option in options:
+        value = given.get(option.name, shared.get(option.name) if option.shared else None)
+        if value is not None:
+            values[option.name] = _parsed(option, value)
+    topics = int(values.pop("topics", kind.default_topics))
+    batch_size = values.pop(BATCH_SIZE.name, None)
+    return ModelSpec(kind.kind, name, topics, None if batch_size is None else int(batch_size), values)
+
+
+def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
+    """The values of "key=value,…" by key."""
+    values: dict[str, str] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = item.partition("=")
         if not equals:
-            raise BadUsage(f"--model {text!r}: {item!r} is not KEY=VALUE with KEY one of {', '.join(_KEYS)}")
-        if key not in _KEYS:
-            raise BadUsage(f"--model {text!r}: {key!r} is no setting of a model. {did_you_mean(key, _KEYS)}")
+            raise BadUsage(f"{item!r} is not KEY=VALUE with KEY one of {', '.join(keys)}")
+        if key not in keys:
+            raise BadUsage(f"{key!r} is no setting of {kind}. {did_you_mean(key, keys)}")
         if key in values:
-            raise BadUsage(f"--model {text!r}: {key} is given twice")
+            raise BadUsage(f"{key} is given twice")
         values[key] = value
-    if kind != "hdp" and "omega" in values:
-        raise BadUsage(f"--model {text!r}: omega belongs to hdp")
-    shared = {key: value for key, value in defaults.items() if value is not None}
-    if kind == "hdp":
-        shared = {key: value for key, value in shared.items() if key not in ("alpha", "eta", "omega")}
-    merged = shared | values
-    name = str(merged.get("name", kind))
-    if not NAME.fullmatch(name):
-        raise BadUsage(f"--model {text!r}: a model's name has letters, digits, '.', '_' and '-'")
+    return values
+
+
+def _parsed(option: Option, value: object) -> Value:
     try:
-        return ModelSpec(
-            kind=kind,
-            name=name,
-            topics=_whole("topics", merged.get("topics", _DEFAULT_TOPICS[kind]), 1, MOST_TOPICS),
-            alpha=_prior("alpha", merged.get("alpha"), learnable=kind != "hdp"),
-            eta=_prior("eta", merged.get("eta"), learnable=kind != "hdp"),
-            omega=_optional("omega", merged.get("omega"), *_PRIORS, closed=True),
-            batch_size=_whole("batch-size", merged["batch_size"], 1, MOST_BATCH)
-            if "batch_size" in merged
-            else None,
-            kappa=_kappa(kind, merged.get("kappa")),
-            tau0=_optional("tau0", merged.get("tau0"), 0.0, math.inf, closed=True),
-        )
-    except BadUsage as error:
-        raise BadUsage(f"--model {text}: {error}" if rest else str(error)) from None
-
-
-def _whole(name: str, value: object, low: int, high: int) -> int:
-    try:
-        number = int(str(value))
-    except ValueError:
-        raise BadUsage(f"{name} must be a whole number, not {value!r}") from None
-    if not low <= number <= high:
-        raise BadUsage(f"{name} must be from {low} to {high:,}, not {number}")
-    return number
-
-
-def _optional(name: str, value: object, low: float, high: float, *, closed: bool = False) -> float | None:
-    if value is None:
-        return None
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = math.nan
-    inside = low <= number <= high if closed else low < number < high
-    if not inside or not math.isfinite(number):
-        bounds = (
-            f"from {low:g} to {high:g}"
-            if math.isfinite(high)
-            else f"a number {'from' if closed else 'over'} {low:g}"
-        )
-        raise BadUsage(f"{name} must be {bounds}, not {value}")
-    return number
-
-
-def _kappa(kind: str, value: object) -> float | Literal["adaptive"] | None:
-    if value == "adaptive":
-        if kind != "scvb0":
-            raise BadUsage(f"kappa=adaptive belongs to scvb0; for {kind} kappa is from 0.5 to 1")
-        return "adaptive"
-    return _optional("kappa", value, 0.5, 1.0, closed=True)
-
-
-def _prior(name: str, value: object, *, learnable: bool) -> Prior:
-    if value == "learn":
-        if not learnable:
-            raise BadUsage(f"{name} of an hdp is a number")
-        return "learn"
-    return _optional(name, value, *_PRIORS, closed=True)
+        parsed = option.parse(value)
+    except ValueError as error:
+        raise BadUsage(str(error)) from None
+    assert parsed is not None
+    return parsed

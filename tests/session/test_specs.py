@@ -14,9 +14,9 @@ def test_no_model_named_means_lda():
 
 def test_every_key_is_read():
     (spec,) = parse_specs(["lda:name=a.b-c,topics=7,alpha=learn,eta=0.5,batch_size=32,kappa=0.9,tau0=3"], {})
-    assert spec == ModelSpec("lda", "a.b-c", 7, "learn", 0.5, None, 32, 0.9, 3.0)
+    assert spec == ModelSpec("lda", "a.b-c", 7, 32, {"alpha": "learn", "eta": 0.5, "kappa": 0.9, "tau0": 3.0})
     (spec,) = parse_specs(["hdp:alpha=2,omega=3,eta=0.1"], {})
-    assert spec == ModelSpec("hdp", "hdp", 300, 2.0, 0.1, 3.0)
+    assert spec == ModelSpec("hdp", "hdp", 300, None, {"alpha": 2.0, "omega": 3.0, "eta": 0.1})
 
 
 def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
@@ -29,8 +29,8 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         "batch_size": "64",
     }
     lda, hdp = parse_specs(["lda:topics=3", "hdp"], defaults)
-    assert (lda.topics, lda.alpha, lda.eta, lda.kappa) == (3, 0.3, "learn", 0.7)
-    assert (hdp.topics, hdp.alpha, hdp.eta, hdp.kappa, hdp.batch_size) == (9, None, None, 0.7, 64)
+    assert (lda.topics, lda.options) == (3, {"alpha": 0.3, "eta": "learn", "kappa": 0.7})
+    assert (hdp.topics, hdp.options, hdp.batch_size) == (9, {"kappa": 0.7}, 64)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,12 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:tau0=-1", "from 0"),
         ("lda:tau0=inf", "from 0"),
         ("lda:batch_size=-1", "from 1 to"),
-        ("lda:omega=1", "belongs to hdp"),
-        ("hdp:alpha=learn", "of an hdp is a number"),
-        ("hdp:eta=learn", "of an hdp is a number"),
+        (
+            "lda:omega=1",
+            "'omega' is no setting of lda. There is: name, topics, alpha, eta, kappa",
+        ),
+        ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
+        ("hdp:eta=learn", "eta must be a number from 1e-09"),
         ("hdp:omega=0", "from 1e-09 to"),
         ("lda:name=../x", "a model's name"),
         ("lda:name=", "a model's name"),
@@ -102,6 +105,6 @@ def test_settings_survive_the_file():
 
 def test_only_scvb0_finds_its_own_steps():
     (spec,) = parse_specs(["scvb0:kappa=adaptive"], {})
-    assert spec.options()["kappa"] == "adaptive"
-    with pytest.raises(BadUsage, match="kappa=adaptive"):
+    assert spec.options["kappa"] == "adaptive"
+    with pytest.raises(BadUsage, match=r"kappa must be a number from 0\.5 to 1, not adaptive"):
         parse_specs(["lda:kappa=adaptive"], {})

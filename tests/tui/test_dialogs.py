@@ -86,7 +86,7 @@ def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None
         (Wish("a b", "api", "en", "", "", "", LDA), "no session name"),
         (Wish("n", "dump", "en", "", "", "", LDA), "needs a file"),
         (Wish("n", "api", "en", "", "", "", ()), "at least one model"),
-        (Wish("n", "api", "en", "", "", "", (("lda", "0"),)), "topics must be from 1"),
+        (Wish("n", "api", "en", "", "", "", (("lda", "0"),)), "topics must be a whole number from 1"),
         (Wish("n", "api", "en", "", "", "many", LDA), "whole number"),
     ],
 )

@@ -6,9 +6,9 @@ from typing import Any
 
 from session.errors import Damaged
 from session.records import ModelStatus
-from session.specs import KINDS, MOST_TOPICS, ModelSpec
+from session.specs import MOST_TOPICS, ModelSpec
 from session.storage.codec.settings import model_name
-from session.storage.decoding import number, one_of, optional, whole
+from session.storage.decoding import number, optional, whole
 
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0: its exponential is a number."""
@@ -36,7 +36,7 @@ def _model(
     )
     return ModelStatus(
         name=model_name(name, "models.name"),
-        kind=one_of(kind, "models.kind", KINDS),
+        kind=model_name(kind, "models.kind"),
         topics=K,
         topics_in_use=whole(in_use, "models.topics_in_use", 0, K),
         updates=whole(updates, "models.updates"),

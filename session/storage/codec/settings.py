@@ -1,18 +1,25 @@
-"""What a session is made with: its settings and its vocabulary."""
+"""What a session is made with: its settings and its vocabulary.
+
+Settings are checked by their shapes alone, and nothing is loaded for that: a session can be read where the
+package that brought its model or source is gone.
+"""
 
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model.options import Value
 from session.errors import Damaged
 from session.settings import KEEP_ARTICLES, Settings
-from session.specs import KINDS, MOST_BATCH, MOST_TOPICS, NAME, ModelSpec
-from session.storage.decoding import flag, from_json, listed, named, number, one_of, optional, text, whole
+from session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
+from session.storage.decoding import LARGEST, flag, from_json, listed, named, number, one_of, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LONGEST_WORD = 64
+"""In place of a number, such as "learn"."""
 _OPTIONS: Mapping[str, str] = {"api": "api_url", "html": "api_url", "recent": "api_url", "counts": "counts"}
 """The option, a text, that a session of this source always has."""
 
@@ -24,8 +31,8 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     def get(key: str) -> tuple[object, str]:
         return values.get(key), f"settings.{key}"
 
-    models = listed(*get("models"), decode_spec)
-    sizes = listed(*get("batch_sizes"), lambda value, place: whole(value, place, 1, MOST_BATCH))
+    models = listed(*get("models"), _spec)
+    sizes = listed(*get("batch_sizes"), _batch_size)
     if not models or len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
         raise Damaged("settings.models and settings.batch_sizes do not go together")
     if any(max(sizes) % size for size in sizes):
@@ -49,39 +56,8 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     )
 
 
-def decode_spec(value: object, place: str) -> ModelSpec:
-    """One of the models of the settings."""
-    found = named(value, place)
-
-    def prior(name: str, word: str) -> Any:
-        return word if found.get(name) == word else optional(found.get(name), f"{place}.{name}", number)
-
-    return ModelSpec(
-        kind=one_of(found.get("kind"), f"{place}.kind", KINDS),
-        name=model_name(found.get("name"), f"{place}.name"),
-        topics=whole(found.get("topics"), f"{place}.topics", 1, MOST_TOPICS),
-        alpha=prior("alpha", "learn"),
-        eta=prior("eta", "learn"),
-        omega=optional(found.get("omega"), f"{place}.omega", number),
-        batch_size=optional(found.get("batch_size"), f"{place}.batch_size", whole),
-        kappa=prior("kappa", "adaptive"),
-        tau0=optional(found.get("tau0"), f"{place}.tau0", number),
-    )
-
-
-def _source_options(source: str, value: object, place: str) -> dict[str, Any]:
-    """What names the source; of another program's source only that it is an object is known."""
-    options = dict(named(value, place))
-    if source in _OPTIONS:
-        text(options.get(_OPTIONS[source]), f"{place}.{_OPTIONS[source]}")
-    elif source == "dump":
-        listed(options.get("dump"), f"{place}.dump", text)
-    elif source == "demo":
-        optional(options.get("wiki_size"), f"{place}.wiki_size", lambda v, p: whole(v, p, 1))
-    return options
-
-
 def model_name(value: object, place: str) -> str:
+    """The name of a model, or of a kind of model."""
     name = text(value, place)
     if not NAME.fullmatch(name):
         raise Damaged(f"{place} is no model's name")
@@ -97,3 +73,41 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     if len(found) < 2 or len(set(found)) < len(found) or not all(map(str.isprintable, found)):
         raise Damaged("vocabulary.words are no vocabulary")
     return found
+
+
+def _spec(value: object, place: str) -> ModelSpec:
+    """One of the models; what its kind makes of the options, only the kind knows."""
+    found = dict(named(value, place))
+    batch_size = found.pop("batch_size", None)
+    return ModelSpec(
+        kind=model_name(found.pop("kind", None), f"{place}.kind"),
+        name=model_name(found.pop("name", None), f"{place}.name"),
+        topics=whole(found.pop("topics", None), f"{place}.topics", 1, MOST_TOPICS),
+        batch_size=None if batch_size is None else _batch_size(batch_size, f"{place}.batch_size"),
+        options={key: _option(value, f"{place}.{key}") for key, value in found.items()},
+    )
+
+
+def _batch_size(value: object, place: str) -> int:
+    return whole(value, place, 1, int(BATCH_SIZE.most))
+
+
+def _option(value: object, place: str) -> Value:
+    if isinstance(value, str):
+        return text(value, place, _LONGEST_WORD)
+    found = number(value, place, -LARGEST, LARGEST)
+    return value if isinstance(value, int) else found
+
+
+def _source_options(source: str, value: object, place: str) -> dict[str, Any]:
+    """What names the source; of another program's source only that it is an object is known."""
+    options = dict(named(value, place))
+    if source in _OPTIONS:
+        text(options.get(_OPTIONS[source]), f"{place}.{_OPTIONS[source]}")
+    elif source == "dump":
+        listed(options.get("dump"), f"{place}.dump", text)
+    elif source == "demo":
+        size = options.get("wiki_size")
+        if size is not None:
+            whole(size, f"{place}.wiki_size", 1)
+    return options

@@ -1,0 +1,86 @@
+"""Things known by name: those of this program, and those that other packages bring by an entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """Loads a thing only when it is asked for by name; nobody can replace a built-in one.
+
+    noun: what such a thing is called, such as "kind of model"
+    group: of the entry points, name → thing
+    built_in: name → "module:attribute"
+    check: returns what an entry point gave, or raises ValueError with what is wrong with it
+    error: raised, with one line, for what does not exist or cannot be used
+    """
+
+    noun: str
+    group: str
+    built_in: Mapping[str, str]
+    check: Callable[[str, object], T]
+    error: type[Exception]
+
+    def names(self) -> tuple[str, ...]:
+        """Every name, the built-in ones first; loads nothing."""
+        return (*self.built_in, *(name for name in self._brought() if name not in self.built_in))
+
+    def load(self, name: str) -> T:
+        """The thing of this name."""
+        if name in self.built_in:
+            module, _, attribute = self.built_in[name].partition(":")
+            built_in: T = getattr(import_module(module), attribute)
+            return built_in
+        points = self._brought().get(name, [])
+        if not points:
+            near = get_close_matches(name, self.names(), n=1)
+            there_are = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
+            raise self.error(f"{name!r} is no {self.noun}; {there_are}")
+        if len(points) > 1:
+            packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
+            raise self.error(f"the {self.noun} {name!r} is brought by {packages}: uninstall all but one")
+        return self._loaded(name, points[0])
+
+    def _brought(self) -> dict[str, list[EntryPoint]]:
+        from importlib.metadata import entry_points
+
+        brought: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            brought.setdefault(point.name, []).append(point)
+        return brought
+
+    def _loaded(self, name: str, point: EntryPoint) -> T:
+        where = f"the {self.noun} {name!r} ({point.value})"
+        try:
+            found = point.load()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            raise self.error(f"{where} cannot be loaded: {reason}") from None
+        try:
+            return self.check(name, found)
+        except ValueError as error:
+            raise self.error(f"{where} {error}") from None
+
+
+def check_subclass(found: object, base: type, called: str, name: str, key: str) -> None:
+    """Raise ValueError unless ``found`` is a complete subclass of ``base`` whose ``key`` is ``name``."""
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise ValueError(f"is not a subclass of {called}")
+    if missing := getattr(found, "__abstractmethods__", ()):
+        raise ValueError(f"lacks {', '.join(sorted(missing))}")
+    if getattr(found, key, None) != name:
+        raise ValueError(f"calls itself {getattr(found, key, None)!r}; both names must be the same")
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "a package"
