@@ -2,5 +2,17 @@
 
 from crawler.extract_html import extract_html
 from crawler.extract_wikitext import extract_wikitext
+from crawler.kind import Asked, PageKind
+from crawler.options import Option
+from crawler.source import Page, PageBatch, SourceInfo
 
-__all__ = ["extract_html", "extract_wikitext"]
+__all__ = [
+    "Asked",
+    "Option",
+    "Page",
+    "PageBatch",
+    "PageKind",
+    "SourceInfo",
+    "extract_html",
+    "extract_wikitext",
+]

@@ -114,6 +114,8 @@ class SourceInfo:
     file_names: tuple[str, ...] = ()
     """What its File namespace is called, for taking files out of wikitext."""
     category_names: tuple[str, ...] = ()
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """What names its content beside what was asked for, such as a checksum: kept by a new session."""
 
 
 class Source(Protocol):

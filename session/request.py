@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from crawler.kind import Asked, SourceKind
 from session.errors import BadUsage
+from session.paths import session_folder, user_paths
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
+from session.version import __version__
 
 ENGLISH = "en"
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
@@ -61,6 +64,22 @@ class TrainRequest:
         if self.api_url and self.lang:
             raise BadUsage("--api-url and --lang name two wikis: give one")
         return kind
+
+    def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
+        """What it asks of a source of this kind."""
+        given = {option: getattr(self, option.name, None) for option in kind.options}
+        return Asked(
+            {
+                option.name: user_paths(value) if option.form == "path" else value
+                for option, value in given.items()
+                if value is not None and value != ()
+            },
+            held_out=self.held_out,
+            articles=self.articles,
+            resuming=resuming,
+            version=__version__,
+            budget_folder=session_folder(),
+        )
 
     def vocabulary_name(self) -> str:
         """The vocabulary asked for. Raises :class:`BadUsage` where a language needs one of its own."""

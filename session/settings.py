@@ -1,5 +1,6 @@
 """What a session is created with and keeps: resuming it with anything else is refused."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ class Settings:
     """api, html, dump, recent, counts or demo."""
     source_name: str
     """For people, e.g. "en.wikipedia.org"."""
-    source_options: dict[str, Any]
+    source_options: Mapping[str, Any]
     """What the source needs to be opened again: api_url, files, sizes. No contact, ever."""
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""

@@ -147,6 +147,30 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
 
 
 @pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Installs a package of one module: ``install(source, group, name="module:Class", …)``."""
+
+    from session import sources
+
+    def put(source: str, group: str, *, package: str = "", **points: str) -> None:
+        sources.described.cache_clear()
+        module = package or next(iter(points.values())).partition(":")[0]
+        folder = tmp_path / f"site-{module}"
+        info = folder / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(source)
+        name = module.replace("_", "-")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = [f"{name} = {value}" for name, value in points.items()]
+        (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
+        monkeypatch.syspath_prepend(folder)
+        monkeypatch.setitem(sys.modules, module, None)  # so that it is forgotten at the end
+        monkeypatch.delitem(sys.modules, module)
+
+    return put
+
+
+@pytest.fixture
 def trained(corpus: Corpus, cli: Callable[..., Outcome], home: Path) -> Path:
     """A finished session `default` over the corpus."""
     outcome = cli(
@@ -194,15 +218,18 @@ def new_session() -> Callable[..., Path]:
     from session.models import new_model
     from session.request import TrainRequest
     from session.storage import writer as stores
-    from session.training.start import load_vocabulary, open_source, settle
+    from session.training.counts import Counts
+    from session.training.opening import open_source
+    from session.training.start import load_vocabulary, settle
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
             source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
         )
         vocabulary = load_vocabulary(str(corpus.vocabulary))
-        opened = asyncio.run(open_source("counts", {}, request, vocabulary, print))
-        settings = settle(request, "counts", vocabulary, opened)
+        kind, asked = Counts(), request.asked(Counts())
+        opened = asyncio.run(open_source(kind, kind.identity(asked), asked, vocabulary, print))
+        settings = settle(request, kind, vocabulary, opened)
         asyncio.run(opened.close())
         models = [
             new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models

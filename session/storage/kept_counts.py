@@ -23,14 +23,18 @@ class KeptCounts:
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
     Read a block at a time, so that memory does not grow with their number. Raises :class:`BadUsage` where
-    that session kept none.
+    that session kept none, and where it counted other words than these.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
+        self.path, self.name = path, path.name
         with SessionReader(path) as reader:
             self.words = reader.vocabulary()
             settings = reader.settings()
+        if words is not None and self.words != tuple(words):
+            raise BadUsage(
+                f"--counts {path}: that session counted other words; leave --vocab out to take its own"
+            )
         if not settings.keep_counts:
             raise BadUsage(
                 f"the session {path} kept no counts: it needs `train --keep-counts` from its start"

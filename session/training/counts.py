@@ -1,216 +1,73 @@
-"""`--source counts`: documents that are word counts already, from an .npz file, in file order."""
+"""`--source counts`: documents that are word counts already, from a file, in file order."""
 
-import contextlib
-import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from __future__ import annotations
+
+from abc import abstractmethod
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from crawler.source import Activity, Position
+from crawler.kind import Asked, Identity, SourceKind
+from crawler.options import Option
 from session.errors import BadUsage
-from session.storage.decoding import whole
-from session.storage.documents import Block, Documents
-from session.storage.files import open_input
-from session.training.crawl import Wait
-from session.training.npz import Column, Npz, TooLarge, is_undamaged, open_npz
-from session.training.rates import Rate
 
-_AT_ONCE = 1 << 20
-"""Numbers that are read and checked at a time."""
-MOST_DOCUMENTS = 20_000_000
-"""Where each begins is kept in memory."""
-_NAMES = ("indptr", "word_ids", "counts", "n_words")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from session.training.counted import CountedDocuments
 
-class CountsFile:
-    """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
-
-    Counts stay on disk where the file is not compressed, and every block is checked when it is read.
-    """
-
-    def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
-        """``known``: the ``identity`` of a file that was read through before; the same one is not again.
-
-        Raises :class:`BadUsage` for a file that is anything else, and for one of another ``n_words``.
-        """
-        self.path = path
-        try:
-            self._file = open_input(path)
-        except OSError as error:
-            raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
-        self._n_words = n_words
-        try:
-            npz = _open(path, self._file)
-            self._check_words(npz)
-            if len(npz.arrays["indptr"]) > MOST_DOCUMENTS + 1:
-                raise BadUsage(f"{path}: over {MOST_DOCUMENTS:,} documents: split it")
-            self._indptr = _whole(path, "indptr", npz.arrays["indptr"], np.int64)
-            self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
-            self._check_shape()
-            if known is not None and known.get("crc") == npz.crc:
-                checksum = str(known["checksum"])
-            else:
-                checksum = self._read_through()
-        except BadUsage:
-            self.close()
-            raise
-        self.identity = {"checksum": checksum, "crc": npz.crc}
-        """``checksum`` names the content, wherever the file lies and however wide its numbers are."""
-
-    def __len__(self) -> int:
-        return len(self._indptr) - 1
-
-    def documents(self, start: int, stop: int) -> Documents:
-        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
-        stop = min(stop, len(self))
-        low, high = int(self._indptr[start]), int(self._indptr[stop])
-        return Documents(
-            np.arange(start, stop, dtype=np.int64),
-            np.zeros(stop - start, np.int64),
-            ("",) * (stop - start),
-            self._indptr[start : stop + 1] - low,
-            self._read("word_ids", low, high),
-            self._read("counts", low, high),
-        )
-
-    def close(self) -> None:
-        """Safe to call twice."""
-        self._file.close()
-
-    def _check_words(self, npz: Npz) -> None:
-        sizes = _whole(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
-        if sizes.tolist() != [self._n_words]:
-            found = " or ".join(map(str, sizes.tolist())) or "no"
-            raise BadUsage(
-                f"{self.path} counts {found} words, but the vocabulary has {self._n_words}: "
-                "name its own with --vocab"
-            )
-
-    def _check_shape(self) -> None:
-        path, indptr = self.path, self._indptr
-        n_ids, n_counts = (len(column) for column in self._columns.values())
-        if n_ids != n_counts:
-            raise BadUsage(f"{path}: word_ids and counts differ in length")
-        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
-            raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
-
-    def _read_through(self) -> str:
-        """Check all of the file; returns its checksum."""
-        with _hostile(self.path):
-            undamaged = is_undamaged(self._file)
-        if not undamaged:
-            raise _no_counts(self.path)
-        digest = hashlib.blake2b(self._indptr.data, digest_size=16)
-        for name, column in self._columns.items():
-            for start in range(0, len(column), _AT_ONCE):
-                digest.update(self._read(name, start, start + _AT_ONCE).data)
-        return digest.hexdigest()
-
-    def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
-        try:
-            part = self._columns[name][start:stop]
-        except OSError as error:
-            raise BadUsage(f"{self.path}: {error.strerror}") from None
-        numbers = _whole(self.path, name, part, np.int32)
-        if name == "counts" and numbers.size and int(numbers.min()) < 1:
-            raise BadUsage(f"{self.path}: counts must be 1 or more")
-        if (
-            name == "word_ids"
-            and numbers.size
-            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
-        ):
-            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
-        return numbers
+COUNTS = Option(
+    name="counts",
+    metavar="FILE",
+    help="Word counts: an .npz, or a session that kept them.",
+    form="path",
+    scope="run",  # the file may move: its content is what is compared
+    label="File",
+)
 
 
-class CountedDocuments(Protocol):
-    """Documents that are word counts already."""
+class CountedKind(SourceKind):
+    """A source of documents whose words are counted already."""
 
-    def __len__(self) -> int: ...
-    def documents(self, start: int, stop: int) -> Documents:
-        """Documents ``start`` to ``stop`` (fewer at the end)."""
-
-    def close(self) -> None:
-        """Let go of the file; safe to call twice."""
+    @abstractmethod
+    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
+        """The documents, over this vocabulary. Raises :class:`BadUsage`, also where they are other ones."""
 
 
-class CountedBlocks:
-    """Hands out just as many documents as the trainer asks for, so that none are ever pending."""
+class Counts(CountedKind):
+    """The arrays of an .npz file, or the counts that another session kept, named by their content."""
 
-    def __init__(self, file: CountedDocuments, wanted: Callable[[], int]) -> None:
-        self.activity = Activity()
-        self.waits_for: Wait | None = None
-        self.queued = 0
-        self.arrivals = Rate()
-        self._file = file
-        self._wanted = wanted
-        self._next = 0
+    name = "counts"
+    label = "Word counts from a file"
+    options = (COUNTS,)
 
-    def start(self, position: Position | None) -> None:
-        place = "progress.position"
-        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
+    def identity(self, asked: Asked) -> Identity:
+        if asked.text(COUNTS.name) is None:
+            raise BadUsage("--source counts needs --counts FILE")
+        return {COUNTS.name: str(Path(asked.text(COUNTS.name) or "").absolute())}
 
-    async def next(self) -> Block | None:
-        if self._next >= len(self._file):
+    def fault(self, identity: Identity) -> str:
+        return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is no text"
+
+    def words(self, asked: Asked) -> Sequence[str] | None:
+        """Those that the session counted."""
+        from session.storage.database import is_sqlite
+        from session.storage.reader import SessionReader
+
+        path = Path(asked.text(COUNTS.name) or "")
+        if not is_sqlite(path):
             return None
-        documents = self._file.documents(self._next, self._next + max(1, self._wanted()))
-        self._next += len(documents)
-        self.arrivals.add(len(documents))
-        return Block(documents, {}, {"document": self._next}, self._next / len(self._file))
+        with SessionReader(path) as reader:
+            return reader.vocabulary()
 
-    async def drain(self) -> list[Block]:
-        return []
+    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
+        from session.storage.database import is_sqlite
+        from session.storage.kept_counts import KeptCounts
+        from session.training.counts_file import CountsFile
 
-    async def close(self) -> None:
-        self._file.close()
-
-
-def _open(path: Path, file: BinaryIO) -> Npz:
-    try:
-        with _hostile(path):
-            npz = open_npz(file, _NAMES)
-    except KeyError as error:
-        raise BadUsage(
-            f"{path} lacks the array {error.args[0]!r}: a counts file has {', '.join(_NAMES)}"
-        ) from None
-    for name, column in npz.arrays.items():
-        if column.ndim != 1 or column.dtype.kind not in "iuf":
-            raise BadUsage(f"{path}: {name} must be one row of whole numbers")
-    return npz
-
-
-@contextlib.contextmanager
-def _hostile(path: Path) -> Iterator[None]:
-    """Whatever bytes may do to the code that reads them ends as one line."""
-    try:
-        yield
-    except KeyError:
-        raise
-    except TooLarge as error:
-        raise BadUsage(f"{path}: {error}") from None
-    except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
-        if isinstance(error, OSError) and error.strerror:
-            raise BadUsage(f"{path}: {error.strerror}") from None
-        raise _no_counts(path) from None
-
-
-def _no_counts(path: Path) -> BadUsage:
-    return BadUsage(f"{path} is no .npz file of word counts, or is damaged")
-
-
-def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
-    """All of ``column`` as ``dtype``."""
-    numbers = column[:]
-    limits = np.iinfo(dtype)
-    # As Python's integers: a narrow float is no judge of the limits, it rounds them.
-    if numbers.size and not (
-        np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
-    ):
-        raise BadUsage(f"{path}: {name} holds numbers that are out of range")
-    whole = numbers.astype(dtype)
-    if numbers.dtype.kind == "f" and not np.array_equal(whole, numbers):
-        raise BadUsage(f"{path}: {name} must be whole numbers")
-    return whole
+        path = Path(asked.text(COUNTS.name) or identity[COUNTS.name])
+        file: CountedDocuments
+        file = KeptCounts(path, words) if is_sqlite(path) else CountsFile(path, len(words), identity)
+        if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):
+            file.close()
+            raise BadUsage(f"--counts {path}: other word counts than the session was made with")
+        return file

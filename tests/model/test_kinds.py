@@ -8,24 +8,6 @@ import pytest
 from model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
 
 
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Installs a package with one module: ``install(source, kind="module:Class", …)``."""
-
-    def put(source, **points):
-        (tmp_path / "foreign_models.py").write_text(source)
-        info = tmp_path / "foreign_models-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: foreign-models\nVersion: 1.0\n")
-        lines = [f"{name} = {value}" for name, value in points.items()]
-        (info / "entry_points.txt").write_text("\n".join(["[wikitopics.models]", *lines, ""]))
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.delitem(sys.modules, "foreign_models", raising=False)
-
-    yield put
-    sys.modules.pop("foreign_models", None)
-
-
 def test_the_built_in_kinds():
     assert kinds.names() == ("lda", "scvb0", "hdp")
     assert [kinds.load(name) for name in kinds.names()] == [OnlineLDA, SCVB0, OnlineHDP]
@@ -40,7 +22,11 @@ def test_an_unknown_kind_is_one_line(name, says):
 
 
 def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
-    install("from tests.model.unigrams import MixtureOfUnigrams", unigrams="foreign_models:MixtureOfUnigrams")
+    install(
+        "from tests.model.unigrams import MixtureOfUnigrams",
+        "wikitopics.models",
+        unigrams="foreign_models:MixtureOfUnigrams",
+    )
     assert kinds.names() == ("lda", "scvb0", "hdp", "unigrams")
     assert kinds.load("lda") is OnlineLDA
     assert "foreign_models" not in sys.modules
@@ -50,9 +36,19 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
 
 
 def test_a_built_in_name_cannot_be_replaced(install):
-    install("raise RuntimeError('never imported')", lda="foreign_models:Other")
+    install("raise RuntimeError('never imported')", "wikitopics.models", lda="foreign_models:Other")
     assert kinds.names() == ("lda", "scvb0", "hdp")
     assert kinds.load("lda") is OnlineLDA
+
+
+def test_a_name_that_two_packages_bring_is_refused_with_both(install):
+    install("", "wikitopics.models", odd="foreign_models:Kind")
+    install("", "wikitopics.models", package="others", odd="others:Kind")
+    with pytest.raises(KindError) as caught:
+        kinds.load("odd")
+    assert "foreign-models (foreign_models:Kind)" in str(caught.value)
+    assert "others (others:Kind)" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +70,7 @@ def test_a_built_in_name_cannot_be_replaced(install):
     ],
 )
 def test_a_kind_that_does_not_work_is_one_line(install, source, says):
-    install(source, odd="foreign_models:Kind")
+    install(source, "wikitopics.models", odd="foreign_models:Kind")
     assert kinds.names()[-1] == "odd"
     with pytest.raises(KindError, match=says) as caught:
         kinds.load("odd")

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from crawler import Asked
 from crawler.embedded.corpus import Articles, Corpus
 from crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
+from crawler.kinds.demo import Demo
 from session.request import TrainRequest
-from session.training.sources import make_source, source_options
 
 
 @pytest.mark.parametrize(
@@ -24,12 +25,11 @@ from session.training.sources import make_source, source_options
 )
 def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, wiki_size, size):
     request = TrainRequest(source="demo", held_out=200, articles=articles, wiki_size=wiki_size)
-    assert source_options(request, None) == {"wiki_size": size}
+    assert Demo().identity(request.asked(Demo())) == {"wiki_size": size}
 
 
 def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with():
-    request = TrainRequest(source="demo")
-    assert vars(make_source("demo", {"wiki_size": None}, request))["_options"] == ["--size", "1000000"]
+    assert vars(Demo().open({"wiki_size": None}, Asked()))["_options"] == ["--size", "1000000"]
 
 
 def test_a_wiki_as_large_as_the_sample_has_no_copies():
@@ -41,7 +41,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
 
 
 def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
-    monkeypatch.setattr("session.training.sources.SAMPLE_ARTICLES", 300)
+    monkeypatch.setattr("crawler.embedded.sample.SAMPLE_ARTICLES", 300)
     outcome = cli("demo", "--headless")
     assert outcome.code == 0
     assert "every article has been read once" in outcome.err

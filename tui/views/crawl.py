@@ -9,6 +9,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from session.records import Status, skips_told
+from session.sources import described
 from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart, Drawing
 from tui.chart.plot import Series
@@ -21,9 +22,6 @@ from tui.widgets.statusline import condition, source_words
 from tui.words import age, count, share, size, visible
 
 WIDE, TALL = 110, 34
-DEMO = (
-    "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the internet"
-)
 
 
 class Crawl(View):
@@ -154,7 +152,7 @@ def facts(look: Look) -> list[Fact]:
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
-        ("", DEMO if s.source == "demo" else "", "muted"),
+        ("", described(s.source).remark, "muted"),
         ("now", held_up or "working", held_ink),
         ("crawl", *rate(s, now.crawl_rate)),
         ("train", f"{train} while it learns" if now.train_rate else train, train_ink),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from session.paths import command
 from session.records import Flow, Status
+from session.sources import described
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
 from tui.look import Look
@@ -27,7 +28,7 @@ def pace(status: Status) -> str:
 
 def begins_again(status: Status) -> str:
     """The command that starts a trainer on this session."""
-    return visible(command("demo" if status.source == "demo" else "", Path(status.session)))
+    return visible(command(described(status.source).command, Path(status.session)))
 
 
 def finished(status: Status) -> str:

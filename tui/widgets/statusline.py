@@ -4,6 +4,7 @@ what it says comes from the trainer's heartbeat."""
 from rich.cells import cell_len
 
 from session.records import Status
+from session.sources import described
 from tui.inks import Lines, Part
 from tui.words import age, clock, count, visible
 
@@ -25,7 +26,7 @@ def condition(status: Status) -> tuple[str, str, str]:
 
 def source_words(status: Status) -> str:
     """Where the articles come from; the embedded sample is never passed off as Wikipedia."""
-    return "embedded sample (demo)" if status.source == "demo" else visible(status.source_name)
+    return described(status.source).shown(visible(status.source_name))
 
 
 class StatusLine(Lines):

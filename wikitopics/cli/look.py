@@ -40,6 +40,7 @@ def status(session: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from session.records import skips_told
+    from session.sources import described
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
@@ -51,7 +52,7 @@ def status(session: str, as_json: bool) -> None:
         return
     state = _STATES[now.state].format(
         resume=command("resume", reader.path),
-        train=command("demo" if now.source == "demo" else "train", reader.path),
+        train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
     put_line(f"{now.session}: {state}")
     put_line(f"source     {now.source_name} ({now.source})")

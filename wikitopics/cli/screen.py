@@ -88,16 +88,17 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact and none is known."""
+    from session import sources
     from session.storage.reader import SessionReader
-    from session.training.sources import needs_contact, source_options
 
     if request.contact:
         return False
     if path.exists():
         with SessionReader(path) as reader:
             settings = reader.settings()
-        return needs_contact(settings.source, settings.source_options)
-    return needs_contact(request.source_kind(), source_options(request, None))
+        return sources.described(settings.source).needs_contact(settings.source_options)
+    kind = sources.load(request.source_kind())
+    return kind.needs_contact(kind.identity(request.asked(kind)))
 
 
 def ask_contact() -> str:

@@ -106,10 +106,11 @@ def build(
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
     if crawl:
-        from session.training.sources import make_source, source_options
+        from crawler.kinds.wiki import Api
 
         request = TrainRequest(lang=lang, api_url=api_url, contact=contact or config.contact(), rpm=rpm)
-        source = make_source("api", source_options(request, None), request)
+        kind, asked = Api(), request.asked(Api())
+        source = kind.open(kind.identity(asked), asked)
         progress = ProgressLine("articles", articles)
         documents = crawled_documents(source, articles, progress, say)
     else:

@@ -5,6 +5,7 @@ package that brought its model or source is gone.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,11 +18,10 @@ from session.storage.decoding import LARGEST, flag, from_json, listed, named, nu
 
 MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
+MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST_WORD = 64
 """In place of a number, such as "learn"."""
-_OPTIONS: Mapping[str, str] = {"api": "api_url", "html": "api_url", "recent": "api_url", "counts": "counts"}
-"""The option, a text, that a session of this source always has."""
 
 
 def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
@@ -43,7 +43,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     return Settings(
         source=source,
         source_name=text(*get("source_name")),
-        source_options=_source_options(source, *get("source_options")),
+        source_options=_source_options(*get("source_options")),
         vocabulary=text(*get("vocabulary")),
         fingerprint=text(*get("fingerprint")),
         seed=whole(*get("seed"), 0, 2**128),
@@ -99,15 +99,8 @@ def _option(value: object, place: str) -> Value:
     return value if isinstance(value, int) else found
 
 
-def _source_options(source: str, value: object, place: str) -> dict[str, Any]:
-    """What names the source; of another program's source only that it is an object is known."""
-    options = dict(named(value, place))
-    if source in _OPTIONS:
-        text(options.get(_OPTIONS[source]), f"{place}.{_OPTIONS[source]}")
-    elif source == "dump":
-        listed(options.get("dump"), f"{place}.dump", text)
-    elif source == "demo":
-        size = options.get("wiki_size")
-        if size is not None:
-            whole(size, f"{place}.wiki_size", 1)
+def _source_options(value: object, place: str) -> Mapping[str, Any]:
+    """What names the source: text that can be written. What it has to be, only the kind of source knows."""
+    options = named(value, place)
+    text(json.dumps(options, ensure_ascii=False), place, MOST_SOURCE_CHARACTERS)
     return options

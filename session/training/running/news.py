@@ -6,12 +6,6 @@ from session.records import skips_told
 from session.storage.codec.progress import Progress
 from session.training.evaluation import Measured
 
-MANY_ARTICLES = 500_000
-DUMP_ADVICE = (
-    f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
-    "with --source dump --dump FILE"
-)
-
 Line = tuple[str, str]
 """Level and text."""
 
@@ -19,12 +13,13 @@ Line = tuple[str, str]
 class News:
     """Tells each thing once. Begins with how things stand, which is no news."""
 
-    def __init__(self, source: str, progress: Progress, measured: Measured) -> None:
+    def __init__(self, advice: tuple[int, str] | None, progress: Progress, measured: Measured) -> None:
+        """``advice``: so many articles, and what to say once they have been read."""
         self._measured_at = measured.articles
         self._skipped = progress.skipped
         self._errors: set[str] = set()
         self._blocked: str | None = None
-        self._advises = source == "api" and progress.crawled < MANY_ARTICLES
+        self._advice = advice if advice is not None and progress.crawled < advice[0] else None
 
     def since(
         self,
@@ -50,9 +45,9 @@ class News:
         if blocked and blocked != self._blocked:
             news.append(("error", blocked))
         self._blocked = blocked
-        if self._advises and progress.crawled >= MANY_ARTICLES:
-            self._advises = False
-            news.append(("warning", DUMP_ADVICE))
+        if self._advice is not None and progress.crawled >= self._advice[0]:
+            news.append(("warning", self._advice[1]))
+            self._advice = None
         return news
 
     def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from session.errors import NotNow
+from session.sources import described
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
 from session.training.crawl import Blocks
@@ -55,7 +56,7 @@ class Run:
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
-        news = News(store.settings.source, stream.progress, stream.measured)
+        news = News(described(store.settings.source).advice, stream.progress, stream.measured)
         self.monitor = Monitor(feed, self.learner, self.orders, news)
         self._heart = Heart(path, self.monitor, self.orders, report, tell)
         self._limits = limits

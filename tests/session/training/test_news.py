@@ -1,8 +1,9 @@
 """The session's log: each thing once."""
 
+from crawler.kinds.wiki import Api
 from session.storage.codec.progress import Progress
 from session.training.evaluation import Measured
-from session.training.running.news import DUMP_ADVICE, News
+from session.training.running.news import News
 
 UNMEASURED = Measured(0, {})
 
@@ -16,7 +17,7 @@ def since(news, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=
 
 def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     """It is told with the articles that it was measured after, however many have been trained since."""
-    news = News("counts", Progress(articles=100), Measured(100, {"lda": 900.0}))
+    news = News(None, Progress(articles=100), Measured(100, {"lda": 900.0}))
     assert since(news, measured=Measured(100, {"lda": 900.0})) == []
     assert since(news, measured=Measured(120, {"lda": 850.0})) == []
     assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [
@@ -32,7 +33,7 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
 
 
 def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
-    news = News("api", Progress(), UNMEASURED)
+    news = News(Api.advice, Progress(), UNMEASURED)
     assert since(news) == []
     assert since(news, skips={"no known word": 1}) == [("info", "skipped so far: 1 (no known word 1)")]
     assert since(news, skips={"no known word": 1}) == []
@@ -44,14 +45,14 @@ def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
 
 
 def test_the_sources_errors_are_told_once_and_every_warning():
-    news = News("counts", Progress(), UNMEASURED)
+    news = News(None, Progress(), UNMEASURED)
     assert since(news, errors=["a", "b"]) == [("warning", "a"), ("warning", "b")]
     assert since(news, errors=["b", "c"], warnings=["skipped"]) == [("warning", "c"), ("warning", "skipped")]
     assert since(news, warnings=["skipped"]) == [("warning", "skipped")]
 
 
 def test_what_keeps_it_from_saving_is_told_once_each_time():
-    news = News("counts", Progress(), UNMEASURED)
+    news = News(None, Progress(), UNMEASURED)
     assert since(news, blocked="full") == [("error", "full")]
     assert since(news, blocked="full") == []
     assert since(news) == []
@@ -59,9 +60,9 @@ def test_what_keeps_it_from_saving_is_told_once_each_time():
 
 
 def test_a_whole_wiki_by_the_api_is_advised_against_once():
-    news = News("api", Progress(), UNMEASURED)
+    news = News(Api.advice, Progress(), UNMEASURED)
     assert since(news, crawled=499_999) == []
-    assert since(news, crawled=500_000) == [("warning", DUMP_ADVICE)]
+    assert since(news, crawled=500_000) == [("warning", Api.advice[1])]
     assert since(news, crawled=500_001) == []
-    assert since(News("api", Progress(crawled=600_000), UNMEASURED), crawled=600_001) == []
-    assert since(News("dump", Progress(), UNMEASURED), crawled=600_000) == []
+    assert since(News(Api.advice, Progress(crawled=600_000), UNMEASURED), crawled=600_001) == []
+    assert since(News(None, Progress(), UNMEASURED), crawled=600_000) == []

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from crawler.source import Activity
-from session.training.start import _patiently
+from session.training.opening import patiently
 
 
 class Slow:
@@ -42,6 +42,6 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(trying, waiting, says):
         said.append(line)
         source.told.set()
 
-    assert await asyncio.wait_for(_patiently(source, say), 30) == "opened"
+    assert await asyncio.wait_for(patiently(source, say), 30) == "opened"
     assert said[0].startswith(says)
     assert ("trying" in said[0]) == bool(trying)

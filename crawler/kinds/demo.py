@@ -1,0 +1,54 @@
+"""The embedded wiki."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.kind import Asked, Identity, PageKind
+from crawler.options import Option
+
+if TYPE_CHECKING:
+    from crawler.source import Source
+
+UNNAMED_SIZE = 1_000_000
+"""Articles of the embedded wiki for the sessions of the first version, which do not name their number."""
+WIKI_SIZE = Option(
+    name="wiki_size",
+    metavar="N",
+    help="Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
+    "resampled from their words.",
+    form="whole",
+    least=1,
+)
+
+
+class Demo(PageKind):
+    """A wiki of so many articles, served by this machine to itself."""
+
+    name = "demo"
+    label = "The embedded sample: no network, nothing to set"
+    options = (WIKI_SIZE,)
+    command = "demo"
+    remark = (
+        "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
+        "internet"
+    )
+
+    def identity(self, asked: Asked) -> Identity:
+        from crawler.embedded.sample import SAMPLE_ARTICLES
+
+        enough = (asked.articles or 0) + (asked.held_out or 0)
+        return {WIKI_SIZE.name: asked.whole(WIKI_SIZE.name) or max(SAMPLE_ARTICLES, enough)}
+
+    def fault(self, identity: Identity) -> str:
+        size = identity.get(WIKI_SIZE.name)
+        fits = size is None or (type(size) is int and size >= 1)
+        return "" if fits else f"{WIKI_SIZE.name} is no number of articles"
+
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from crawler.embedded.source import DemoSource
+
+        return DemoSource(version=asked.version, size=identity.get(WIKI_SIZE.name) or UNNAMED_SIZE)
+
+    def shown(self, source_name: str) -> str:
+        return "embedded sample (demo)"

@@ -1,0 +1,60 @@
+"""Documents that are word counts already, handed out as blocks."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from crawler.source import Activity, Position
+from session.storage.decoding import whole
+from session.storage.documents import Block, Documents
+from session.training.crawl import Wait
+from session.training.rates import Rate
+
+
+class CountedDocuments(Protocol):
+    """Documents that are word counts already."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Names the content, wherever it lies: `checksum`, and what makes it quick to see that again."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+
+    def __len__(self) -> int: ...
+    def documents(self, start: int, stop: int) -> Documents:
+        """Documents ``start`` to ``stop`` (fewer at the end)."""
+
+    def close(self) -> None:
+        """Let go of the file; safe to call twice."""
+
+
+class CountedBlocks:
+    """Hands out just as many documents as the trainer asks for, so that none are ever pending."""
+
+    def __init__(self, file: CountedDocuments, wanted: Callable[[], int]) -> None:
+        self.activity = Activity()
+        self.waits_for: Wait | None = None
+        self.queued = 0
+        self.arrivals = Rate()
+        self._file = file
+        self._wanted = wanted
+        self._next = 0
+
+    def start(self, position: Position | None) -> None:
+        place = "progress.position"
+        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
+
+    async def next(self) -> Block | None:
+        if self._next >= len(self._file):
+            return None
+        documents = self._file.documents(self._next, self._next + max(1, self._wanted()))
+        self._next += len(documents)
+        self.arrivals.add(len(documents))
+        return Block(documents, {}, {"document": self._next}, self._next / len(self._file))
+
+    async def drain(self) -> list[Block]:
+        return []
+
+    async def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,99 @@
+"""A source opened: from its kind and what names it to blocks of word counts."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from crawler.kind import Asked, Identity, PageKind, SourceKind
+from crawler.source import Activity, Source, SourceInfo
+from session.errors import Damaged
+from session.specs import ModelSpec
+from session.training.compiling import warm_up
+from session.training.counted import CountedBlocks
+from session.training.counts import CountedKind
+from session.training.crawl import Blocks, CrawledBlocks
+from vocab import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that has been opened, and how to read it."""
+
+    info: SourceInfo
+    identity: Identity
+    """What names the source, as the session keeps it."""
+    feed: Callable[[Callable[[], int]], Blocks]
+    """Makes the feed; takes the trainer's "how many are missing"."""
+    close: Callable[[], Awaitable[None]]
+
+
+async def open_source(
+    kind: SourceKind,
+    identity: Identity,
+    asked: Asked,
+    vocabulary: Vocabulary,
+    say: Callable[[str], None],
+    specs: Sequence[ModelSpec] = (),
+) -> Opened:
+    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
+    if fault := kind.fault(identity):
+        raise Damaged(f"settings.source_options: {fault}")
+    if isinstance(kind, CountedKind):
+        return await _open_counted(kind, identity, asked, vocabulary)
+    assert isinstance(kind, PageKind)
+    return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs)
+
+
+async def _open_counted(
+    kind: CountedKind, identity: Identity, asked: Asked, vocabulary: Vocabulary
+) -> Opened:
+    file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.words)
+
+    async def close() -> None:
+        file.close()
+
+    info = SourceInfo(file.name, len(file))
+    return Opened(info, {**identity, **file.identity}, lambda missing: CountedBlocks(file, missing), close)
+
+
+async def _open_pages(
+    source: Source,
+    identity: Identity,
+    vocabulary: Vocabulary,
+    say: Callable[[str], None],
+    specs: Sequence[ModelSpec],
+) -> Opened:
+    asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    try:
+        info = await patiently(source, say)
+    except BaseException:
+        await source.close()
+        raise
+    found = {**identity, **info.identity}
+    return Opened(info, found, lambda missing: CrawledBlocks(source, info, vocabulary.words), source.close)
+
+
+async def patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
+    """Open the source; whoever waits longer than a moment for it is told what for."""
+    opening = asyncio.ensure_future(source.open())
+    told = None
+    try:
+        while not (await asyncio.wait({opening}, timeout=2.0))[0]:
+            errors = source.activity.errors
+            waiting = errors[-1].text if errors else source.activity.waiting_for
+            if waiting and waiting != told:
+                told = waiting
+                say(waiting + _for_how_long(source.activity))
+    finally:
+        opening.cancel()
+    return await opening
+
+
+def _for_how_long(activity: Activity) -> str:
+    """How a wait will end, where that is known."""
+    if activity.trying_until is not None:
+        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
+    if activity.waiting_until is not None:
+        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    return ""

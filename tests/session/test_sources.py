@@ -1,0 +1,93 @@
+"""Kinds of sources: ours, and those of other packages, which join by an entry point."""
+
+import subprocess
+import sys
+
+import pytest
+
+from crawler import Asked, PageKind
+from session import sources
+from session.errors import BadUsage
+from session.training.counts import CountedKind
+
+NOTES = """
+from crawler import Option, PageKind
+class Notes(PageKind):
+    name = "notes"
+    label = "Notes"
+    options = (Option(name="notes", help="A folder.", form="path"),)
+    def identity(self, asked):
+        return {"notes": asked.text("notes")}
+    def open(self, identity, asked):
+        return identity["notes"]
+"""
+
+
+def test_the_built_in_kinds_have_their_own_names_and_each_is_of_one_shape():
+    assert sources.names() == ("api", "html", "dump", "recent", "counts", "demo")
+    for name in sources.names():
+        kind = sources.load(name)
+        assert kind.name == name
+        assert isinstance(kind, PageKind) != isinstance(kind, CountedKind)
+        assert kind.label
+
+
+def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
+    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
+    assert sources.names()[-1] == "notes"
+    sources.load("api")
+    assert "notes_package" not in sys.modules
+    kind = sources.load("notes")
+    asked = Asked({"notes": "/here"})
+    assert isinstance(kind, PageKind)
+    assert kind.open(kind.identity(asked), asked) == "/here"
+
+
+def test_a_built_in_name_cannot_be_replaced(install):
+    install("raise RuntimeError('never imported')", "wikitopics.sources", api="notes_package:Other")
+    assert sources.load("api").label.startswith("Wikipedia")
+
+
+def test_a_name_that_two_packages_bring_is_refused_with_both(install):
+    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
+    install(NOTES, "wikitopics.sources", package="more_notes", notes="more_notes:Notes")
+    with pytest.raises(BadUsage, match=r"brought by .*notes-package.* and .*|more-notes") as caught:
+        sources.load("notes")
+    assert "notes-package (notes_package:Notes)" in str(caught.value)
+    assert "more-notes (more_notes:Notes)" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("1 / 0", "cannot be loaded: division by zero"),
+        ("class Notes: name = 'notes'", "not a subclass of crawler.PageKind"),
+        ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
+        (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
+    ],
+)
+def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(install, source, says):
+    install(source, "wikitopics.sources", notes="notes_package:Notes")
+    with pytest.raises(BadUsage, match=says) as caught:
+        sources.load("notes")
+    assert "\n" not in str(caught.value)
+    assert sources.described("notes").shown("my notes") == "my notes"
+
+
+def test_a_source_that_does_not_exist():
+    with pytest.raises(BadUsage, match="'apo' is no kind of source; did you mean api"):
+        sources.load("apo")
+
+
+def test_describing_the_sources_loads_neither_http_nor_numpy():
+    code = (
+        "import sys\n"
+        "from session import sources\n"
+        "for name in sources.names():\n"
+        "    kind = sources.load(name)\n"
+        "    assert kind.label and kind.options\n"
+        "print([m for m in ('aiohttp', 'asyncio', 'numpy', 'lxml', 'yarl') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
