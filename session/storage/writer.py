@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlite_utils import Database
 
@@ -54,6 +54,9 @@ from session.storage.tables import (
     read_words,
 )
 
+if TYPE_CHECKING:
+    from model import OnlineModel
+
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
 LARGEST_LOG = 64 * 2**20
@@ -72,7 +75,7 @@ class ModelRow:
     log_likelihood: float | None
 
     @classmethod
-    def of(cls, model: Any, log_likelihood: float | None) -> "ModelRow":
+    def of(cls, model: "OnlineModel", log_likelihood: float | None) -> "ModelRow":
         """A model as it is now."""
         return cls(
             state=model.state(),

@@ -8,23 +8,16 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
+from textual.content import Content, ContentText
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
-from session.answers.export import export_file
+from session.answers.exports import SUBJECTS, Asked, Format, Subject, format_of, formats, save
 from session.errors import SessionError
 from session.storage.reader import SessionReader
 from tui.dialogs.form import field
 from tui.words import plural, visible
 
-WHAT = {
-    "topics": "Topics: top words, probabilities, shares",
-    "history": "History: the topics at every kept point",
-    "metrics": "Metrics: every measurement",
-    "articles": "Articles: each with its largest topic",
-    "model": "Model: all topics and words as arrays",
-}
 ALL_MODELS = "all models"
 
 
@@ -44,22 +37,23 @@ class Export(ModalScreen[None]):
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "Export"
             box.border_subtitle = "Esc closes"
-            what = [(words, what) for what, words in WHAT.items()]
-            yield from field("What", Select(what, value="topics", allow_blank=False, id="what", compact=True))
-            forms = [("CSV", "csv"), ("JSON", "json")]
-            yield from field("Form", Select(forms, value="csv", allow_blank=False, id="form", compact=True))
-            models = self._model_choices("topics")
-            yield from field(
-                "Model", Select(models, value=ALL_MODELS, allow_blank=False, id="model", compact=True)
-            )
-            yield from field("File", Input(self._default("topics", "csv"), id="file", compact=True))
+            first = next(iter(SUBJECTS.values()))
+            file = self._default(first.name, _forms(first)[0][1])
+            for label, name, choices in (
+                ("What", "what", [(subject.label, subject.name) for subject in SUBJECTS.values()]),
+                ("Form", "form", _forms(first)),
+                ("Model", "model", self._model_choices(first)),
+            ):
+                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
+                yield from field(label, select)
+            yield from field("File", Input(file, id="file", compact=True))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Export", variant="primary", id="go", compact=True)
                 yield Button("Close", id="close", compact=True)
 
-    def _model_choices(self, what: str) -> list[tuple[Content, str]]:
-        names = self._models if what == "model" else (ALL_MODELS, *self._models)
+    def _model_choices(self, subject: Subject) -> list[tuple[ContentText, str]]:
+        names = self._models if subject.one_model else (ALL_MODELS, *self._models)
         return [(Content(visible(name)), name) for name in names]
 
     def _default(self, what: str, form: str) -> str:
@@ -67,15 +61,11 @@ class Export(ModalScreen[None]):
 
     @on(Select.Changed, "#what")
     def _what(self, event: Select.Changed) -> None:
-        what = str(event.value)
-        form = self.query_one("#form", Select)
-        forms = [("NumPy .npz", "npz")] if what == "model" else [("CSV", "csv"), ("JSON", "json")]
-        form.set_options(forms)
-        form.value = forms[0][1]
-        model = self.query_one("#model", Select)
-        choices = self._model_choices(what)
-        model.set_options(choices)
-        model.value = choices[0][1]
+        subject = SUBJECTS[str(event.value)]
+        for name, choices in (("#form", _forms(subject)), ("#model", self._model_choices(subject))):
+            select = self.query_one(name, Select)
+            select.set_options(choices)
+            select.value = choices[0][1]
         self._rename()
 
     @on(Select.Changed, "#form")
@@ -102,19 +92,20 @@ class Export(ModalScreen[None]):
             return
         self._busy.set()
         self._tell("writing …")
-        self._write(what, form, None if model == ALL_MODELS else model, target)
+        subject = SUBJECTS[what]
+        models = self._models if model == ALL_MODELS else (model,)
+        self._write(subject, format_of(subject, form), models, target)
 
     @work(thread=True, exit_on_error=True)
-    def _write(self, what: str, form: str, model: str | None, target: Path) -> None:
+    def _write(self, subject: Subject, form: Format, models: tuple[str, ...], target: Path) -> None:
         try:
             with self._open_reader(self._path) as reader:
-                rows = export_file(
-                    reader,
-                    what,
+                rows = save(
+                    subject,
                     form,
+                    Asked(reader, models or reader.models()),
                     target,
-                    model=model,
-                    progress=lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
+                    lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
                 )
             told = f"{plural(rows, 'row')} in {target}" if rows else f"written to {target}"
         except SessionError as error:
@@ -127,3 +118,7 @@ class Export(ModalScreen[None]):
     def _tell(self, words: str) -> None:
         if self.is_mounted:
             self.query_one("#export-progress", Static).update(Content(visible(words)))
+
+
+def _forms(subject: Subject) -> list[tuple[ContentText, str]]:
+    return [(form.label, form.name) for form in formats(subject)]

@@ -1,68 +1,83 @@
-"""`export`: topics, history, metrics and articles as CSV or JSON, the model as .npz."""
+"""`export`: what a session holds, in forms that other programs read."""
 
 import sys
 from pathlib import Path
 
 import click
 
+from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, save
 from session.paths import session_path
 from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
 
+_USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.values()}
+
 
 @click.command(
-    epilog="""\b
+    epilog="\b\nWHAT is one of:\n"
+    + "".join(f"  {subject.name:9} {subject.label}\n" for subject in SUBJECTS.values())
+    + """
+\b
 Examples:
   wikitopics export topics > topics.csv
   wikitopics export history --format json -o history.json
   wikitopics export model --model hdp -o hdp.npz"""
 )
-@click.argument("what", type=click.Choice(["topics", "history", "metrics", "articles", "model"]))
+@click.argument("what", type=click.Choice(list(SUBJECTS)))
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "json", "npz"]), help="Default csv; npz for a model."
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Default: csv"
+    + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
+    + ".",
 )
 @click.option("-o", "--output", metavar="PATH", type=click.Path(), help="A file (default: standard output).")
 @click.option("--model", metavar="NAME", help="One model only (for `export model` default: the first).")
 @click.option(
-    "--all", "every_role", is_flag=True, help="articles: held-out and skipped ones too, with a column role."
+    "--all",
+    "everything",
+    is_flag=True,
+    help=" ".join(f"{s.name}: {s.everything}." for s in SUBJECTS.values() if s.everything),
 )
 @session_option
 def export(
-    what: str, form: str | None, output: str | None, model: str | None, every_role: bool, session: str
+    what: str, form: str | None, output: str | None, model: str | None, everything: bool, session: str
 ) -> None:
-    """Write topics, history, metrics, articles or the model."""
-    from session.answers import export as exports
+    """Write what a session holds in a form that other programs read."""
     from session.errors import BadUsage
     from session.storage.reader import SessionReader
 
-    form = form or ("npz" if what == "model" else "csv")
-    if (what == "model") != (form == "npz"):
-        raise BadUsage(f"{what} is exported as {'npz' if what == 'model' else 'csv or json'}, not {form}")
-    if every_role and what != "articles":
-        raise BadUsage("--all belongs to `export articles`")
+    subject = SUBJECTS[what]
+    written_as = format_of(subject, form)
+    if everything and not subject.everything:
+        known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
+        raise BadUsage(f"--all belongs to {known}")
     with SessionReader(session_path(session)) as reader:
-        name = choose_model(reader.models(), model) if model or what == "model" else None
-        if output is not None and output != "-":
-            models = 1 if name else len(reader.models())
-            total = reader.status().articles * models if what == "articles" and not every_role else None
-            progress = ProgressLine("rows", total)
-            count = exports.export_file(
-                reader, what, form, Path(output), model=name, every_role=every_role, progress=progress
-            )
-            progress.end()
-            say(f"wrote {output}" + (f": {count:,} rows" if form != "npz" else ""))
-        elif form == "npz":
-            if sys.stdout.isatty():
-                raise BadUsage("npz is not for a terminal: give -o FILE.npz or redirect")
-            with standard_output() as out:
-                out.buffer.write(exports.model_npz(reader, name or reader.models()[0]))
-        else:
-            lines = exports.rows(
-                reader, what, reader.models() if name is None else [name], every_role=every_role
-            )
-            with data_output() as write:
-                if form == "csv":
-                    exports.write_csv(exports.columns(what, every_role=every_role), lines, write)
-                else:
-                    exports.write_json(lines, write)
+        models = reader.models()
+        if model is not None or subject.one_model:
+            models = [choose_model(models, model)]
+        asked = Asked(reader, models, everything)
+        if output is None or output == "-":
+            to_standard_output(written_as, subject, asked)
+            return
+        progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
+        rows = save(subject, written_as, asked, Path(output), progress)
+        progress.end()
+        say(f"wrote {output}" + (f": {rows:,} rows" if subject.rows else ""))
+
+
+def to_standard_output(form: Format, subject: Subject, asked: Asked) -> None:
+    """Write an export there. Raises :class:`session.errors.BadUsage` for bytes on a terminal."""
+    from session.errors import BadUsage
+
+    if form.binary:
+        if sys.stdout.isatty():
+            raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
+        with standard_output() as out:
+            out.buffer.writelines(form.pieces(subject, asked))
+    else:
+        with data_output() as write:
+            for piece in form.pieces(subject, asked):
+                write(piece.decode())

@@ -1,6 +1,7 @@
 """Exports: the contract's headers, the same values in each form, whole files or none."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.answers.export import export_file
+from session.answers.exports import SUBJECTS, Asked, format_of, formats, save
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
 
@@ -92,6 +93,16 @@ def test_what_does_not_go_together(cli, trained):
         assert outcome.err.count("\n") == 1
 
 
+def test_what_is_declared_is_offered(cli):
+    """In the help; and whatever has both rows and arrays can be written in every form."""
+    told = cli("export", "--help").out
+    for subject in SUBJECTS.values():
+        assert f"{subject.name:9} {subject.label}" in told
+    assert [form.name for form in formats(SUBJECTS["articles"])] == ["csv", "json"]
+    both = dataclasses.replace(SUBJECTS["model"], rows=lambda asked: [])
+    assert [form.name for form in formats(both)] == ["csv", "json", "npz"]
+
+
 def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypatch):
     target = tmp_path / "t.csv"
     target.write_text("mine")
@@ -125,20 +136,21 @@ def test_two_exports_to_one_file_never_mix(trained, tmp_path):
     target, begun, go_on = tmp_path / "t.csv", threading.Event(), threading.Event()
 
     class Slow:
-        def models(self):
-            return ["lda"]
-
         def all_metrics(self):
             yield "lda", 1, 1, 1.0, "slow", 1.0
             begun.set()
             assert go_on.wait(60)
             yield "lda", 2, 1, 1.0, "slow", 1.0
 
+    def export(reader, what):
+        subject = SUBJECTS[what]
+        save(subject, format_of(subject, "csv"), Asked(reader, ["lda"]), target)
+
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(export_file, Slow(), "metrics", "csv", target)
+        other = pool.submit(export, Slow(), "metrics")
         assert begun.wait(60)
         with SessionReader(trained) as reader:
-            export_file(reader, "topics", "csv", target)
+            export(reader, "topics")
         quick = target.read_text()
         go_on.set()
         other.result(60)

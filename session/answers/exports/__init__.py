@@ -1,0 +1,76 @@
+"""What a session holds, in forms that other programs read: every subject and every format, by name.
+
+The command, its help and the screen's dialog are made from these two. A new table is a file in ``tables`` and
+a new format one in ``formats``, both named here. Importing this loads no numpy.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from session.answers.exports.formats.csv import Csv
+from session.answers.exports.formats.format import Format
+from session.answers.exports.formats.json import Json
+from session.answers.exports.formats.npz import Npz
+from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.tables.articles import ARTICLES
+from session.answers.exports.tables.history import HISTORY
+from session.answers.exports.tables.metrics import METRICS
+from session.answers.exports.tables.model import MODEL
+from session.answers.exports.tables.topics import TOPICS
+from session.errors import BadUsage
+
+__all__ = [
+    "FORMATS",
+    "SUBJECTS",
+    "Asked",
+    "Format",
+    "Subject",
+    "format_of",
+    "formats",
+    "save",
+]
+
+SUBJECTS: dict[str, Subject] = {
+    subject.name: subject for subject in (TOPICS, HISTORY, METRICS, ARTICLES, MODEL)
+}
+ROWS_TOLD = 1000
+"""Progress is told every so many rows."""
+FORMATS: dict[str, Format] = {form.name: form for form in (Csv(), Json(), Npz())}
+
+
+def formats(subject: Subject) -> list[Format]:
+    """What it can be written as, the usual one first."""
+    return [form for form in FORMATS.values() if form.fits(subject)]
+
+
+def format_of(subject: Subject, name: str | None) -> Format:
+    """The format of this name, or the usual one. Raises :class:`BadUsage` for one that does not fit."""
+    fitting = {form.name: form for form in formats(subject)}
+    if name is None:
+        return next(iter(fitting.values()))
+    if name not in fitting:
+        raise BadUsage(f"{subject.name} is exported as {' or '.join(fitting)}, not {name}")
+    return fitting[name]
+
+
+def save(
+    subject: Subject,
+    form: Format,
+    asked: Asked,
+    path: Path,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> int:
+    """Write an export to ``path``, whole or not at all; returns the number of rows, 0 for no rows."""
+    rows = 0
+
+    def counted(asked: Asked) -> Iterator[Row]:
+        nonlocal rows
+        assert subject.rows is not None
+        for rows, row in enumerate(subject.rows(asked), start=1):
+            yield row
+            if rows % ROWS_TOLD == 0:
+                progress(rows)
+
+    form.save(replace(subject, rows=counted) if subject.rows else subject, asked, path)
+    return rows

@@ -1,0 +1,1 @@
+"""How it is written, a file each."""

@@ -1,0 +1,40 @@
+"""How an export is written: what every format has."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from session.answers.exports.subject import Asked, Subject
+
+
+class Format(ABC):
+    """One way to write; most are one stream of bytes, which may go to a file."""
+
+    name: ClassVar[str]
+    """For `--format`, and the file's ending."""
+    label: ClassVar[str]
+    """For people."""
+    binary: ClassVar[bool] = False
+    """Whether a terminal cannot show it."""
+
+    @abstractmethod
+    def fits(self, subject: Subject) -> bool:
+        """Whether a subject can be written so."""
+
+    @abstractmethod
+    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+        """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` where it is none."""
+
+    def save(self, subject: Subject, asked: Asked, path: Path) -> None:
+        """Write it to ``path``, whole or not at all."""
+        from session.storage.files import replacing
+
+        with replacing(path) as file:
+            for piece in self.pieces(subject, asked):
+                file.write(piece)
+
+
+def as_utf8(text: str) -> bytes:
+    """Text of a session, whatever it holds."""
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,50 @@
+"""What can be exported, as data: each subject declares itself in a file of its own."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from session.storage.reader import SessionReader
+
+Row = Sequence[object]
+"""One value a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an export is asked for."""
+
+    reader: "SessionReader"
+    models: Sequence[str]
+    """In the order of the session."""
+    everything: bool = False
+    """As with --all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Rows, arrays or both; which formats it has follows from that."""
+
+    name: str
+    label: str
+    """For people, e.g. "Topics: top words, probabilities, shares"."""
+    columns: tuple[str, ...] = ()
+    """New ones go behind the old."""
+    rows: Callable[[Asked], Iterable[Row]] | None = None
+    """In a fixed order."""
+    arrays: "Callable[[Asked], Mapping[str, NDArray[Any]]] | None" = None
+    one_model: bool = False
+    """Whether it is of one model: the session's first, where none is named."""
+    everything: str = ""
+    """What --all does here; "" where it means nothing."""
+    columns_of_everything: tuple[str, ...] = ()
+    """Behind the others with --all."""
+    count: Callable[[Asked], int | None] | None = None
+    """How many rows there will be, where that is worth a progress line and can be known before."""
+
+    def header(self, asked: Asked) -> tuple[str, ...]:
+        """The columns of its rows."""
+        return self.columns + (self.columns_of_everything if asked.everything else ())

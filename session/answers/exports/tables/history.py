@@ -1,0 +1,25 @@
+"""The topics as they were, a row a word of each kept point."""
+
+from collections.abc import Iterator
+
+from session.answers.exports.subject import Asked, Row, Subject
+
+WORDS = 10
+
+
+def _rows(asked: Asked) -> Iterator[Row]:
+    for model in asked.models:
+        for articles in asked.reader.snapshots(model):
+            snapshot = asked.reader.snapshot(model, articles)
+            for topic, words in enumerate(snapshot.words):
+                probabilities = snapshot.probabilities[topic].tolist()
+                for rank, word in enumerate(words[:WORDS], start=1):
+                    yield model, articles, topic, rank, word, probabilities[rank - 1]
+
+
+HISTORY = Subject(
+    name="history",
+    label="History: the topics at every kept point",
+    columns=("model", "articles", "topic", "rank", "word", "probability"),
+    rows=_rows,
+)

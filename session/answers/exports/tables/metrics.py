@@ -1,0 +1,19 @@
+"""Every measurement."""
+
+from collections.abc import Iterator
+
+from session.answers.exports.subject import Asked, Row, Subject
+
+
+def _rows(asked: Asked) -> Iterator[Row]:
+    for measurement in asked.reader.all_metrics():
+        if measurement[0] in asked.models:
+            yield measurement
+
+
+METRICS = Subject(
+    name="metrics",
+    label="Metrics: every measurement",
+    columns=("model", "articles", "tokens", "seconds", "metric", "value"),
+    rows=_rows,
+)
