@@ -116,6 +116,10 @@ class OnlineModel(ABC):
     def threads(self, threads: int) -> None:
         self._workers = Workers(threads)
 
+    def __repr__(self) -> str:
+        sizes = f"{self.n_topics} topics, {self.n_words} words, {self.updates} updates"
+        return f"<{type(self).__name__}: {sizes}>"
+
     @abstractmethod
     def topics(self) -> NDArray[Any]:
         """(K, W) expected topics, rows sum to 1."""

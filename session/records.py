@@ -182,6 +182,8 @@ class Curve:
 
 SNAPSHOT_WORDS = 20
 """Words that a snapshot keeps of each topic."""
+COHERENT_WORDS = 10
+"""The most probable words of a topic, by which its coherence is measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ class Topic:
     """The most probable ones (20 are kept), most probable first."""
     probabilities: tuple[float, ...]
     """Of each of `words` in this topic."""
+    npmi: float | None
+    """How well its ten leading words go together in held-out articles, -1 to 1; None without any."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
 
@@ -120,10 +122,16 @@ class StoredSession:
 
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
+        from session.answers.coherence import coherences
+
         with self._reading() as reader:
             rows = reader.topics(_name(reader, model), SNAPSHOT_WORDS)
-        rows.sort(key=lambda row: -row.share)
-        return [Topic(row.topic, row.share, *_apart(row.words), row.share > IN_USE) for row in rows]
+            npmi = coherences(reader, rows)
+        topics = [
+            Topic(row.topic, row.share, *_apart(row.words), value, row.share > IN_USE)
+            for row, value in zip(rows, npmi, strict=True)
+        ]
+        return sorted(topics, key=lambda topic: -topic.share)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every snapshot that was kept, oldest first."""

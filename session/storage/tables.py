@@ -87,6 +87,12 @@ def read_documents(
     ]
 
 
+def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: int) -> Documents:
+    """The held-out articles so far."""
+    parts = read_documents(connection, "held_out", settings, n_words)
+    return Documents.concatenate([documents for _, documents in parts])
+
+
 def _row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
     row = only_row(connection, table)
     if row is None:

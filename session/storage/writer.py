@@ -48,6 +48,7 @@ from session.storage.schema import APPLICATION_ID, VERSION, migrations
 from session.storage.tables import (
     read_committed,
     read_documents,
+    read_held_out,
     read_models,
     read_settings,
     read_state,
@@ -205,15 +206,13 @@ class SessionWriter:
 
     def pending(self) -> list[tuple[int, Documents]]:
         """Stretches crawled and not wholly trained, oldest first."""
-        return self._documents("pending")
+        with session_errors(self.path):
+            return read_documents(self._db.conn, "pending", self.settings, self.n_words)
 
     def held_out(self) -> Documents:
         """The held-out articles so far."""
-        return Documents.concatenate([documents for _, documents in self._documents("held_out")])
-
-    def _documents(self, table: str) -> list[tuple[int, Documents]]:
         with session_errors(self.path):
-            return read_documents(self._db.conn, table, self.settings, self.n_words)
+            return read_held_out(self._db.conn, self.settings, self.n_words)
 
     def commit(
         self,

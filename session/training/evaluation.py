@@ -7,8 +7,7 @@ import numpy as np
 
 from model import CompletionSet, Minibatch, OnlineModel
 from model.coherence import npmi_of_words
-
-COHERENT_WORDS = 10
+from session.records import COHERENT_WORDS
 
 
 @dataclass(frozen=True, slots=True)

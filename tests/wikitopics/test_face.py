@@ -78,6 +78,9 @@ def test_topics_are_those_of_the_command(session, cli):
             pairs = zip(topic.words, topic.probabilities, strict=True)
             assert [{"word": word, "probability": value} for word, value in pairs] == one["words"]
             assert topic.in_use == (topic.share > 0.001)
+        last = [one for one in session.metrics(model) if one.metric == "npmi"][-1]
+        assert last.articles == session.history(0, model)[-1].articles
+        assert np.mean([topic.npmi for topic in topics]) == pytest.approx(last.value)
     first = session.topics()[0]
     assert repr(first) == f"<Topic {first.number}, {first.share:.1%}: {' '.join(first.words[:10])}>"
 
@@ -124,7 +127,7 @@ def test_a_model_learns_and_the_session_stays(session, corpus):
     before = session.path.read_bytes()
     model = session.model("many")
     assert isinstance(model, wt.OnlineModel)
-    assert model.kind == "hdp"
+    assert repr(model) == f"<OnlineHDP: 8 topics, 60 words, {model.updates} updates>"
     ids, counts = session.vocabulary().count(" ".join(corpus.words[:30]))
     batch = wt.Minibatch([0, len(ids)], ids, counts)
     model.learn(batch)

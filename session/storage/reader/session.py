@@ -5,10 +5,13 @@ import numpy as np
 from session.records import Curve, Event, Flow, PastRun, Status
 from session.storage.codec.log import decode_event, decode_flow, decode_run
 from session.storage.codec.measurements import decode_measurement
+from session.storage.database import session_errors
 from session.storage.decoding import text
+from session.storage.documents import Documents
 from session.storage.reader.articles import ArticleReader
 from session.storage.reader.status import status_of
 from session.storage.reader.topics import TopicReader
+from session.storage.tables import read_held_out
 
 MOST_MEASUREMENTS = 500_000
 
@@ -19,6 +22,12 @@ class SessionReader(TopicReader, ArticleReader):
     def status(self) -> Status:
         """One look at the session as it is now; raises :class:`NoSession` where its file was replaced."""
         return status_of(self)
+
+    def held_out(self) -> Documents:
+        """The held-out articles so far."""
+        settings, n_words = self.settings(), len(self.vocabulary())
+        with session_errors(self.path):
+            return read_held_out(self._connection, settings, n_words)
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""

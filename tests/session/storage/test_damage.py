@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
+import wikitopics
 from session.errors import NotASession
 from session.storage.blobs import pack_state
 from session.storage.lock import trainer_lock
@@ -46,6 +47,7 @@ READING = [
     ["sessions", "--json"],
     ["backup", "OUT"],
     ["LOOK"],
+    ["FACE"],
 ]
 TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--articles", "64"]]
 
@@ -96,10 +98,22 @@ def look(path):
         asyncio.run(read())
 
 
+def face(path):
+    """What a notebook asks for."""
+    with contextlib.suppress(NotASession):
+        session = wikitopics.open(path)
+        for model in (None, "hdp"):
+            for answer in (session.topics(model), session.metrics(model), session.articles(0, model=model)):
+                assert repr(answer)
+            session.history(0, model)
+            session.infer(["aaa aab aac", ""], model)
+        assert repr([session, session.status(), session.articles(limit=500)])
+
+
 def check(cli, path, command):
     """Run a command on the session at ``path``: its answer is clean."""
-    if command == ["LOOK"]:
-        look(path)
+    if command in (["LOOK"], ["FACE"]):
+        (look if command == ["LOOK"] else face)(path)
         return
     out = path.with_name("out")
     out.unlink(missing_ok=True)

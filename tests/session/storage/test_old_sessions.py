@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import wikitopics
 from session.errors import Damaged
 from session.storage.database import read_rows, select
 from session.storage.lock import trainer_lock
@@ -77,6 +78,19 @@ def test_reading_commands_change_nothing(cli, old, tmp_path):
         assert hashlib.sha256(old.read_bytes()).hexdigest() == before, command
         assert [file.name for file in old.parent.iterdir()] == [old.name], command
     assert schema(tmp_path / "copy.db") == schema(old)
+
+
+def test_the_python_face_reads_them(old):
+    before = old.read_bytes()
+    session = wikitopics.open()
+    for model in session.status().models:
+        assert len(session.topics(model.name)) == model.topics
+        assert session.infer(["some text"], model.name).shape == (1, model.topics)
+        assert session.metrics(model.name)
+        assert session.history(0, model.name)
+        session.model(model.name).learn(wikitopics.Minibatch([0, 1], [3], [2]))
+    assert session.articles(limit=5)
+    assert old.read_bytes() == before
 
 
 def test_what_was_not_recorded_is_said_to_be_so(cli, old):

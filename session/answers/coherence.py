@@ -1,0 +1,25 @@
+"""How well each topic of a stored session hangs together."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model import Minibatch
+from model.coherence import npmi_of_words
+from session.records import COHERENT_WORDS, TopicRow
+from session.storage.reader import SessionReader
+
+
+def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float | None]:
+    """NPMI of each topic's leading words over the held-out articles, as the trainer measures its mean.
+
+    None for a session that holds no article out.
+    """
+    if not topics:
+        return []
+    numbers = {word: number for number, word in enumerate(reader.vocabulary())}
+    leading = [[numbers[word] for word, _ in topic.words[:COHERENT_WORDS]] for topic in topics]
+    held_out = reader.held_out()
+    reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
+    values = npmi_of_words(np.array(leading), reference).tolist()
+    return [value if np.isfinite(value) else None for value in values]
