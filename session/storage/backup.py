@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from session.errors import SessionError
-from session.storage.database import as_session_error, check_session
+from session.storage.database import as_session_error
 from session.storage.files import draft_of
 from session.storage.reader import SessionReader
 
@@ -18,14 +18,8 @@ def backup(path: Path, target: Path) -> None:
     if os.path.lexists(target):
         raise SessionError(f"{target} exists already: name a new file")
     try:
-        # The reader leaves last: of what SQLite keeps beside a session nothing stays.
-        with SessionReader(path), draft_of(target, mode=0o600) as draft:
-            connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True, timeout=30.0)
-            try:
-                check_session(connection, path)
-                connection.execute("VACUUM INTO ?", [str(draft)])
-            finally:
-                connection.close()
+        with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
+            reader.copy_to(draft)
             _at_rest(draft)
     except sqlite3.Error as error:
         raise as_session_error(error, target) from None

@@ -1,25 +1,22 @@
 """Word counts that another session kept (`train --keep-counts`): crawl once, train again."""
 
 import hashlib
-import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from session.errors import BadUsage, Damaged
 from session.storage.codec.articles import documents_room
-from session.storage.database import check_session, read_rows, session_errors
 from session.storage.decoding import whole
 from session.storage.documents import Documents
-from session.storage.reader import SessionReader
+from session.storage.reader.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
 """Rows of kept counts, one a minibatch."""
 
 
-class KeptCounts:
+class KeptCounts(OpenedSession):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
     Read a block at a time, so that memory does not grow with their number. Raises :class:`BadUsage` where
@@ -27,29 +24,29 @@ class KeptCounts:
     """
 
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
-        self.path, self.name = path, path.name
-        with SessionReader(path) as reader:
-            self.words = reader.vocabulary()
-            settings = reader.settings()
-        if words is not None and self.words != tuple(words):
-            raise BadUsage(
-                f"--counts {path}: that session counted other words; leave --vocab out to take its own"
-            )
-        if not settings.keep_counts:
-            raise BadUsage(
-                f"the session {path} kept no counts: it needs `train --keep-counts` from its start"
-            )
-        self._fingerprint = settings.fingerprint
-        self._room = documents_room(settings)
-        self._connection = sqlite3.connect(
-            path.absolute().as_uri() + "?mode=ro", uri=True, timeout=10.0, check_same_thread=False
-        )
-        with session_errors(self.path):
-            check_session(self._connection, path)
-        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
-        self._ids = [row[0] for row in rows]
-        self._starts = list(accumulate((whole(row[1], "kept_counts.articles", 1) for row in rows), initial=0))
+        super().__init__(path)
+        self.name = path.name
+        try:
+            self._check(words)
+            rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
+            sizes = (whole(articles, "kept_counts.articles", 1) for _, articles in rows)
+            self._starts = list(accumulate(sizes, initial=0))
+        except BaseException:
+            self.close()
+            raise
+        self._ids = [number for number, _ in rows]
+        self._room = documents_room(self.settings())
         self._block: tuple[int, Documents] | None = None
+
+    def _check(self, words: Sequence[str] | None) -> None:
+        if words is not None and self.vocabulary() != tuple(words):
+            raise BadUsage(
+                f"--counts {self.path}: that session counted other words; leave --vocab out to take its own"
+            )
+        if not self.settings().keep_counts:
+            raise BadUsage(
+                f"the session {self.path} kept no counts: it needs `train --keep-counts` from its start"
+            )
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -57,8 +54,9 @@ class KeptCounts:
     @property
     def identity(self) -> dict[str, str]:
         """Names the stream; the same however far that session has come since."""
+        fingerprint = self.settings().fingerprint.encode()
         first = self._read(0).to_bytes() if self._ids else b""
-        return {"checksum": hashlib.blake2b(self._fingerprint.encode() + first, digest_size=16).hexdigest()}
+        return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}
 
     def documents(self, start: int, stop: int) -> Documents:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
@@ -77,16 +75,12 @@ class KeptCounts:
             ((data,),) = self._rows(
                 "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]], largest=self._room
             )
-            documents = Documents.from_bytes(data, "kept_counts.documents", len(self.words))
+            documents = Documents.from_bytes(data, "kept_counts.documents", len(self.vocabulary()))
             if len(documents) != self._starts[number + 1] - self._starts[number]:
                 raise Damaged("kept_counts.articles is another number than that of the documents")
             self._block = number, documents
         return self._block[1]
 
-    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
-        with session_errors(self.path):
-            return read_rows(self._connection, sql, parameters, **limits)
-
     def close(self) -> None:
         """Safe to call twice."""
-        self._connection.close()
+        self.leave()

@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -172,6 +173,21 @@ def test_a_session_that_goes_away_is_told(session, tmp_path):
     session.path.unlink()
     refused(session.status, "no session")
     assert "no session" in repr(session)
+
+
+def test_a_session_whose_kind_of_model_is_not_installed_is_read_all_the_same(session):
+    topics = session.topics("many")
+    with contextlib.closing(sqlite3.connect(session.path)) as db, db:
+        db.execute("UPDATE models SET kind = 'unigrams' WHERE name = 'many'")
+        db.execute(
+            "UPDATE settings SET value = replace(value, '\"hdp\"', '\"unigrams\"') WHERE key = 'models'"
+        )
+    assert session.status().models[1].kind == "unigrams"
+    assert session.topics("many") == topics
+    assert session.history(0, "many")
+    assert session.infer(["a text"]).shape == (1, 5)
+    refused(lambda: session.model("many"), "unigrams")
+    refused(lambda: session.infer(["a text"], "many"), "unigrams")
 
 
 def test_it_is_used_from_many_threads_and_sent_to_other_processes(session):

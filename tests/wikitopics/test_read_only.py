@@ -24,7 +24,7 @@ def as_nobody(*arguments, home):
     }
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     return subprocess.run(
-        [*nobody, sys.executable, "-m", "wikitopics", *arguments],
+        [*nobody, sys.executable, "-m", "wikitopics", *map(str, arguments)],
         capture_output=True,
         text=True,
         env=environment,
@@ -59,7 +59,7 @@ def test_it_can_be_looked_at(shown):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_so_can_one_of_an_older_schema(version, home):
+def test_so_can_one_of_an_older_schema(version, home, tmp_path):
     home.mkdir()
     session = home / "default.db"
     shutil.copy(ROOT / f"tests/session/storage/schemas/{version}.sqlite", session)
@@ -68,6 +68,22 @@ def test_so_can_one_of_an_older_schema(version, home):
     for arguments in (["status"], ["topics"], ["export", "metrics"], ["articles", "--topic", "0"]):
         done = as_nobody(*arguments, home=home)
         assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "open").mkdir(mode=0o777)
+    (tmp_path / "open").chmod(0o777)
+    done = as_nobody("backup", tmp_path / "open" / "copy.db", home=home)
+    assert done.returncode == 0, done.stderr
+    few = [
+        "--topics",
+        "3",
+        "--held-out",
+        "20",
+        "--batch-size",
+        "64",
+        "--session",
+        tmp_path / "open" / "again.db",
+    ]
+    done = as_nobody("train", "--counts", session, *few, home=home)
+    assert done.returncode == 0, done.stderr
     assert os.listdir(home) == ["default.db"]
     assert session.read_bytes() == before
 

@@ -123,13 +123,20 @@ class OpenedSession:
         with session_errors(self.path):
             return read_heartbeat(self._connection)
 
+    def copy_to(self, draft: Path) -> None:
+        """Write all of the session into an empty file, whole whatever a trainer does meanwhile.
+
+        Raises sqlite3.Error, of whichever of the two files.
+        """
+        self._connection.execute("VACUUM INTO ?", [str(draft)])
+
     def close(self) -> None:
         """Safe to call twice."""
         self._connection.close()
 
     def leave(self) -> None:
         """Close, and where no trainer is left fold its log in: a session is to be one file."""
-        self.close()
+        self._connection.close()
         if owner(self.path) is None:
             fold_log(self.path)
 
