@@ -13,6 +13,7 @@ _HOME = {
     "CompletionSet": "completion",
     "Entry": "states",
     "KindError": "kinds",
+    "Metric": "metrics",
     "Minibatch": "minibatch",
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from model.hdp import OnlineHDP
     from model.kinds import KindError
     from model.lda import OnlineLDA
+    from model.metrics import Metric
     from model.minibatch import Minibatch
     from model.online import OnlineModel
     from model.options import Option
@@ -49,6 +51,7 @@ __all__ = [
     "CompletionSet",
     "Entry",
     "KindError",
+    "Metric",
     "Minibatch",
     "OnlineHDP",
     "OnlineLDA",

@@ -102,8 +102,9 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
     assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
     assert isinstance(model.topics_in_use(), int), "expected topics_in_use to be an int"
     assert 1 <= model.topics_in_use() <= K, f"expected from 1 to {K} topics in use"
+    declared = {metric.name for metric in model.metrics}
     for name, value in model.own_metrics(batch).items():
-        assert isinstance(name, str), f"expected names of metrics to be text, found {name!r}"
+        assert name in declared, f"expected metrics to declare {name!r}, which own_metrics returns"
         assert isinstance(value, float), f"expected the metric {name} to be a float, found {value!r}"
 
 

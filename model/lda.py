@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from model import options as check
 from model._topics import Balance, Topics, Vector, random_topics
 from model._words import Words, by_word
+from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
@@ -164,6 +165,14 @@ class OnlineLDA(OnlineModel):
             most=1,
         ),
         Option("tau0", "damps the first of these step sizes", least=0),
+    )
+    metrics = (
+        Metric(
+            "bound_perplexity",
+            "Bound perplexity of {held_out}",
+            "exp(-the variational bound a word), as in [H10]",
+            better="lower",
+        ),
     )
 
     version = 2

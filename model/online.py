@@ -13,6 +13,7 @@ from model import options as check
 from model import states
 from model._blocks import Workers
 from model.coherence import top_words
+from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.options import Option
 from model.states import MOST, Entry, State, StateError
@@ -37,6 +38,8 @@ class OnlineModel(ABC):
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[Option, ...]] = ()
     """What can be set beside the sizes, as keyword arguments of these names."""
+    metrics: ClassVar[tuple[Metric, ...]] = ()
+    """What `own_metrics` measures."""
 
     version: ClassVar[int] = 1
     """Of the states that it returns; `upgraded` reads older ones."""
@@ -171,7 +174,7 @@ class OnlineModel(ABC):
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
-        """What only this kind can measure on held-out documents, by name; changes nothing."""
+        """What only this kind can measure on held-out documents, as `metrics` names it; changes nothing."""
         return {}
 
     # How it is kept

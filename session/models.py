@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model import KindError, OnlineModel, kinds
+from model import KindError, Metric, OnlineModel, kinds
 from session.errors import BadUsage, Damaged, SessionError
 from session.records import ModelStatus
 from session.specs import ModelSpec
@@ -20,6 +20,14 @@ def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Onl
         return _kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
     except ValueError as error:
         raise BadUsage(f"model {spec.name}: {error}") from None
+
+
+def own_metrics(kind: str) -> tuple[Metric, ...]:
+    """What only this kind of model can measure; nothing where it is not installed."""
+    try:
+        return kinds.load(kind).metrics
+    except KindError:
+        return ()
 
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:

@@ -203,6 +203,20 @@ class TopicRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TopWords:
+    """The top words of every topic of one model at one point of the stream, by number."""
+
+    model: int
+    articles: int
+    word_ids: NDArray[np.int32]
+    """(K, n)"""
+    probabilities: NDArray[np.float32]
+    """(K, n)"""
+    shares: NDArray[np.float32]
+    """(K,)"""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """All topics of one model after so many articles. Row k is topic k."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from session.metrics import SCORES, Metric
 from session.records import Curve, Status
 from tui.chart.axes import duration, plain
 from tui.chart.chart import Drawing
@@ -15,29 +16,18 @@ from tui.words import clock, count, measured, plural, short, visible
 
 X_KINDS = ("articles", "words", "time")
 
-TITLES = {
-    "perplexity": "Perplexity of",
-    "log_likelihood": "Log-likelihood a word of",
-    "bound_perplexity": "Bound perplexity of",
-    "npmi": "Coherence (NPMI) on",
-    "topics_in_use": "Topics in use",
-    "drift": "Drift of topics since the last measurement",
-}
-OF_THE_MODEL = ("topics_in_use", "drift")
-"""Metrics that no held-out article takes part in."""
-
 
 def title(look: Look, choice: Choice, x_kind: str) -> str:
     """What the chart shows, and over what."""
-    of = TITLES[choice.metric]
-    if choice.metric not in OF_THE_MODEL:
-        held = look.status.held_out
-        of = f"{of} {plural(held, 'held-out article')}" if held else f"{of} held-out articles"
+    held = look.status.held_out
+    articles = plural(held, "held-out article") if held else "held-out articles"
+    of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
     return f"{of} over {x_kind}"
 
 
 def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
     """The curves of the chosen metric and models over articles, words or running time."""
+    metric = look.metric(choice.metric)
     series, inks = [], []
     reference: Curve | None = None
     for name in choice.models_of(look):
@@ -53,12 +43,12 @@ def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
         x_name={"articles": "articles", "words": "words", "time": "running time"}[x_kind],
         label_x=duration if x_kind == "time" else plain,
         label_y=plain,
-        value=count if choice.metric == "topics_in_use" else measured,
+        value=count if metric.whole else measured,
         tell_x=_tellers[x_kind],
         inks=tuple(inks),
         time_x=x_kind == "time",
-        whole_y=choice.metric == "topics_in_use",
-        empty=beginning(look.status, choice.metric, ascii_only=choice.ascii_only),
+        whole_y=metric.whole,
+        empty=beginning(look.status, metric, ascii_only=choice.ascii_only),
     )
 
 
@@ -83,10 +73,10 @@ def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
     return tuple(float(x) for x in at)
 
 
-def beginning(status: Status, metric: str, *, ascii_only: bool) -> tuple[str, ...]:
+def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
     """Why there is no curve yet, with a counter that moves because articles come in."""
-    if metric not in {"perplexity", "log_likelihood"} and status.articles:
-        return (f"no model of this session has measured {metric.replace('_', ' ')}",)
+    if metric not in SCORES and status.articles:
+        return (f"no model of this session has measured {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
     lines = []

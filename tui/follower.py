@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from session.answers.metrics import metrics_of
 from session.errors import NoSession, SessionError
 from session.paths import log_file
 from session.records import Status
@@ -40,6 +41,8 @@ class Follower:
         self._version: int | None = None
         self._learnt: tuple[float, tuple[str, ...]] | None = None
         """The commit that curves, topics and articles are of, and the metrics that were wanted."""
+        self._measured: list[str] | None = None
+        """The names that the look's metrics are of."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._closed = False
@@ -69,7 +72,7 @@ class Follower:
             return question(self._reader)
         except NoSession:  # removed: whatever is at its place by the next look is another session
             self._reader.close()
-            self._reader = self._look = self._version = self._learnt = None
+            self._reader = self._look = self._version = self._learnt = self._measured = None
             raise
 
     def _close(self) -> None:
@@ -98,6 +101,9 @@ class Follower:
             )
         learnt = (status.committed_at, metrics)
         if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
+            names = reader.metric_names()
+            if self._measured != names:
+                look, self._measured = replace(look, metrics=metrics_of(reader)), names
             look = replace(
                 look,
                 curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from session.metrics import METRICS, Metric
 from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicRow
-
-METRICS = ("perplexity", "log_likelihood", "bound_perplexity", "npmi", "topics_in_use", "drift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +16,8 @@ class Look:
     """When it was read, seconds since the epoch."""
     settings: Mapping[str, object] = field(default_factory=dict)
     models: tuple[str, ...] = ()
+    metrics: tuple[Metric, ...] = METRICS
+    """What the chart can show."""
     curves: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
     """(model, metric) -> Curve, of the metrics that are on show."""
     topics: Mapping[str, tuple[TopicRow, ...]] = field(default_factory=dict)
@@ -33,6 +34,10 @@ class Look:
         rows = self.topics.get(model, ())
         return " ".join(word for word, _ in rows[topic].words[:many]) if topic < len(rows) else ""
 
+    def metric(self, name: str) -> Metric:
+        """The metric of this name, whether anything of this session is measured by it or not."""
+        return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
+
 
 @dataclass(slots=True)
 class Choice:
@@ -40,7 +45,7 @@ class Choice:
 
     model: str | None = None
     """None: all models on the chart, the first in the lists."""
-    metric: str = "perplexity"
+    metric: str = METRICS[0].name
     ascii_only: bool = False
 
     def model_of(self, look: Look) -> str | None:

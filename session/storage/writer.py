@@ -18,6 +18,7 @@ from sqlite_utils import Database
 
 from session.errors import SessionError
 from session.paths import WAL, beside
+from session.records import TopWords
 from session.settings import Settings
 from session.storage.articles import (
     ArticleRows,
@@ -30,7 +31,7 @@ from session.storage.articles import (
 )
 from session.storage.blobs import pack_state
 from session.storage.codec.progress import Progress
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, TopWords, decode_snapshot
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.database import (
     as_session_error,
     connect,

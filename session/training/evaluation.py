@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from math import isfinite
 
 from model import CompletionSet, Minibatch, OnlineModel
-from model.coherence import npmi_of_words
-from session.records import COHERENT_WORDS
+from session.metrics import METRICS, Evaluation
+from session.records import TopWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,13 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(self, model: OnlineModel) -> dict[str, float]:
-        """Every metric that the model has, by name; the model stays as it is."""
-        log_likelihood = self._completion.score(model)
-        values = {"log_likelihood": log_likelihood, "perplexity": float(np.exp(-log_likelihood))}
-        values |= model.own_metrics(self._batch)
-        values["npmi"] = float(np.mean(npmi_of_words(model.top_words(COHERENT_WORDS)[0], self._batch)))
-        values["topics_in_use"] = float(model.topics_in_use())
-        return {name: value for name, value in values.items() if np.isfinite(value)}
+    def measure(
+        self, model: OnlineModel, before: TopWords | None = None, now: TopWords | None = None
+    ) -> dict[str, float]:
+        """Every metric that the model has, by name; the model stays as it is.
+
+        ``before``, ``now``: its topics at the last measurement and at this one.
+        """
+        found = Evaluation(model, self._batch, self._completion.score(model), before, now)
+        values = {**model.own_metrics(self._batch), **{one.name: one.measure(found) for one in METRICS}}
+        return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}

@@ -10,14 +10,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch, OnlineModel, drift
+from model import Minibatch, OnlineModel
 from session.errors import Damaged
 from session.models import load_model
-from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, SNAPSHOT_WORDS, UNREAD
+from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, SNAPSHOT_WORDS, UNREAD, TopWords
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest
 from session.storage.codec.progress import Progress
-from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Block, Documents
 from session.storage.writer import Changes, ModelRow, SessionWriter
 from session.training.evaluation import HeldOut, Measured
@@ -295,9 +294,8 @@ class Stream:
         progress = self.progress
         self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings.seed)
         for number, model in enumerate(self.models):
-            values = self._measured_on.measure(model)
-            if number in self._measured_snapshots:
-                values["drift"] = _drift(self._measured_snapshots[number], self._last_snapshots[number])
+            before, now = self._measured_snapshots.get(number), self._last_snapshots[number]
+            values = self._measured_on.measure(model, before, now)
             self._scores[number] = values.get("log_likelihood", self._scores[number])
             self._changes.metrics += [
                 (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
@@ -314,12 +312,6 @@ class Stream:
 def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
     shares = np.asarray(model.topic_shares(), np.float32)
     return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
-
-
-def _drift(before: TopWords, after: TopWords) -> float:
-    """How far the topics have moved, those that say more counting more."""
-    each = drift((before.word_ids, before.probabilities), (after.word_ids, after.probabilities))
-    return float(after.shares @ each)
 
 
 def _largest(proportions: NDArray[np.float32]) -> Largest:

@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 
+from session.records import TopWords
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
-from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Documents
 from session.storage.writer import Changes, ModelRow
 

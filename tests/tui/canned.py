@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from session.records import Event, TrainerActivity
+from session.records import Event, TopWords, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
 from session.storage.codec.progress import Progress
-from session.storage.codec.snapshots import TopWords
 from session.storage.documents import Documents
 from session.storage.heartbeat import HeartbeatWriter
 from session.storage.lock import trainer_lock

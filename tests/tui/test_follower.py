@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import canned
@@ -52,8 +53,8 @@ async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: F
 
 async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
     await feed.look(METRICS)
-    snapshot = canned.snapshot(0, 12_480, 12_480, np.random.default_rng(0))
-    snapshot.shares = snapshot.shares[::-1].copy()
+    before = canned.snapshot(0, 12_480, 12_480, np.random.default_rng(0))
+    snapshot = replace(before, shares=before.shares[::-1].copy())
     commit(path, Changes(snapshots=[snapshot]))
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
 

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from session.records import TopicRow
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
-from tui.look import METRICS, Choice, Look
+from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenTopic
 from tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
 from tui.widgets.eventlist import EventList
@@ -181,8 +181,11 @@ class Dashboard(View):
         self._again()
 
     def action_metric(self) -> None:
-        self._choice.metric = METRICS[(METRICS.index(self._choice.metric) + 1) % len(METRICS)]
-        self.post_message(LookAgain())
+        if self._look is not None:
+            names = [metric.name for metric in self._look.metrics]
+            now = names.index(self._choice.metric) if self._choice.metric in names else -1
+            self._choice.metric = names[(now + 1) % len(names)]
+            self.post_message(LookAgain())
 
     def _again(self) -> None:
         if self._look is not None:

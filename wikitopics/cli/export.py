@@ -6,10 +6,16 @@ from pathlib import Path
 import click
 
 from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, save
+from session.metrics import METRICS, Metric
 from session.paths import session_path
 from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
+
+
+def _told(metric: Metric) -> str:
+    return metric.help + (f" ({metric.better} is better)" if metric.better else "")
+
 
 _USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.values()}
 
@@ -17,6 +23,8 @@ _USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.va
 @click.command(
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {subject.name:9} {subject.label}\n" for subject in SUBJECTS.values())
+    + "\n\b\nIn `export metrics`, beside what only one kind of model measures:\n"
+    + "".join(f"  {metric.name:15} {_told(metric)}\n" for metric in METRICS)
     + """
 \b
 Examples:

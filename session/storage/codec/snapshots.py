@@ -1,33 +1,17 @@
 """The topics as they were at some points of the stream: `snapshots`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from session.errors import Damaged
-from session.records import ModelStatus
+from session.records import ModelStatus, TopWords
 from session.storage.decoding import numbers, whole
 
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
 """Bytes that a snapshot's row may take."""
-
-
-@dataclass(slots=True)
-class TopWords:
-    """The top words of every topic of one model at one point of the stream."""
-
-    model: int
-    articles: int
-    word_ids: NDArray[np.int32]
-    """(K, n)"""
-    probabilities: NDArray[np.float32]
-    """(K, n)"""
-    shares: NDArray[np.float32]
-    """(K,)"""
 
 
 def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelStatus], n_words: int) -> TopWords:

@@ -58,6 +58,11 @@ class SessionReader(TopicReader, ArticleReader):
             found.append((model, articles, tokens, seconds, text(metric, "metrics.metric"), value))
         return found
 
+    def metric_names(self) -> list[str]:
+        """What has been measured, of any model, in the order of the alphabet."""
+        rows = self._rows("SELECT DISTINCT metric FROM metrics ORDER BY metric")
+        return [text(metric, "metrics.metric") for (metric,) in rows]
+
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
         rows = self._rows("SELECT at, crawl_rate, train_rate, queue FROM flow ORDER BY id")

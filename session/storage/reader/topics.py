@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from session.records import Snapshot, TopicRow
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, TopWords, decode_snapshot
+from session.records import Snapshot, TopicRow, TopWords
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.decoding import whole
 from session.storage.reader.opened import OpenedSession
 

@@ -1,0 +1,102 @@
+"""What every model of a session is measured by: a metric is one declaration here, and nothing else.
+
+Evaluation, chart, exports and help read it. What only one kind of model can measure is declared by the kind
+(:attr:`model.OnlineModel.metrics`). Importing this loads no numpy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model.metrics import Metric
+
+if TYPE_CHECKING:
+    from model import Minibatch, OnlineModel
+    from session.records import TopWords
+
+__all__ = ["METRICS", "OF_TOPICS", "SCORES", "Evaluation", "Metric", "SessionMetric"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A model at one point of the stream, as its metrics see it."""
+
+    model: "OnlineModel"
+    held_out: "Minibatch"
+    log_likelihood: float
+    """Of the held-out articles, by document completion."""
+    before: "TopWords | None"
+    """The topics at the last measurement, where there was one."""
+    now: "TopWords | None"
+
+
+@dataclass(frozen=True)
+class SessionMetric(Metric):
+    """A metric, and how it is measured; None where there is nothing to measure it by."""
+
+    measure: Callable[[Evaluation], float | None] = lambda of: None
+
+
+def _perplexity(of: Evaluation) -> float:
+    import numpy as np
+
+    return float(np.exp(-of.log_likelihood))
+
+
+def _npmi(of: Evaluation) -> float:
+    from model.coherence import npmi_of_words
+    from session.records import COHERENT_WORDS
+
+    return float(npmi_of_words(of.model.top_words(COHERENT_WORDS)[0], of.held_out).mean())
+
+
+def _drift(of: Evaluation) -> float | None:
+    from model import drift
+
+    if of.before is None or of.now is None:
+        return None
+    each = drift((of.before.word_ids, of.before.probabilities), (of.now.word_ids, of.now.probabilities))
+    return float(of.now.shares @ each)
+
+
+SCORES = (
+    SessionMetric(
+        "perplexity",
+        "Perplexity of {held_out}",
+        "exp(-log_likelihood)",
+        better="lower",
+        measure=_perplexity,
+    ),
+    SessionMetric(
+        "log_likelihood",
+        "Log-likelihood a word of {held_out}",
+        "nats a held-out word",
+        better="higher",
+        measure=lambda of: of.log_likelihood,
+    ),
+)
+"""How well it predicts; every measurement has them."""
+OF_TOPICS = (
+    SessionMetric(
+        "npmi",
+        "Coherence (NPMI) on {held_out}",
+        "how well topics' leading words go together",
+        better="higher",
+        measure=_npmi,
+    ),
+    SessionMetric(
+        "topics_in_use",
+        "Topics in use",
+        "topics with more than a thousandth of the corpus",
+        whole=True,
+        measure=lambda of: of.model.topics_in_use(),
+    ),
+    SessionMetric(
+        "drift",
+        "Drift of topics since the last measurement",
+        "share of the leading words that have changed, by weight",
+        measure=_drift,
+    ),
+)
+"""What its topics are like."""
+METRICS = (*SCORES, *OF_TOPICS)
