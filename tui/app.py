@@ -1,51 +1,41 @@
 """The screen's entrance: `run` opens it on a session and returns when it is closed."""
 
-import asyncio
-import contextlib
-import gc
 import signal
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from session.doors import control, launch
-from session.errors import NoSession, SessionError
-from session.paths import session_name, session_path
+from session.errors import SessionError
+from session.paths import session_name
 from session.signals import Signals
 from session.storage.reader import SessionReader
 from tui.controls import Controls, Ending, TrainerProcess, Trainers
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
-from tui.dialogs.starting import Starting, State
-from tui.follower import Follower
+from tui.following import Following
 from tui.inks import Drawn
 from tui.keys import EVERYWHERE
-from tui.look import Choice, Look
-from tui.messages import LookAgain, OpenArticle, OpenSession, OpenTopic, Ready
+from tui.look import Choice
 from tui.messages import NewSession as AskNewSession
+from tui.messages import OpenArticle, OpenSession, OpenTopic
 from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
 from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal, speaks_utf8
 from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
-from tui.widgets.statusline import StatusLine
 from tui.words import visible
 
-T = TypeVar("T")
 
-POLL_SECONDS = 0.5
-
-
-class Wikitopics(App[Ending]):
-    """The app: follows one session, hands each look to the view in sight."""
+class Wikitopics(Following):
+    """The app: keys, dialogs and what views ask for, around the session that it follows."""
 
     TITLE = "wikitopics"
     CSS_PATH = "room.tcss"
@@ -67,21 +57,11 @@ class Wikitopics(App[Ending]):
         preferences: Preferences | None = None,
     ) -> None:
         """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
-        super().__init__()
-        self._open_reader = open_reader
-        self.path = path
+        super().__init__(open_reader, path, Choice(ascii_only=plain_terminal()), trainer)
         self._controls = controls
         self._trainers = trainers or launch.Trainers()
         self._signals = signals or Signals()
-        self._awaited = trainer
-        """A trainer of ours that has not yet got to the session."""
         self._preferences = preferences or Preferences()
-        self.choice = Choice(ascii_only=plain_terminal())
-        self.latest: Look | None = None
-        self._frozen_at: float | None = None
-        self._trouble = ""
-        self._wake = asyncio.Event()
-        self.follower = self._new_follower(path)
         for theme in house(self.console.color_system):
             self.register_theme(theme)
 
@@ -91,21 +71,9 @@ class Wikitopics(App[Ending]):
     def get_default_screen(self) -> Main:
         return Main()
 
-    @property
-    def main(self) -> Main:
-        """The screen below all dialogs."""
-        main = self.screen_stack[0]
-        assert isinstance(main, Main)
-        return main
-
     def notify(self, message: str, **more: Any) -> None:
         """Show a message; nothing in it acts on the terminal."""
         super().notify(visible(message), **more)
-
-    # Following the session --------------------------------------------------------------------
-
-    def _new_follower(self, path: Path) -> Follower:
-        return Follower(lambda: self._open_reader(path))
 
     def on_mount(self) -> None:
         self.theme = self._preferences.theme or suitable()
@@ -113,89 +81,7 @@ class Wikitopics(App[Ending]):
         self.set_class(not speaks_utf8(), "-ascii-text")
         self.set_keymap(self._preferences.keys)
         obey_signals(self, self._signals, _ending)
-        if self._awaited is not None and not self.path.exists():
-            self._wait_for_session(self._awaited)
-        self.run_worker(self._follow(), name="follow", exit_on_error=True)
-
-    async def ask(self, question: Callable[[SessionReader], T]) -> T:
-        """Put a question to the session's reader; it answers in its own thread."""
-        return await self.follower.ask(question)
-
-    def _wait_for_session(self, trainer: TrainerProcess) -> None:
-        """There is no session yet: show what its trainer says, until there is one or the user has enough."""
-
-        def state() -> State:
-            begun, code = self.path.exists(), trainer.poll()
-            if not begun and code not in (None, launch.UNREACHABLE):
-                self.exit("stop")  # what is wrong is told when the screen has closed
-            return begun, launch.last_words(self.path)
-
-        def answered(answer: str | None) -> None:
-            if answer == "begun":
-                self._wake.set()
-            else:
-                self.exit("demo" if answer == "demo" else "stop")
-
-        self.push_screen(Starting(state, sample=self.path != session_path("demo")), answered)
-
-    async def _follow(self) -> None:
-        while True:
-            follower = self.follower
-            try:
-                look = await follower.look((self.choice.metric,))
-            except SessionError as error:
-                if follower is self.follower:
-                    self._trouble = self._words_for(error)
-            else:
-                if follower is not self.follower:
-                    continue
-                if not self.is_running:
-                    return
-                self._trouble = ""
-                look = self._with_awaited(look)
-                changed = _applies(self.latest) != _applies(look)
-                self.latest = look
-                if changed:
-                    self.refresh_bindings()
-                if self._frozen_at is None:
-                    self.show()
-            self._show_status()
-            self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
-
-    def _words_for(self, error: SessionError) -> str:
-        """Why the session cannot be read, in few words: the line has no room for advice."""
-        if not isinstance(error, NoSession):
-            return str(error)
-        if self.latest is not None:
-            return "its file was removed or replaced"
-        return f"starting {session_name(self.path)} …" if self._awaited else str(error)
-
-    def _with_awaited(self, look: Look) -> Look:
-        """A trainer that was started a moment ago is starting, whatever the one before left behind."""
-        if look.status.running or (self._awaited is not None and self._awaited.poll() is not None):
-            self._awaited = None
-        return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
-
-    def show(self) -> None:
-        """Draw the newest look in the view in sight."""
-        if self.latest is not None and self.main.ready:
-            self.main.view.show(self.latest, self.choice)
-
-    @on(Ready)
-    def _view_ready(self) -> None:
-        if not gc.get_freeze_count():
-            # What was made up to the first frame stays to the end: searching it for garbage again and
-            # again would cost a twentieth of a second in the middle of a key press.
-            gc.freeze()
-        self.show()
-        self._show_status()
-        self.main.settle()
-
-    @on(LookAgain)
-    def _look_again(self) -> None:
-        self._wake.set()
+        self.begin_following()
 
     # What views ask for ---------------------------------------------------------------------------
 
@@ -225,24 +111,6 @@ class Wikitopics(App[Ending]):
 
         self.push_screen(NewSession(self._trainers.start), made)
 
-    async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
-        """Look at another session from now on."""
-        if path != self.path:
-            self.follower.close()
-            self.path, self._awaited = path, trainer
-            self.follower, self.latest = self._new_follower(path), None
-            self.choice.model, self._frozen_at = None, None
-        await self.action_view(0)
-        self._wake.set()
-
-    def _show_status(self) -> None:
-        if not self.main.ready:
-            return
-        frozen = None if self._frozen_at is None else time.monotonic() - self._frozen_at
-        line = self.main.query_one(StatusLine)
-        line.ascii_only = self.choice.ascii_only
-        line.show(self.latest.status if self.latest else None, self._trouble, frozen)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here and now are neither shown nor obeyed."""
         if action in {"find", "maximise", "models", "pause", "save"} and isinstance(
@@ -261,18 +129,14 @@ class Wikitopics(App[Ending]):
 
     # Keys ---------------------------------------------------------------------------------------
 
-    async def action_view(self, index: int) -> None:
-        await self.main.open_view(index)
-        self.show()
-
     async def action_in_view(self, action: str) -> None:
         await self.run_action(action, self.main.view)
 
     def action_freeze(self) -> None:
-        self._frozen_at = time.monotonic() if self._frozen_at is None else None
-        if self._frozen_at is None:
+        self.frozen_at = time.monotonic() if self.frozen_at is None else None
+        if self.frozen_at is None:
             self.show()
-        self._show_status()
+        self.show_status()
 
     def action_pause(self) -> None:
         paused = self.latest is not None and self.latest.status.state == "paused"
@@ -355,7 +219,7 @@ class Wikitopics(App[Ending]):
         self.choice.ascii_only = not self.choice.ascii_only
         self.set_class(self.choice.ascii_only, "-ascii")
         self.show()
-        self._show_status()
+        self.show_status()
         for widget in self.main.query(Drawn):
             widget.refresh()
         self.main.hint()
@@ -389,11 +253,6 @@ class Wikitopics(App[Ending]):
     def _on_exit_app(self) -> Any:
         self.follower.close()
         return super()._on_exit_app()
-
-
-def _applies(look: Look | None) -> tuple[object, ...]:
-    """What decides which keys mean something."""
-    return (None,) if look is None else (look.status.running, len(look.models) > 1)
 
 
 def _ending(number: signal.Signals) -> Ending:

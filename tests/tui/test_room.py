@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from session.records import TopicRow
 from session.storage.heartbeat import HeartbeatWriter
-from tui.chart.chart import Chart, Drawing
+from tui.chart.chart import Chart
+from tui.chart.picture import Drawing
 from tui.chart.plot import Series
 from tui.widgets.evolution import COLUMN, Evolution
 from tui.widgets.statusline import fitted

@@ -1,0 +1,263 @@
+"""The chart's picture: lines over their axes, drawn line by line. Knows series, not sessions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events
+from textual.strip import Strip
+
+from tui.chart.axes import Floats, plain
+from tui.chart.plot import Frame, Plot, Series, plot
+from tui.inks import SERIES, Drawn, Part
+from tui.words import folded, squeezed
+
+END_LABEL_MOST = 24
+SHORTEST_NAME = 6
+"""Cells of an end label that the name has, however long the value is: the value is never cut."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What the chart shows, handed over as a whole."""
+
+    series: tuple[Series, ...] = ()
+    marks: tuple[float, ...] = ()
+    """Values of x with a faint vertical line (the trainer was started again there)."""
+    x_name: str = "articles"
+    label_x: Callable[[float], str] = plain
+    label_y: Callable[[float], str] = plain
+    value: Callable[[float], str] = plain
+    """How a measured value is written in end labels and at the crosshair."""
+    tell_x: Callable[[float], str] = plain
+    """How x is written at the crosshair, e.g. "at 4,096 articles"."""
+    inks: tuple[int, ...] = ()
+    """For each series the number of its colour, so that a model keeps its colour when others hide."""
+    whole_y: bool = False
+    time_x: bool = False
+    faded: bool = False
+    """Grey: what is shown is not of now."""
+    empty: tuple[str, ...] = ("nothing measured yet",)
+    """Lines in the middle of the picture while there is nothing to draw."""
+
+    @property
+    def has_negative(self) -> bool:
+        """Whether some value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
+        return any(bool((s.y < 0).any()) for s in self.series)
+
+
+class EndLabel(NamedTuple):
+    """What stands at the right end of a line."""
+
+    value: float
+    text: str
+
+
+class Picture(Drawn):
+    """Lines over a linear or logarithmic axis, with values at their ends."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawing = Drawing()
+        self.log_x = True
+        self.log_y = False
+        self.ascii_only = False
+        self.window: tuple[float, float] | None = None
+        """The part of the x axis in sight, in its logarithms where it is logarithmic; None: all of it."""
+        self.cross: float | None = None
+        """Where the crosshair is."""
+        self._strips: list[Strip] | None = None
+        self._plot: Plot | None = None
+        self._plotted: tuple[Drawing, Frame] | None = None
+        self.left = 0
+        self._measured: Floats | None = None
+        self._labels: list[EndLabel] | None = None
+
+    def set_drawing(self, drawing: Drawing) -> None:
+        """Show this from the next :meth:`paint_anew` on."""
+        self.drawing = drawing
+        self._measured = None
+
+    def paint_anew(self) -> None:
+        """Something about the picture is another."""
+        self._strips = self._labels = None
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        self._strips = None
+        super().notify_style_update()
+
+    @property
+    def logs_y(self) -> bool:
+        """Whether y is logarithmic: asked for, and possible with these values."""
+        return self.log_y and not self.drawing.has_negative
+
+    def all_x(self) -> Floats:
+        """Every measured x, once; kept until other series are drawn."""
+        if self._measured is None:
+            known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
+            same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
+            self._measured = np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
+        return self._measured
+
+    def _end_labels(self) -> list[EndLabel]:
+        if self._labels is None:
+            self._labels = [self._end_label(s) for s in self.drawing.series]
+        return self._labels
+
+    def _end_label(self, series: Series) -> EndLabel:
+        """Name, last value in sight and which way it went, e.g. "lda 1,187 ▼"."""
+        known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
+        known = known[np.isfinite(known)]
+        if not known.size:
+            return EndLabel(float("nan"), squeezed(series.name, END_LABEL_MOST, ascii_only=self.ascii_only))
+        told = " " + self.drawing.value(float(known[-1]))
+        if known.size > 1 and known[-1] != known[-2]:
+            up = bool(known[-1] > known[-2])
+            told += (" ^" if up else " v") if self.ascii_only else (" ▲" if up else " ▼")
+        room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
+        return EndLabel(float(known[-1]), squeezed(series.name, room, ascii_only=self.ascii_only) + told)
+
+    def _last_x(self) -> float:
+        """The right end of what is in sight."""
+        if self.window is None:
+            return float("inf")
+        high = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
+        return 10.0**high if self.log_x else high
+
+    def frame(self) -> Frame:
+        right = max((cell_len(label.text) for label in self._end_labels()), default=0) + 1
+        right = right if right < self.size.width // 2 else 0
+        return Frame(
+            width=max(self.size.width - self.left - 1 - right, 4),
+            height=max(self.size.height - 2, 1),
+            log_x=self.log_x,
+            log_y=self.logs_y,
+            window=self.window,
+            ascii_only=self.ascii_only,
+            whole_y=self.drawing.whole_y,
+            time_x=self.drawing.time_x,
+        )
+
+    def current_plot(self) -> Plot | None:
+        if self.size.width < 8 or self.size.height < 3:
+            return None
+        if self._plot is None or self._plotted != (self.drawing, self.frame()):
+            for _ in range(2):  # the labels' width is known only after the first drawing
+                frame = self.frame()
+                self._plot = plot(self.drawing.series, frame, self.drawing.label_x, self.drawing.label_y)
+                left = max((len(text) for _, text in self._plot.y_ticks), default=0)
+                if left == self.left:
+                    break
+                self.left = left
+            self._plotted = (self.drawing, self.frame())
+        return self._plot
+
+    def render_line(self, y: int) -> Strip:
+        if self._strips is None or len(self._strips) != self.size.height:
+            self._strips = self._paint()
+        return self._strips[y] if y < len(self._strips) else self.strip([], self.size.width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._strips = None
+
+    def _paint(self) -> list[Strip]:
+        size = self.size
+        chart = self.current_plot()
+        if chart is None or not self.all_x().size:
+            return self._blank()
+        height, width = chart.codes.shape
+        ends = self._placed_ends(chart, height)
+        y_ticks = dict(chart.y_ticks)
+        marks = {chart.column(x) for x in self.drawing.marks}
+        cross = chart.column(self.cross) if self.cross is not None else None
+        tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
+        lines = []
+        for row in range(height):
+            label = y_ticks.get(row, "")
+            segments = list(
+                self.strip(
+                    [(label.rjust(self.left), "muted"), (tick if label else wall, "faint")],
+                    self.left + 1,
+                )
+            )
+            segments += self._cells(chart, row, marks, cross)
+            if row in ends:
+                text, ink = ends[row]
+                segments.append(Segment(" " + text, self.pen(ink)))
+            lines.append(Strip(segments).adjust_cell_length(size.width, self.pen()))
+        return [*lines, *self._bottom(chart, width, size.width)][: size.height]
+
+    def _blank(self) -> list[Strip]:
+        width, height = self.size
+        lines = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
+        told = dict(enumerate(lines, start=max((height - len(lines)) // 2, 0)))
+        strips = []
+        for y in range(height):
+            text = told.get(y, "")
+            strips.append(self.strip([(" " * ((width - cell_len(text)) // 2) + text, "muted")], width))
+        return strips
+
+    def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
+        base = self.pen()
+        styles = [self.pen(self._ink(i)) for i in range(len(self.drawing.series))]
+        faint, strong = self.pen("faint"), self.pen("accent")
+        bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
+        out: list[Segment] = []
+        text, style = "", base
+        for column, (code, owner) in enumerate(
+            zip(chart.codes[row].tolist(), chart.owners[row].tolist(), strict=True)
+        ):
+            if code:
+                char, mine = chr(code), styles[owner]
+            elif column == cross:
+                char, mine = bar, strong
+            elif column in marks:
+                char, mine = broken, faint
+            else:
+                char, mine = " ", style
+            if mine is not style:
+                if text:
+                    out.append(Segment(text, style))
+                text, style = "", mine
+            text += char
+        return [*out, Segment(text, style)]
+
+    def _ink(self, index: int) -> str:
+        if self.drawing.faded:
+            return "faint"
+        inks = self.drawing.inks
+        return f"series{(inks[index] if index < len(inks) else index) % SERIES}"
+
+    def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, str]]:
+        """Row -> (label, ink): each label where its line ends, moved apart where they collide."""
+        labels = self._end_labels()
+        if self.size.width - self.left - 1 - chart.codes.shape[1] <= 1:
+            return {}
+        # The higher value stands higher, also where rows are shared.
+        ends = [(-labels[i].value, row, i) for i, row in enumerate(chart.ends) if row is not None]
+        wanted = [(row, i) for _, row, i in sorted(ends)]
+        placed: dict[int, tuple[str, str]] = {}
+        for order, (row, i) in enumerate(wanted):
+            lowest = max(placed, default=-1) + 1
+            highest = height - (len(wanted) - order)
+            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i].text, self._ink(i))
+        return placed
+
+    def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:
+        corner, line, tick = ("+", "-", "+") if self.ascii_only else ("└", "─", "┬")
+        rule = [line] * width
+        text = [" "] * (width + self.left + 1)
+        for column, label in chart.x_ticks:
+            rule[column] = tick
+            start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
+            text[start : start + len(label)] = label
+        parts: list[Part] = [(" " * self.left + corner + "".join(rule), "faint")]
+        labels = "".join(text).rstrip()
+        name = f"  {self.drawing.x_name}"
+        room = whole - len(labels)
+        names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
+        return [self.strip(parts, whole), self.strip([(labels, "muted"), *names], whole)]

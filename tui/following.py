@@ -1,0 +1,179 @@
+"""An app that follows one session: reads it again and again, and hands each look to the view in sight."""
+
+import asyncio
+import contextlib
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from textual import on
+from textual.app import App
+
+from session.doors import launch
+from session.errors import NoSession, SessionError
+from session.paths import session_name, session_path
+from session.storage.reader import SessionReader
+from tui.controls import Ending, TrainerProcess
+from tui.dialogs.starting import Starting, State
+from tui.follower import Follower
+from tui.look import Choice, Look
+from tui.messages import LookAgain, Ready
+from tui.screens import Main
+from tui.widgets.statusline import StatusLine
+
+T = TypeVar("T")
+
+POLL_SECONDS = 0.5
+
+
+class Following(App[Ending]):
+    """The reading half of the app; keys and dialogs are :class:`tui.app.Wikitopics`'s."""
+
+    def __init__(
+        self,
+        open_reader: Callable[[Path], SessionReader],
+        path: Path,
+        choice: Choice,
+        trainer: TrainerProcess | None,
+    ) -> None:
+        """``trainer``: that of ``path``, where it has just been started."""
+        super().__init__()
+        self.path = path
+        self.choice = choice
+        self.latest: Look | None = None
+        self.frozen_at: float | None = None
+        """When the user asked to see no newer looks, by the monotonic clock."""
+        self._open_reader = open_reader
+        self._awaited = trainer
+        """A trainer of ours that has not yet got to the session."""
+        self._trouble = ""
+        self._wake = asyncio.Event()
+        self.follower = self._new_follower(path)
+
+    @property
+    def main(self) -> Main:
+        """The screen below all dialogs."""
+        main = self.screen_stack[0]
+        assert isinstance(main, Main)
+        return main
+
+    def begin_following(self) -> None:
+        """Read the session from now on; where there is none yet, wait for its trainer to make it."""
+        if self._awaited is not None and not self.path.exists():
+            self._wait_for_session(self._awaited)
+        self.run_worker(self._follow(), name="follow", exit_on_error=True)
+
+    def _new_follower(self, path: Path) -> Follower:
+        return Follower(lambda: self._open_reader(path))
+
+    async def ask(self, question: Callable[[SessionReader], T]) -> T:
+        """Put a question to the session's reader; it answers in its own thread."""
+        return await self.follower.ask(question)
+
+    def _wait_for_session(self, trainer: TrainerProcess) -> None:
+        """There is no session yet: show what its trainer says, until there is one or the user has enough."""
+
+        def state() -> State:
+            begun, code = self.path.exists(), trainer.poll()
+            if not begun and code not in (None, launch.UNREACHABLE):
+                self.exit("stop")  # what is wrong is told when the screen has closed
+            return begun, launch.last_words(self.path)
+
+        def answered(answer: str | None) -> None:
+            if answer == "begun":
+                self._wake.set()
+            else:
+                self.exit("demo" if answer == "demo" else "stop")
+
+        self.push_screen(Starting(state, sample=self.path != session_path("demo")), answered)
+
+    async def _follow(self) -> None:
+        while True:
+            follower = self.follower
+            try:
+                look = await follower.look((self.choice.metric,))
+            except SessionError as error:
+                if follower is self.follower:
+                    self._trouble = self._words_for(error)
+            else:
+                if follower is not self.follower:
+                    continue
+                if not self.is_running:
+                    return
+                self._trouble = ""
+                look = self._with_awaited(look)
+                changed = _applies(self.latest) != _applies(look)
+                self.latest = look
+                if changed:
+                    self.refresh_bindings()
+                if self.frozen_at is None:
+                    self.show()
+            self.show_status()
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+
+    def _words_for(self, error: SessionError) -> str:
+        """Why the session cannot be read, in few words: the line has no room for advice."""
+        if not isinstance(error, NoSession):
+            return str(error)
+        if self.latest is not None:
+            return "its file was removed or replaced"
+        return f"starting {session_name(self.path)} …" if self._awaited else str(error)
+
+    def _with_awaited(self, look: Look) -> Look:
+        """A trainer that was started a moment ago is starting, whatever the one before left behind."""
+        if look.status.running or (self._awaited is not None and self._awaited.poll() is not None):
+            self._awaited = None
+        return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
+
+    def show(self) -> None:
+        """Draw the newest look in the view in sight."""
+        if self.latest is not None and self.main.ready:
+            self.main.view.show(self.latest, self.choice)
+
+    @on(Ready)
+    def _view_ready(self) -> None:
+        if not gc.get_freeze_count():
+            # What was made up to the first frame stays to the end: searching it for garbage again and
+            # again would cost a twentieth of a second in the middle of a key press.
+            gc.freeze()
+        self.show()
+        self.show_status()
+        self.main.settle()
+
+    @on(LookAgain)
+    def _look_again(self) -> None:
+        self._wake.set()
+
+    async def action_view(self, index: int) -> None:
+        """Open a view, by its number."""
+        await self.main.open_view(index)
+        self.show()
+
+    async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
+        """Look at another session from now on."""
+        if path != self.path:
+            self.follower.close()
+            self.path, self._awaited = path, trainer
+            self.follower, self.latest = self._new_follower(path), None
+            self.choice.model, self.frozen_at = None, None
+        await self.action_view(0)
+        self._wake.set()
+
+    def show_status(self) -> None:
+        """Draw the status line: the newest state, also where the view is frozen."""
+        if not self.main.ready:
+            return
+        frozen = None if self.frozen_at is None else time.monotonic() - self.frozen_at
+        line = self.main.query_one(StatusLine)
+        line.ascii_only = self.choice.ascii_only
+        line.show(self.latest.status if self.latest else None, self._trouble, frozen)
+
+
+def _applies(look: Look | None) -> tuple[object, ...]:
+    """What decides which keys mean something."""
+    return (None,) if look is None else (look.status.running, len(look.models) > 1)
