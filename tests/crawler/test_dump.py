@@ -1,6 +1,7 @@
+"""Dumps: every wrapping, order, resuming, what is an article."""
+
 import asyncio
 import bz2
-import contextlib
 import gzip
 import io
 import lzma
@@ -8,82 +9,17 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
 
-from crawler import file_source, page_files
 from crawler.background import Background
-from crawler.dump_files import DumpFiles
-from crawler.errors import BadPosition, BadSource
 from crawler.file_source import BATCH_PAGES
 from crawler.page_files import page_hash
 from crawler.sources.dump import DumpSource
+from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
 
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
-
-HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
-<siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
-<namespace key="6">Datei</namespace>
-<namespace key="14">Kategorie</namespace></namespaces></siteinfo>
-"""
-FOOT = "</mediawiki>\n"
-
-
-def page(number: int, text: str | None = None, ns: int = 0, extra: str = "", model: str = "wikitext") -> str:
-    body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
-    return (
-        f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
-        f"    <revision><id>{number + 1000}</id><contributor><username>U</username><id>7</id></contributor>\n"
-        f'<model>{model}</model><text bytes="9" xml:space="preserve">{body}</text></revision>\n  </page>\n'
-    )
-
-
-def dump(numbers, head=HEAD, foot=FOOT) -> bytes:
-    return (head + "".join(page(number) for number in numbers) + foot).encode()
-
-
-def multistream(numbers, compress=bz2.compress, every=7) -> bytes:
-    numbers = list(numbers)
-    parts = [HEAD.encode()]
-    parts += ["".join(map(page, numbers[i : i + every])).encode() for i in range(0, len(numbers), every)]
-    return b"".join(map(compress, [*parts, FOOT.encode()]))
-
-
-WRAPPINGS = {
-    "dump.xml": lambda data: data,
-    "dump.xml.bz2": bz2.compress,
-    "dump.xml.gz": gzip.compress,
-    "dump.xml.xz": lzma.compress,
-    "dump.xml.zst": zstandard.compress,
-    "pieces.bz2": lambda data: b"".join(bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)),
-    "padded.xz": lambda data: lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4),
-    "wrong-name.bz2": gzip.compress,
-}
-
-
-async def collect(source, position=None, stop_after=None):
-    """(SourceInfo, batches) of a source, which is then closed."""
-    info = await source.open()
-    batches = []
-    async for batch in source.batches(position):
-        batches.append(batch)
-        if stop_after is not None and len(batches) >= stop_after:
-            break
-    await source.close()
-    return info, batches
-
-
-def ids(batches):
-    return [page.page_id for batch in batches for page in batch.pages]
-
-
-def write(path, data):
-    path.write_bytes(data)
-    return str(path)
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)
@@ -210,179 +146,6 @@ async def test_the_last_revision_of_a_history_counts(tmp_path):
     assert [(page.revision_id, page.text) for page in batches[0].pages] == [(99, "newer")]
 
 
-@pytest.mark.parametrize("name", ["dump.xml", "dump.xml.bz2", "dump.xml.gz", "dump.xml.xz", "dump.xml.zst"])
-@pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
-async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share):
-    texts = [os.urandom(150).hex() for _ in range(4000)]
-    whole = (HEAD + "".join(page(i + 1, text=text) for i, text in enumerate(texts)) + FOOT).encode()
-    packed = WRAPPINGS[name](whole)
-    path = write(tmp_path / name, packed[: int(len(packed) * share)])
-    source = DumpSource([path], held_out=0)
-    if name == "dump.xml.bz2" and share == 0.3:
-        # bzip2 gives nothing of a block that is not whole.
-        with pytest.raises(BadSource, match="before its first page"):
-            await collect(source)
-        return
-    _, batches = await collect(source)
-    found = ids(batches)
-    assert found == list(range(1, len(found) + 1))
-    assert 0 < len(found) <= 4000
-    [error] = source.activity.errors
-    assert name in error.text
-    assert "left out" in error.text
-
-
-async def test_a_damaged_dump_gives_what_comes_before(tmp_path):
-    damaged = bytearray(multistream(range(1, 400)))
-    damaged[len(damaged) // 2] ^= 0xFF
-    source = DumpSource([write(tmp_path / "d.bz2", bytes(damaged))], held_out=0)
-    _, batches = await collect(source)
-    assert 100 < len(ids(batches)) < 300
-    assert "damaged" in source.activity.errors[0].text
-    broken = dump(range(1, 90)).replace(b"<title>Title 60</title>", b"<title>Title 60</tit>")
-    source = DumpSource([write(tmp_path / "d.xml", broken)], held_out=0)
-    _, batches = await collect(source)
-    assert ids(batches) == list(range(1, 60))
-    assert "broken XML" in source.activity.errors[0].text
-
-
-BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>"
-
-
-@pytest.mark.parametrize("name", WRAPPINGS)
-@pytest.mark.parametrize("size", [3, 7, 60])
-async def test_a_dump_cut_before_its_first_page_is_none(tmp_path, name, size):
-    path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 50)))[:size])
-    with pytest.raises(BadSource) as caught:
-        await collect(DumpSource([path], held_out=0))
-    assert name in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "encoding", ["rot13", "idna", "utf-7", "unicode_escape", "punycode", "hex", "utf-16", "x" * 5000]
-)
-@pytest.mark.parametrize("resuming", [False, True])
-async def test_only_utf_8_is_a_dump(tmp_path, encoding, resuming):
-    data = f"<?xml version='1.0' encoding='{encoding}'?>".encode() + dump(range(1, 9))
-    with pytest.raises(BadSource, match="not UTF-8") as caught:
-        await collect(DumpSource([write(tmp_path / "d.xml", data)], resuming=resuming))
-    assert len(str(caught.value)) < 300
-    fine = b"<?xml version='1.0' encoding='utf-8'?>" + dump(range(1, 9))
-    _, batches = await collect(DumpSource([write(tmp_path / "d.xml", fine)]))
-    assert len(ids(batches)) == 8
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "<x>" * 100,
-        "".join(f"<x{i}/>" for i in range(2000)),
-        "<" + "x" * 1000 + "/>",
-        "<x " + " ".join(f"a{i}='1'" for i in range(2000)) + "/>",
-        "<x a='" + "y" * (40 << 20),
-        "<!--" + "y" * (40 << 20),
-        "<?y " + "y" * (40 << 20),
-        "y" * (40 << 20),
-    ],
-    ids=["nested", "kinds", "long name", "attributes", "attribute", "comment", "instruction", "text"],
-)
-@pytest.mark.parametrize("at_the_start", [True, False])
-async def test_xml_that_grows_without_bound_ends_the_reading(tmp_path, hostile, at_the_start):
-    """What the parser would have to keep is bounded, and so is reading on without a page."""
-    begin = HEAD if at_the_start else HEAD + page(1) + page(2)
-    path = write(tmp_path / "d.xml.gz", gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1))
-    source = DumpSource([path], held_out=0)
-    if at_the_start:
-        with pytest.raises(BadSource, match="not a MediaWiki dump"):
-            await collect(source)
-    else:
-        _, batches = await collect(source)
-        assert ids(batches) == [1, 2]
-        assert "broken XML" in source.activity.errors[0].text
-
-
-async def test_pages_beyond_mediawikis_own_bounds_are_skipped(tmp_path):
-    large = [page(1, text="x" * (2 << 20)), page(2, text="x" * (2 << 20) + "y"), page(3, text="€" * 700_000)]
-    titles = ["é" * 127 + "x", "é" * 128, "x" * 3_000_000]
-    named = [page(4 + i).replace(f"Title {4 + i}", title) for i, title in enumerate(titles)]
-    path = write(tmp_path / "d.xml", (HEAD + "".join(large + named) + page(7) + FOOT).encode())
-    _, batches = await collect(DumpSource([path], held_out=0))
-    assert ids(batches) == [1, 4, 7]
-    assert sum((Counter(batch.skips) for batch in batches), Counter()) == {"too large": 4}
-
-
-async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, monkeypatch):
-    """Those held out are read again where their texts would be too much to keep."""
-    monkeypatch.setattr(page_files, "_MOST_KEPT", 100_000)
-    monkeypatch.setattr(file_source, "BATCH_CHARACTERS", 100_000)
-    texts = {n: os.urandom(20_000).hex() for n in range(1, 61)}
-    whole = (HEAD + "".join(page(n, text=text) for n, text in texts.items()) + FOOT).encode()
-    for name in ("d.xml", "d.xml.gz"):
-        path = write(tmp_path / name, WRAPPINGS["dump" + name[1:]](whole))
-        _, batches = await collect(DumpSource([path], held_out=10))
-        found = [p for batch in batches for p in batch.pages]
-        assert {p.page_id: p.text for p in found} == texts
-        assert len(found) == 60
-        assert [p.page_id for p in found][:30] == sorted(texts, key=page_hash)[:30]
-        assert max(len(batch.pages) for batch in batches) == 3
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"", "nothing in it"),
-        (b"hello", "not a MediaWiki dump"),
-        (b"<html><body>404</body></html>", "begins with <html>"),
-        (b"\x00" * 5000, "not a MediaWiki dump"),
-        (os.urandom(2000), "not a MediaWiki dump"),
-        (b"7z\xbc\xaf\x27\x1c" + bytes(99), "7z is not supported"),
-        (bz2.compress(b"no xml"), "not a MediaWiki dump"),
-        (
-            (BOMB + HEAD + page(1, text="x").replace(">x<", ">&b;<") + FOOT).encode(),
-            "a document type of its own",
-        ),
-        (
-            b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + HEAD.encode() + b"&x;</mediawiki>",
-            "not a MediaWiki dump",
-        ),
-    ],
-)
-async def test_what_is_no_dump_is_refused_in_one_line(tmp_path, data, reason):
-    path = write(tmp_path / "thing.xml", data)
-    with pytest.raises(BadSource, match=reason) as caught:
-        await collect(DumpSource([path]))
-    assert "\n" not in str(caught.value)
-    assert "thing.xml" in str(caught.value)
-
-
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(BadSource, match="no such file"):
-        DumpSource([str(tmp_path / "absent.xml")])
-    with pytest.raises(BadSource, match="a folder"):
-        DumpSource([str(tmp_path)])
-
-
-async def test_a_dump_that_changed_is_not_resumed(tmp_path):
-    path = write(tmp_path / "d.xml", dump(range(1, 200)))
-    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
-    write(tmp_path / "d.xml", dump(range(1, 100)))
-    with pytest.raises(BadSource, match="has changed"):
-        await collect(DumpSource([path], held_out=0, resuming=True), batches[0].position)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"offset": "x"}, {"offset": None}, {"skip": -1}, {"file": 1}, {"read": 1.5}, {"first": 2**70}],
-    ids=str,
-)
-async def test_a_damaged_position_is_one_line(tmp_path, wrong):
-    path = write(tmp_path / "d.xml", dump(range(1, 200)))
-    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
-    with pytest.raises(BadPosition, match="damaged") as caught:
-        await collect(DumpSource([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
-    assert caught.value.exit_code == 5
-
-
 async def test_dumps_one_behind_the_other_in_one_file(tmp_path):
     path = write(tmp_path / "both.xml", dump(range(1, 50)) + dump(range(50, 120)))
     _, batches = await collect(DumpSource([path], held_out=0))
@@ -417,17 +180,6 @@ async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
     await source.close()
 
 
-async def test_an_error_in_the_background_reaches_the_reader():
-    def items():
-        yield 1
-        raise OSError("gone")
-
-    reading = Background(items).run()
-    assert await anext(reading) == 1
-    with pytest.raises(OSError, match="gone"):
-        await anext(reading)
-
-
 async def test_the_background_reads_only_a_little_ahead():
     made = []
 
@@ -441,18 +193,6 @@ async def test_the_background_reads_only_a_little_ahead():
         assert len(made) <= item + 5
         if item == 20:
             break
-
-
-@given(st.binary(max_size=3000), st.integers(0, 4000), st.sampled_from(list(WRAPPINGS.values())))
-def test_arbitrary_damage_gives_articles_or_one_clear_error(tmp_path_factory, noise, at, wrap):
-    data = wrap(dump(range(1, 30)))
-    path = tmp_path_factory.getbasetemp() / "noise"
-    path.write_bytes(data[:at] + noise + data[at + len(noise) // 2 :])
-    found: list[int] = []
-    with contextlib.suppress(BadSource):
-        for entry in DumpFiles([str(path)], lambda message: None).read():
-            found += [entry.page.page_id] if entry.page else []
-    assert len(found) <= 60
 
 
 @pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")

@@ -1,0 +1,68 @@
+"""Small dumps, wrapped in every way, and what a source makes of them."""
+
+import bz2
+import gzip
+import lzma
+from xml.sax.saxutils import escape
+
+import zstandard
+
+HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
+<siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
+<namespace key="6">Datei</namespace>
+<namespace key="14">Kategorie</namespace></namespaces></siteinfo>
+"""
+FOOT = "</mediawiki>\n"
+
+
+def page(number: int, text: str | None = None, ns: int = 0, extra: str = "", model: str = "wikitext") -> str:
+    body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
+    return (
+        f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
+        f"    <revision><id>{number + 1000}</id><contributor><username>U</username><id>7</id></contributor>\n"
+        f'<model>{model}</model><text bytes="9" xml:space="preserve">{body}</text></revision>\n  </page>\n'
+    )
+
+
+def dump(numbers, head=HEAD, foot=FOOT) -> bytes:
+    return (head + "".join(page(number) for number in numbers) + foot).encode()
+
+
+def multistream(numbers, compress=bz2.compress, every=7) -> bytes:
+    numbers = list(numbers)
+    parts = [HEAD.encode()]
+    parts += ["".join(map(page, numbers[i : i + every])).encode() for i in range(0, len(numbers), every)]
+    return b"".join(map(compress, [*parts, FOOT.encode()]))
+
+
+WRAPPINGS = {
+    "dump.xml": lambda data: data,
+    "dump.xml.bz2": bz2.compress,
+    "dump.xml.gz": gzip.compress,
+    "dump.xml.xz": lzma.compress,
+    "dump.xml.zst": zstandard.compress,
+    "pieces.bz2": lambda data: b"".join(bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)),
+    "padded.xz": lambda data: lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4),
+    "wrong-name.bz2": gzip.compress,
+}
+
+
+async def collect(source, position=None, stop_after=None):
+    """(SourceInfo, batches) of a source, which is then closed."""
+    info = await source.open()
+    batches = []
+    async for batch in source.batches(position):
+        batches.append(batch)
+        if stop_after is not None and len(batches) >= stop_after:
+            break
+    await source.close()
+    return info, batches
+
+
+def ids(batches):
+    return [page.page_id for batch in batches for page in batch.pages]
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return str(path)

@@ -1,0 +1,122 @@
+"""What holds in every view: sizes, keys, the clipboard, colours."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import seeing
+
+Opener = Callable[..., Any]
+
+
+async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        for key in "123456":
+            await pilot.press(key)
+            for size in ((40, 12), (300, 100), (80, 24)):
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+            assert len(seeing.lines(app)) == 24
+
+
+async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: Path, tmp_path: Path) -> None:
+    """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        seen_keys, done = set(), set()
+        for view in "123456":
+            await pilot.press(view)
+            await pilot.pause()
+            bar = app.screen_stack[0].query_one("#keys")
+            hints = [hint for hint in bar._keys if "leave" not in hint.action]
+            for hint in hints:
+                if hint.action in done:
+                    continue
+                done.add(hint.action)
+                seen_keys.add(hint.label)
+                await app.run_action(hint.action)
+                await pilot.pause()
+                if len(app.screen_stack) > 1 or hint.label == "Find":
+                    await pilot.press("escape")
+            await pilot.press("0")
+        assert {
+            "Freeze",
+            "Crosshair",
+            "Log x",
+            "Axis",
+            "Max",
+            "Find",
+            "Help",
+            "Zoom",
+            "Metric",
+            "Export",
+            "Copy",
+            "New session",
+            "History",
+            "Reset",
+            "Log y",
+            "Model",
+            "Pause",
+        } <= seen_keys
+
+
+async def test_a_click_on_the_bar_is_its_key(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await seeing.until(pilot, "2 Topics")
+        line = seeing.lines(app)[-1]
+        await pilot.click("#keys", offset=(line.index("Articles"), 0))
+        await seeing.until(pilot, "Articles read, newest first")
+
+
+async def test_copying_uses_the_terminal_s_clipboard(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("c")
+        assert app.clipboard.startswith("film actor")
+        await pilot.press("5")
+        await seeing.until(pilot, "saved at")
+        await pilot.press("c")
+        assert "saved at 12,288 articles" in app.clipboard
+
+
+@pytest.mark.parametrize(
+    "theme", ["wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"]
+)
+async def test_themes(open_app: Opener, live: Path, theme: str) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        app.theme = theme
+        await pilot.pause()
+        assert "lda 1,3" in await seeing.until(pilot, "film actor")
+
+
+async def test_no_color_leaves_no_colour(
+    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        for strip in app.screen._compositor.render_strips(app.screen.size):
+            for segment in strip:
+                colour = segment.style.color if segment.style else None
+                if colour is not None and colour.triplet is not None:
+                    assert len(set(colour.triplet)) == 1, (segment.text, colour)
+
+
+async def test_plain_ascii(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        app.action_ascii()
+        await pilot.pause(0.2)
+        for line in seeing.lines(app):
+            strange = {ch for ch in line if not ch.isascii()} - set("āōä日本の鉄道駅一覧")
+            assert not strange, line

@@ -1,0 +1,94 @@
+"""A session file that is slow, or cannot be read any more."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+
+Opener = Callable[..., Any]
+
+
+async def test_the_screen_answers_while_the_file_is_slow(
+    open_app: Opener, live: Path, monkeypatch: Any
+) -> None:
+    from session.storage.reader import SessionReader
+
+    reading, answered, waits = threading.Event(), threading.Event(), []
+    real = SessionReader.status
+
+    def slow(self: SessionReader) -> Any:
+        reading.set()
+        waits.append(answered.wait(60))
+        return real(self)
+
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        monkeypatch.setattr(SessionReader, "status", slow)
+        while not reading.is_set():
+            await pilot.pause(0.05)
+        try:
+            await pilot.press("5", "1", "x")
+            assert "? Help" in seeing.text(app)
+        finally:
+            answered.set()
+    assert all(waits), "keys do not wait for the file"
+
+
+async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
+    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from session.errors import SessionError
+    from session.storage.reader import SessionReader
+
+    asked = 0
+    real = SessionReader.find_articles
+
+    def locked_once(self: SessionReader, text: str, limit: int = 50) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise SessionError("the session is locked")
+        return real(self, text, limit)
+
+    monkeypatch.setattr(SessionReader, "find_articles", locked_once)
+    app = open_app(live)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("3")
+        await seeing.until(pilot, "Bauhaus")
+        app.screen.view.find("Unix")
+        await seeing.until(pilot, "1 article with “Unix” in the title")
+
+
+async def test_a_file_that_cannot_be_read_any_more_is_named(
+    open_app: Opener, live: Path, monkeypatch: Any
+) -> None:
+    from session.errors import SessionError
+    from session.storage.reader import SessionReader
+
+    def gone(self: SessionReader) -> Any:
+        raise SessionError("disk I/O error [/x]")
+
+    app = open_app(live)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        monkeypatch.setattr(SessionReader, "status", gone)
+        await seeing.until(pilot, "cannot read the session: disk I/O error [/x]")
+
+
+async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, tmp_path: Path) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
+    app = open_app(path)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await seeing.until(pilot, "FINISHED")
+        path.unlink()
+        seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
+        assert "FINISHED" not in seen
+        canned.build(path, canned.Recipe(state="stopped", articles=5_000, restarts=()))
+        seen = await seeing.until(pilot, "STOPPED")
+        assert "5,000 articles" in seen
+        assert "cannot read" not in seen
