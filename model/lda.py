@@ -290,9 +290,7 @@ class OnlineLDA(OnlineModel):
             self._update_alpha(statistics, rho)
         if self._learn_eta:
             self._update_eta(len(words.ids), rho)
-        self._updates += 1
-        self._seen += batch.D
-        self._rho = rho
+        self._note_step(batch.D, rho)
         return proportions(gamma + (self.alpha - alpha).astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:

@@ -25,8 +25,9 @@ class OnlineModel(ABC):
     """A topic model that learns from minibatches, whose state can be kept at any time between two of them.
 
     A subclass is one kind of model. It describes itself by the class attributes, implements the abstract
-    methods, and lists in `entries` what its state holds beside the entries here; `model.check_model` tells
-    whether it keeps the promises. K topics, W words of the vocabulary.
+    methods, and lists in `entries` what its state holds beside the entries here. It draws random numbers from
+    `_random` alone, whose state is kept, and ends each step of `learn` with `_note_step`. `model.check_model`
+    tells whether it keeps the promises. K topics, W words of the vocabulary.
     """
 
     kind: ClassVar[str]
@@ -176,6 +177,12 @@ class OnlineModel(ABC):
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
         """What only this kind can measure on held-out documents, as `metrics` names it; changes nothing."""
         return {}
+
+    def _note_step(self, documents: int, rho: float) -> None:
+        """Count a step of `learn` on a minibatch of so many documents, with step size rho."""
+        self._updates += 1
+        self._seen += documents
+        self._rho = rho
 
     # How it is kept
 

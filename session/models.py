@@ -43,7 +43,12 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
 
 
 def _kind(name: str) -> type[OnlineModel]:
+    if name not in kinds.names():
+        raise SessionError(
+            f"no installed package brings the kind of model {name!r}: install the one that did when this "
+            "session began"
+        )
     try:
         return kinds.load(name)
     except KindError as error:
-        raise SessionError(f"{error}; a session made with it needs the package that brings it") from None
+        raise SessionError(str(error)) from None

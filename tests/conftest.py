@@ -3,8 +3,10 @@
 Nothing of the user's own settings, and no session of theirs, is touched.
 """
 
+import functools
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from tests import packages
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -131,7 +135,8 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in a process of its own."""
 
     def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, "PYTHONPATH": path}
         return subprocess.Popen(
             [sys.executable, "-m", "wikitopics", *map(str, arguments)],
             **{
@@ -150,24 +155,64 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Installs a package of one module: ``install(source, group, name="module:Class", …)``."""
 
-    from session import sources
-
     def put(source: str, group: str, *, package: str = "", **points: str) -> None:
-        sources.described.cache_clear()
         module = package or next(iter(points.values())).partition(":")[0]
-        folder = tmp_path / f"site-{module}"
-        info = folder / f"{module}-1.0.dist-info"
-        info.mkdir(parents=True)
-        (folder / f"{module}.py").write_text(source)
-        name = module.replace("_", "-")
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        lines = [f"{name} = {value}" for name, value in points.items()]
-        (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
-        monkeypatch.syspath_prepend(folder)
-        monkeypatch.setitem(sys.modules, module, None)  # so that it is forgotten at the end
-        monkeypatch.delitem(sys.modules, module)
+        site = tmp_path / f"site-{module}"
+        packages.by_hand(site, module.replace("_", "-"), module, source, {group: points})
+        packages.Package(module, site).install(monkeypatch)
 
     return put
+
+
+@pytest.fixture(scope="session")
+def documented(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], packages.Package]:
+    """The package of a section of docs/extending.md, made once; a test puts it on its path by `install`."""
+    return functools.cache(lambda title: packages.from_document(title, tmp_path_factory.mktemp("documented")))
+
+
+@pytest.fixture
+def unigrams(
+    documented: Callable[[str], packages.Package], monkeypatch: pytest.MonkeyPatch
+) -> packages.Package:
+    """Somebody else's model, installed."""
+    package = documented("A model of your own")
+    package.install(monkeypatch)
+    return package
+
+
+@pytest.fixture(scope="session")
+def raced(
+    documented: Callable[[str], packages.Package], corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The race of docs/extending.md over the corpus, run once."""
+    path = tmp_path_factory.mktemp("raced") / "race.db"
+    (race,) = packages.commands(packages.section("A model of your own"))
+    small = [
+        *corpus.options(),
+        "--batch-size",
+        "64",
+        "--held-out",
+        "40",
+        "--seed",
+        "3",
+        "--session",
+        str(path),
+    ]
+    site = documented("A model of your own").site
+    subprocess.run(
+        [sys.executable, "-m", "wikitopics", *race, *small],
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
+        timeout=100,
+    )
+    return path
+
+
+@pytest.fixture
+def race(raced: Path, unigrams: packages.Package, home: Path) -> Path:
+    """The session `default` of that race, finished."""
+    home.mkdir(exist_ok=True)
+    return Path(shutil.copy(raced, home / "default.db"))
 
 
 @pytest.fixture
@@ -273,16 +318,12 @@ def trainer_of(
     )
 
     async def run(
-        source: Any,
-        limits: Any = None,
-        meanwhile: Any = None,
-        report: Any = lambda _: None,
-        articles: int | None = None,
+        source: Any, limits: Any = None, meanwhile: Any = None, report: Any = lambda _: None
     ) -> str:
         limits = limits or Limits()
         with trainer_lock(path):
             store = SessionWriter(path)
-            trainer = Stream(store, article_limit=articles, threads=1)
+            trainer = Stream(store, article_limit=limits.articles, threads=1)
             feed = CrawledBlocks(source, INFO, corpus.words)
             one = Run(path, store, trainer, feed, limits, report, lambda _: None)
             try:

@@ -6,6 +6,9 @@ import sys
 import pytest
 
 from model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
+from tests import packages
+
+UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 
 
 def test_the_built_in_kinds():
@@ -22,16 +25,12 @@ def test_an_unknown_kind_is_one_line(name, says):
 
 
 def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
-    install(
-        "from tests.model.unigrams import MixtureOfUnigrams",
-        "wikitopics.models",
-        unigrams="foreign_models:MixtureOfUnigrams",
-    )
+    install(UNIGRAMS, "wikitopics.models", unigrams="foreign_models:MixtureOfUnigrams")
     assert kinds.names() == ("lda", "scvb0", "hdp", "unigrams")
     assert kinds.load("lda") is OnlineLDA
     assert "foreign_models" not in sys.modules
     kind = kinds.load("unigrams")
-    assert kind.label == "mixture of unigrams"
+    assert kind.label.startswith("mixture of unigrams")
     assert kind.create(3, 10, 100, {"eta": 0.5}).eta == 0.5
 
 
@@ -63,10 +62,7 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
             "from model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",
         ),
-        (
-            "from tests.model.unigrams import MixtureOfUnigrams\nclass Kind(MixtureOfUnigrams): pass",
-            "calls itself 'unigrams'",
-        ),
+        (UNIGRAMS + "Kind = MixtureOfUnigrams", "calls itself 'unigrams'"),
     ],
 )
 def test_a_kind_that_does_not_work_is_one_line(install, source, says):

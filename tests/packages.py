@@ -1,0 +1,116 @@
+"""Packages of somebody else's: the examples of docs/extending.md, each installed in a folder of its own."""
+
+import importlib
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
+TEXT = DOCUMENT.read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """The part of the document under this heading of the second level."""
+    return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def blocks(text: str, language: str = "") -> list[str]:
+    """Its fenced blocks of one language that are not named as files."""
+    return re.findall(rf"(?<!`)\n\n```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def files(text: str) -> dict[str, str]:
+    """The fenced blocks below a file's name, by that name."""
+    found = re.findall(r"^`([\w.-]+)`\n\n```\w+\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return dict(found)
+
+
+def module_of(title: str) -> dict[str, Any]:
+    """What the one module of a section defines."""
+    (source,) = (text for name, text in files(section(title)).items() if name.endswith(".py"))
+    names: dict[str, Any] = {"__name__": "extending"}
+    exec(compile(source, str(DOCUMENT), "exec"), names)
+    return names
+
+
+def commands(text: str) -> list[list[str]]:
+    """What its lines `wikitopics …` have behind the program's name."""
+    return [
+        shlex.split(line)[1:]
+        for block in blocks(text)
+        for line in block.splitlines()
+        if line.startswith("wikitopics ")
+    ]
+
+
+@dataclass(frozen=True)
+class Package:
+    """One that is installed in the folder `site`, which no test has on its path until it says so."""
+
+    module: str
+    site: Path
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Put it on the path, also of processes that are started from here."""
+        monkeypatch.syspath_prepend(self.site)
+        monkeypatch.setenv("PYTHONPATH", str(self.site), prepend=os.pathsep)
+        self._forget(monkeypatch)
+
+    def uninstall(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Take it off the path again."""
+        folders = os.environ["PYTHONPATH"].split(os.pathsep)
+        monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder != str(self.site)])
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(set(folders) - {str(self.site)}))
+        self._forget(monkeypatch)
+
+    def _forget(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What was imported of it, and what was found out about it."""
+        from session import sources
+
+        sources.described.cache_clear()
+        importlib.invalidate_caches()
+        monkeypatch.setitem(sys.modules, self.module, None)  # so that it is forgotten at the end too
+        monkeypatch.delitem(sys.modules, self.module)
+
+
+def from_document(title: str, folder: Path) -> Package:
+    """The package of a section of the document, installed beneath ``folder``."""
+    package, site = folder / "package", folder / "site"
+    package.mkdir(parents=True)
+    for name, text in files(section(title)).items():
+        (package / name).write_text(text, encoding="utf-8")
+    (module,) = package.glob("*.py")
+    if importlib.util.find_spec("pip") and importlib.util.find_spec("hatchling"):
+        offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, package]
+        subprocess.run(command, check=True, timeout=100)
+    else:
+        project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        by_hand(
+            site, project["name"], module.stem, module.read_text(encoding="utf-8"), project["entry-points"]
+        )
+    return Package(module.stem, site)
+
+
+def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str, Mapping[str, str]]) -> None:
+    """Install a package of one module without pip; ``points``: its entry points by group."""
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / f"{module}.py").write_text(source, encoding="utf-8")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [
+        line
+        for group, values in points.items()
+        for line in (f"[{group}]", *(f"{point} = {value}" for point, value in values.items()), "")
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))

@@ -1,0 +1,42 @@
+"""A model of somebody else's package on the screen, while the package is there and when it is gone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import seeing
+
+from tests.packages import Package
+from tui.chart.chart import Chart
+
+Opener = Callable[..., Any]
+
+
+async def look(app: Any, metric: str) -> None:
+    """Walk through the views, and through the chart's metrics to the one with this title."""
+    async with app.run_test(size=(140, 45)) as pilot:
+        await seeing.until(pilot, "unigrams 4")  # the last perplexity, at the end of its curve
+        assert [series.name for series in app.screen.query_one(Chart).drawing.series] == ["unigrams", "lda"]
+        for _ in range(20):
+            if metric in seeing.text(app):
+                break
+            await pilot.press("v")
+            await pilot.pause(0.1)
+        await seeing.until(pilot, metric)
+        await seeing.until(pilot, "unigrams 0.")
+        await pilot.press("2")
+        await seeing.until(pilot, "20 topics · unigrams")
+        await pilot.press("3")
+        await seeing.until(pilot, "document 698")
+
+
+async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
+    await look(open_app(race), "Share of the main topic, mean of 40 held-out articles")
+
+
+async def test_it_is_shown_without_its_package(
+    open_app: Opener, race: Path, unigrams: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unigrams.uninstall(monkeypatch)
+    await look(open_app(race), "Certainty")

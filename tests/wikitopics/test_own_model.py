@@ -1,0 +1,237 @@
+"""A model of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
+
+import json
+import signal
+import sys
+import time
+from importlib.metadata import entry_points
+
+import numpy as np
+import pytest
+
+import wikitopics as wt
+from session.errors import NoSession
+from session.storage.reader import SessionReader
+from tests import packages
+
+SECTION = packages.section("A model of your own")
+(RACE,) = packages.commands(SECTION)
+SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
+
+
+def test_it_is_what_pip_makes_of_the_document(unigrams):
+    (point,) = entry_points(group="wikitopics.models")
+    assert (point.name, point.dist.name) == ("unigrams", "wikitopics-unigrams")
+    assert issubclass(point.load(), wt.OnlineModel)
+    for line in packages.files(SECTION)["wikitopics_unigrams.py"].splitlines():
+        assert len(line) <= 110
+
+
+def test_it_is_checked_as_the_document_says(unigrams):
+    (check,) = packages.blocks(SECTION, "python")
+    exec(check, {})
+
+
+def test_it_is_imported_only_when_it_is_named(unigrams, cli, corpus):
+    assert "'unigrams'?" in cli("train", "--model", "unigram").err
+    assert cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code == 0
+    assert cli("status").code == 0
+    assert unigrams.module not in sys.modules
+
+
+def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
+    models = {one["name"]: one for one in json.loads(cli("status", "--json").out)["models"]}
+    assert {name: (one["kind"], one["topics"]) for name, one in models.items()} == {
+        "unigrams": ("unigrams", 20),
+        "lda": ("lda", 20),
+    }
+    assert models["unigrams"]["updates"] == models["lda"]["updates"] > 5
+    for one in models.values():
+        assert 10 < one["perplexity"] < 60  # of 60 words
+    points = {name: [m for m in wt.open().metrics(name) if m.metric == "perplexity"] for name in models}
+    assert [m.tokens for m in points["unigrams"]] == [m.tokens for m in points["lda"]]
+
+
+def test_every_command_answers_for_it(race, cli, tmp_path):
+    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    topics = json.loads(cli("topics", "--json", "--top", 50).out)
+    assert len(topics) == 20
+    words = [word["word"] for word in topics[0]["words"]]
+    assert len(words) == 50
+    articles = json.loads(cli("articles", "--topic", topics[0]["topic"], "--json").out)
+    assert articles[0]["proportion"] > 0.9
+    (tmp_path / "text").write_text(" ".join(words[:9]))
+    (inferred,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
+    assert np.argmax(inferred["proportions"]) == topics[0]["topic"]
+
+
+@pytest.mark.parametrize("what", ["topics", "history", "metrics", "articles"])
+def test_every_table_has_it(race, cli, what):
+    rows = cli("export", what).out.splitlines()
+    column = rows[0].split(",").index("model")
+    assert {row.split(",")[column] for row in rows[1:]} == {"unigrams", "lda"}
+    assert {row["model"] for row in json.loads(cli("export", what, "--format", "json").out)} == {
+        "unigrams",
+        "lda",
+    }
+
+
+def test_its_own_metric_is_exported(race, cli):
+    rows = [row.split(",") for row in cli("export", "metrics").out.splitlines()]
+    values = [float(row[-1]) for row in rows if row[4] == "certainty"]
+    assert {row[0] for row in rows if row[4] == "certainty"} == {"unigrams"}
+    assert 0 < values[0] <= values[-1] <= 1
+
+
+def test_it_leaves_as_arrays(race, cli, tmp_path):
+    assert cli("export", "model", "-o", tmp_path / "model.npz").code == 0
+    with np.load(tmp_path / "model.npz") as arrays:
+        assert arrays["topic_word"].shape == (20, 60)
+        np.testing.assert_allclose(arrays["topic_word"].sum(axis=1), 1, 1e-5)
+
+
+def test_python_has_it(race):
+    session = wt.open()
+    model = session.model()
+    assert (type(model).__name__, model.decay) == ("MixtureOfUnigrams", 0.7)
+    assert len(session.topics()) == 20
+    theta = session.infer(["aaa aab aac", "and of"])
+    np.testing.assert_allclose(theta[1], model.document_prior() / model.document_prior().sum(), 1e-4)
+    before = model.updates
+    model.learn(wt.Minibatch([0, 2], [1, 2], [1, 1]))
+    assert model.updates == before + 1
+    assert session.model().updates == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--model", "unigrams:topics=20,decay=0.8", "--model", "lda:topics=20"], "--model"),
+        (["--model", "unigrams:topics=20,decay=0.7"], "--model"),
+        (["--topics", 21], "--topics"),
+        (["--eta", 0.2], "--eta"),
+    ],
+)
+def test_other_options_than_the_sessions_are_refused(race, cli, one_line, arguments, says):
+    one_line(cli("train", *arguments), 2, says)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("unigrams:decay=0.3", "decay must be a number from 0.5 to 1"),
+        ("unigrams:kappa=0.7", "'kappa' is no setting of unigrams"),
+        ("unigrams:topics=0", "topics must be"),
+    ],
+)
+def test_options_that_it_does_not_take_are_refused(unigrams, cli, one_line, spec, says):
+    one_line(cli("train", "--model", spec), 2, spec, says)
+
+
+@pytest.mark.timeout(300)
+def test_stops_leave_no_trace(unigrams, spawn, cli, corpus_of, states, assert_same_states, home):
+    corpus = corpus_of(6000)
+    arguments = [*RACE, *corpus.options(), *SMALL]
+    assert cli(*arguments, "--session", "undisturbed").code == 0
+    stopped = 0
+    for number, sent in enumerate((signal.SIGKILL, signal.SIGTERM)):
+        trainer = spawn(*arguments)
+        wait_for_articles(home / "default.db", 1000 * number + 64, trainer)
+        trainer.send_signal(sent)
+        trainer.communicate(timeout=60)
+        with SessionReader(home / "default.db") as reader:
+            stopped += reader.status().articles < 5960
+    assert stopped == 2
+    assert cli(*arguments).code == 0
+    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+
+
+def wait_for_articles(path, articles, trainer):
+    """Return once the trainer has committed so many."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        assert trainer.poll() is None, trainer.communicate()
+        try:
+            with SessionReader(path) as reader:
+                if reader.status().articles >= articles:
+                    return
+        except NoSession:
+            pass
+        time.sleep(0.01)
+    raise AssertionError(f"{articles} articles were never trained")
+
+
+# Packages that do not work
+
+
+MODEL = "from model import OnlineModel\nclass Kind(OnlineModel):\n    kind = 'odd'\n    label = 'odd'\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("import no_such_library", "No module named 'no_such_library'"),
+        ("Kind = dict", "is not a subclass of model.OnlineModel"),
+        (MODEL, "lacks document_prior, infer, learn, topic_shares, topics"),
+        (MODEL.replace("'odd'", "'even'"), "lacks"),
+    ],
+)
+def test_one_that_is_broken_is_one_line(install, cli, one_line, source, says):
+    install(source, "wikitopics.models", odd="odd_models:Kind")
+    one_line(cli("train", "--model", "odd"), 2, "'odd'", "odd_models:Kind", says)
+
+
+def test_one_of_another_name_than_its_entry_point_is_one_line(unigrams, install, cli, one_line):
+    install("", "wikitopics.models", package="nothing", odd=f"{unigrams.module}:MixtureOfUnigrams")
+    one_line(cli("train", "--model", "odd"), 2, "'odd'", "calls itself 'unigrams'")
+
+
+def test_one_name_that_two_packages_bring_is_one_line(unigrams, install, cli, one_line):
+    install(MODEL, "wikitopics.models", unigrams="odd_models:Kind")
+    one_line(cli("train", "--model", "unigrams"), 2, "wikitopics-unigrams", "odd-models")
+
+
+def test_a_built_in_name_stays_ours(install, cli, corpus):
+    install("raise SystemExit('never imported')", "wikitopics.models", lda="odd_models:Kind")
+    assert cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code == 0
+
+
+# A session whose package is gone
+
+
+@pytest.fixture
+def left(race, unigrams, monkeypatch):
+    unigrams.uninstall(monkeypatch)
+    return race
+
+
+def test_training_on_needs_the_package(left, cli, one_line):
+    one_line(cli("train"), 1, "'unigrams'", "package")
+    one_line(cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is no kind of model")
+
+
+@pytest.mark.parametrize("command", ["infer", "export model -o model.npz", "topics --top 50"])
+def test_what_needs_the_model_itself_says_so(left, cli, one_line, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("aaa aab")
+    arguments = [*command.split(), "text"] if command == "infer" else command.split()
+    one_line(cli(*arguments), 1, "'unigrams'", "package")
+
+
+def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
+    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    assert len(json.loads(cli("topics", "--json").out)) == 20
+    assert cli("articles", "--topic", 0).code == 0
+    for what in ("topics", "history", "metrics", "articles"):
+        for form in ("csv", "json"):
+            exported = cli("export", what, "--format", form)
+            assert exported.code == 0, exported.err
+            assert "unigrams" in exported.out
+    assert "certainty" in cli("export", "metrics").out
+    assert cli("backup", tmp_path / "copy.db").code == 0
+    assert "default" in cli("sessions").out
+    session = wt.open()
+    assert len(session.topics()) == 20
+    assert session.model("lda").n_topics == 20
+    with pytest.raises(wt.SessionError, match="'unigrams'"):
+        session.model()
