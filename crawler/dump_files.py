@@ -65,10 +65,11 @@ class DumpFiles:
         """The size: a dump is written once, and replaced by another."""
         return {"size": self.size}
 
-    def check(self, mark: Mapping[str, int]) -> None:
-        """Raises BadSource where the dump has changed since ``mark`` was made."""
+    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
+        """The mark of the dump as it is now. Raises BadSource where that has changed."""
         if mark.get("size", self.size) != self.size:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
+        return self.mark()
 
     def first_reading(self) -> Iterator[Found]:
         """All articles."""

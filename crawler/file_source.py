@@ -103,7 +103,7 @@ class FileSource:
             yield from self._lap(position)
             return
         if position:
-            self.files.check(position)
+            position |= self.files.check(position)
         if "threshold" not in position:
             first = self._scan or self._choose(self._held_out, position.get("first"))
             self._scan = None

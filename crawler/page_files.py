@@ -57,8 +57,8 @@ class PageFiles(Protocol):
     def mark(self) -> dict[str, int]:
         """What shows later whether the files are still the same, once they have been read."""
 
-    def check(self, mark: Mapping[str, int]) -> None:
-        """Raises BadSource where the files have changed since ``mark`` was made."""
+    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
+        """The mark of the files as they are now. Raises BadSource where they have changed since ``mark``."""
 
 
 def page_hash(page_id: int) -> int:

@@ -18,6 +18,8 @@ Skip = Literal[
     "deleted or hidden",
     "no text",
     "no wikitext",
+    "not UTF-8",
+    "not JSON",
     "too large",
     "repeated",
     "damaged",
@@ -40,6 +42,8 @@ class Page:
     revision_id: int
     text: str
     markup: Markup
+    id: str | None = None
+    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
 
 
 @dataclass(frozen=True, slots=True)

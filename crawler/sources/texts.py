@@ -1,0 +1,32 @@
+"""People's own documents: JSON lines, tables, or plain texts, in the order of the files.
+
+Such files are often sorted, by date or by subject: the documents to hold out are chosen by
+:class:`crawler.file_source.FileSource`.
+"""
+
+from collections.abc import Sequence
+
+from crawler.file_source import FileSource
+from crawler.text_files import TextFiles
+
+
+class TextsSource(FileSource):
+    """The documents of ``paths``; ``column`` is the one that holds the text in tables.
+
+    Raises :class:`~crawler.errors.BadSource` at once for paths that are none to read documents from.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        column: str | None = None,
+        *,
+        held_out: int | None = None,
+        resuming: bool = False,
+    ) -> None:
+        super().__init__("texts", held_out=held_out, resuming=resuming)
+        self.files: TextFiles = TextFiles(paths, column, self.tell, lambda: self.closed)
+
+    def look(self) -> None:
+        """List the files. Raises BadSource for a folder without texts; the rest is seen as they are read."""
+        _ = self.files.count

@@ -1,0 +1,264 @@
+"""People's own documents: JSON lines, tables and plain texts, one file behind the other."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import BinaryIO
+
+from crawler.errors import BadSource
+from crawler.page_files import START, Found, Place
+from crawler.source import Page
+from crawler.text_folders import (
+    ONE_DOCUMENT,
+    TABLES,
+    TextFile,
+    check_paths,
+    fingerprint,
+    number_of,
+    printable,
+    text_files,
+)
+from crawler.text_ids import Repeats, SeenIds
+from crawler.text_lines import Contents, Lines, Stopped, open_regular
+from crawler.text_records import Bad, Document, Record, Table, json_lines, whole_file
+
+MOST_NAMED = 10
+"""Bad records are named up to here, the others only counted."""
+Tell = Callable[[str], None]
+
+
+def _silently(message: str) -> None:
+    """Tell nobody."""
+
+
+class TextFiles:
+    """The documents of ``paths``, numbered from 1 on in their order: a document's number is its page id.
+
+    Whatever cannot be read as a document has a number too. ``column`` is the one that holds the text in
+    tables. ``tell`` takes lines for people; ``stopped`` is asked now and then whether to end early. Raises
+    BadSource for paths that are none to read documents from, and later for files that change.
+    """
+
+    is_repeatable = True
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        column: str | None = None,
+        tell: Tell = _silently,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        check_paths(paths)
+        self.bytes_read = 0
+        self._paths = tuple(paths)
+        self._column = column
+        self._tell = tell
+        self._stopped = stopped
+        self._known: _Known | None = None
+
+    @property
+    def name(self) -> str:
+        """For people: the first path, and how many more."""
+        first = printable(os.path.basename(os.path.normpath(self._paths[0])))
+        return first if len(self._paths) == 1 else f"{first} and {len(self._paths) - 1} more"
+
+    @cached_property
+    def files(self) -> tuple[TextFile, ...]:
+        """All files, as they are when this is asked first."""
+        return text_files(self._paths, self._tell)
+
+    @property
+    def count(self) -> int:
+        """How many files there are."""
+        return len(self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together, as they are on disk."""
+        return sum(file.size for file in self.files)
+
+    def mark(self) -> dict[str, int]:
+        """What tells later whether a file has changed."""
+        known = self._known or self._read_through()
+        return self._listing() | {"content": known.content, "repeated": len(known.repeats)}
+
+    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
+        """The mark of the files as they are now. Raises BadSource, naming a file, where one has changed.
+
+        Files that only have other times than then, as copies have, are read through and compared.
+        """
+        listing = self._listing()
+        if any(listing[key] != mark.get(key) for key in ("files", "size")):
+            raise self._changed(mark)
+        if (listing != {key: mark.get(key) for key in listing} or mark.get("repeated")) and not self._known:
+            self._read_through()
+        if self._known and self._known.content != mark.get("content"):
+            raise self._changed(mark)
+        return listing
+
+    def _listing(self) -> dict[str, int]:
+        newest = max(file.modified for file in self.files)
+        return {"files": self.count, "size": self.size, "newest": newest, "listing": fingerprint(self.files)}
+
+    def _changed(self, mark: Mapping[str, int]) -> BadSource:
+        newest = max(self.files, key=lambda file: file.modified)
+        since = "since this session began: restore it, or start another --session"
+        if self.count != mark.get("files"):
+            return BadSource(
+                f"{self.name}: {self.count:,} files, no longer {mark.get('files', 0):,}: changed {since}"
+            )
+        if self.count == 1 or newest.modified > mark.get("newest", 0):
+            return BadSource(f"{printable(newest.path)} has changed {since}")
+        return BadSource(f"{self.name}: one of the files has changed {since}")
+
+    def _read_through(self) -> "_Known":
+        for _ in self.first_reading():
+            pass
+        if self._known is None:
+            raise BadSource(f"{self.name}: not read to its end")
+        return self._known
+
+    def first_reading(self, tell: Tell = _silently) -> Iterator[Found]:
+        """All documents from the start. Raises BadSource where there is none."""
+        seen, repeats, digest = SeenIds(), Repeats(), blake2b(digest_size=8)
+        first_bad: list[str] = []
+
+        def is_repeated(number: int, external_id: str) -> bool:
+            if seen.add(external_id):
+                return False
+            repeats.add(number)
+            return True
+
+        def tell_bad(message: str) -> None:
+            first_bad.append(message)
+            tell(message)
+
+        some = False
+        for found in self._read(START, is_repeated, _Naming(tell_bad), digest.update):
+            some = some or isinstance(found.page, Page)
+            yield found
+        if self._stopped():
+            return
+        if not some:
+            raise BadSource(f"{self.name}: no document in it" + (f" ({first_bad[0]})" if first_bad else ""))
+        self._known = _Known(number_of(digest.digest()), repeats)
+
+    def read(self, place: Place = START) -> Iterator[Found]:
+        """The documents behind ``place``, once the first reading is over or :meth:`check` has been passed."""
+        repeats = self._known.repeats if self._known else Repeats()
+        return self._read(place, lambda number, _: number in repeats, _Naming(self._tell), lambda _: None)
+
+    def _read(
+        self,
+        place: Place,
+        is_repeated: Callable[[int, str], bool],
+        naming: "_Naming",
+        digest: Callable[[bytes], object],
+    ) -> Iterator[Found]:
+        number = place.get("number", 0)
+        first = place.get("file", 0)
+        for index, file in enumerate(self.files[first:], first):
+            begin = place if index == first else START
+            try:
+                for record, offset, line in self._records(file, begin, digest):
+                    number += 1
+                    found = record.found
+                    if isinstance(found, Document) and found.id and is_repeated(number, found.id):
+                        found = Bad("repeated", f"the id {found.id[:100]!r} came before")
+                    here = {"file": index, "offset": offset, "line": line, "number": number}
+                    if isinstance(found, Bad):
+                        naming(file, record.line, found.why)
+                        yield Found(found.skip, here)
+                    else:
+                        yield Found(_page(file, record.line, number, found), here)
+            except Stopped:
+                return
+
+    def _records(
+        self, file: TextFile, begin: Place, digest: Callable[[bytes], object]
+    ) -> Iterator[tuple[Record, int, int]]:
+        """Each record with the place behind it: unpacked bytes and lines of the file."""
+        offset, line = begin.get("offset", 0), begin.get("line", 0)
+        if file.ending == ONE_DOCUMENT and offset:
+            return
+
+        def seen(data: bytes) -> None:
+            self.bytes_read += len(data)
+            digest(data)
+
+        try:
+            with _open(file) as opened:
+                contents = Contents(opened, file.path, offset, seen, self._stopped)
+                if file.ending == ONE_DOCUMENT:
+                    yield whole_file(contents), 1, 1
+                else:
+                    lines = Lines(contents, self._tell, printable(file.path), offset, line)
+                    for record in self._table(file, lines) if file.ending in TABLES else json_lines(lines):
+                        if isinstance(record.found, Document):
+                            contents.found()
+                        yield record, lines.offset, lines.number
+                while data := opened.read(1 << 20):  # what was not looked at belongs to the file too
+                    seen(data)
+                _check_same(file, opened)
+        except OSError as error:
+            why = f"cannot be read: {error.strerror or error}"
+            if file.ending != ONE_DOCUMENT:
+                raise BadSource(f"{printable(file.path)}: {why}") from None
+            yield Record(Bad("damaged", why), 1), 1, 1
+
+    def _table(self, file: TextFile, lines: Lines) -> Iterator[Record]:
+        name = printable(file.path)
+        if not lines.offset:
+            return Table(lines, file.ending, self._column, name).records(lines)
+        with _open(file) as opened:
+            start = Lines(Contents(opened, file.path, 0, lambda _: None, self._stopped), _silently, name)
+            return Table(start, file.ending, self._column, name).records(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a reading of all files has shown."""
+
+    content: int
+    """Hash of all bytes, below 2**63."""
+    repeats: Repeats
+
+
+class _Naming:
+    """Names the first bad records to people."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._named = 0
+
+    def __call__(self, file: TextFile, line: int, why: str) -> None:
+        self._named += 1
+        if self._named <= MOST_NAMED:
+            place = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
+            self._tell(f"{printable(file.path)}{place}: {why}; skipped")
+        elif self._named == MOST_NAMED + 1:
+            self._tell("more documents are skipped; they are counted, but not named here")
+
+
+def _page(file: TextFile, line: int, number: int, document: Document) -> Page:
+    nameless = file.label if file.ending == ONE_DOCUMENT else f"{file.label}:{line}"
+    return Page(number, document.title or document.id or nameless, 0, document.text, "text", document.id)
+
+
+def _open(file: TextFile) -> BinaryIO:
+    opened = open_regular(file.path)
+    try:
+        _check_same(file, opened)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _check_same(file: TextFile, opened: BinaryIO) -> None:
+    """Raises BadSource where the file has been written to since it was listed."""
+    now = os.fstat(opened.fileno())
+    if (now.st_size, now.st_mtime_ns) != (file.size, file.modified):
+        raise BadSource(f"{printable(file.path)} changed while it was read: start again when it is complete")

@@ -1,0 +1,135 @@
+"""Which files people's own documents are in: those that are named, and the .txt files of named folders."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import PurePath
+
+from crawler.errors import BadSource
+from crawler.text_lines import PACKED, is_packed
+
+ONE_DOCUMENT = ".txt"
+TABLES = (".csv", ".tsv")
+_JSON_LINES = (".jsonl", ".ndjson")
+_TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
+MOST_FILES = 1_000_000
+"""Their names are kept in memory, some 200 bytes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file to read documents from."""
+
+    path: str
+    label: str
+    """Its name, below the folder that was named where it is from one."""
+    ending: str
+    """.jsonl, .csv, .tsv or .txt, without that of a compression."""
+    size: int
+    modified: int
+    """Nanoseconds since the epoch; like the size 0 where the file cannot even be looked at."""
+
+
+def printable(path: str) -> str:
+    """A path as text that UTF-8 can carry: names of files are bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def ending(name: str) -> str | None:
+    """What a file's name says of its documents; None where it says nothing that is taken."""
+    suffix = PurePath(PurePath(name).stem if is_packed(name) else name).suffix.lower()
+    if suffix in _JSON_LINES:
+        return _JSON_LINES[0]
+    return suffix if suffix in (*TABLES, ONE_DOCUMENT) else None
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raises BadSource for a path that is nothing to read documents from."""
+    for number, path in enumerate(paths):
+        name = printable(path)
+        if path == "-":
+            raise BadSource("--texts -: texts are read twice, which standard input cannot be: name a file")
+        if path in paths[:number]:
+            raise BadSource(f"--texts {name} is given twice")
+        if not os.path.exists(path):
+            raise BadSource(f"{name}: no such file or folder")
+        if os.path.isdir(path):
+            continue
+        if not os.path.isfile(path):
+            raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
+        if ending(path) is None:
+            raise BadSource(f"{name}: not a kind of file that texts are read from: {_TAKEN}")
+
+
+def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextFile, ...]:
+    """All files of ``paths``, in their order; those of a folder by name.
+
+    Hidden files and other endings in a folder are left out; ``tell`` is told of parts of it that cannot be
+    read, and of links to folders that are read already, which may go round in circles. Raises BadSource.
+    """
+    found: list[TextFile] = []
+    for path in paths:
+        before = len(found)
+        for file in _folder(path, tell) if os.path.isdir(path) else (_file(path, PurePath(path).name),):
+            found.append(file)
+            if len(found) > MOST_FILES:
+                raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
+        if len(found) == before:
+            raise BadSource(
+                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files themselves"
+            )
+    return tuple(found)
+
+
+def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
+    seen: set[tuple[int, int]] = set()
+    waiting = [root]  # the next one last; no recursion, folders may lie in one another by the thousand
+    while waiting:
+        path = waiting.pop()
+        if not os.path.isdir(path):
+            yield _file(path, os.path.relpath(path, root))
+            continue
+        try:
+            found = os.stat(path)
+            if (found.st_dev, found.st_ino) in seen:
+                tell(f"{printable(path)}: a link to a folder that is read already; left out")
+                continue
+            seen.add((found.st_dev, found.st_ino))
+            with os.scandir(path) as entries:
+                names = [entry.name for entry in entries if _is_wanted(entry)]
+        except OSError as error:
+            if path == root:
+                raise BadSource(f"{printable(path)}: {error.strerror}") from None
+            tell(f"{printable(path)}: {error.strerror}; what is in this folder is left out")
+            continue
+        waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
+
+
+def _is_wanted(entry: "os.DirEntry[str]") -> bool:
+    if entry.name.startswith("."):
+        return False
+    return ending(entry.name) == ONE_DOCUMENT or entry.is_dir()
+
+
+def _file(path: str, label: str) -> TextFile:
+    kind = ending(path)
+    assert kind is not None
+    try:
+        found = os.stat(path)
+    except OSError:  # a link to nowhere, or to itself: told when the file is to be read
+        return TextFile(path, printable(label), kind, 0, 0)
+    return TextFile(path, printable(label), kind, found.st_size, found.st_mtime_ns)
+
+
+def fingerprint(files: Sequence[TextFile]) -> int:
+    """A number below 2**63 that is another one as soon as a file comes, goes or is written to."""
+    digest = blake2b(digest_size=8)
+    for file in files:
+        digest.update(f"{file.label}\0{file.size}\0{file.modified}\0".encode())
+    return number_of(digest.digest())
+
+
+def number_of(digest: bytes) -> int:
+    """8 bytes as a number below 2**63."""
+    return int.from_bytes(digest, "big") >> 1

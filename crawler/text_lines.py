@@ -1,0 +1,161 @@
+"""Files of people's own documents to lines: unpacked, in bounded memory, with the place behind each line."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import BinaryIO
+
+from crawler.dump_blocks import CutOff, data_blocks
+from crawler.errors import BadSource
+
+LARGEST_DOCUMENT = 32 << 20
+"""Bytes of a document, or of the line that holds it; a larger one is skipped and never held in memory."""
+MOST_WITHOUT = 1 << 30
+"""Bytes without a single document after which a file is none of documents: a decompression bomb, or zeros."""
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+_READ = 256 << 10
+
+
+def is_packed(name: str) -> bool:
+    """Whether the file's name says that it is compressed."""
+    return PurePath(name).suffix.lower() in PACKED
+
+
+def open_regular(path: str) -> BinaryIO:
+    """Open a regular file. Raises OSError for anything else; never waits for a pipe's other end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    file = os.fdopen(descriptor, "rb")  # refuses a folder
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        raise OSError("a pipe or a device, not a regular file")
+    return file
+
+
+class Stopped(Exception):
+    """Nobody wants the rest of the file any more."""
+
+
+class Contents:
+    """The bytes of one open file in blocks, unpacked where its name says that it is compressed.
+
+    ``offset`` counts unpacked bytes: a plain file is read from there on, a compressed one from its start.
+    ``seen`` is called with the bytes as they are on disk, ``stopped`` is asked before each block whether to
+    end. What reads documents out of the blocks calls :meth:`found` at each; raises BadSource where none
+    comes for ``MOST_WITHOUT`` bytes, Stopped and CutOff.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str,
+        offset: int,
+        seen: Callable[[bytes], object],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._file = file
+        self._name = name
+        self._offset = offset
+        self._seen = seen
+        self._stopped = stopped
+        self._without = 0
+
+    def found(self) -> None:
+        """A document was found in what has been read."""
+        self._without = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        skip = self._offset if is_packed(self._name) else 0
+        for block in self._blocks():
+            if self._stopped():
+                raise Stopped
+            if skip >= len(block):
+                skip -= len(block)
+                continue
+            yield block[skip:]
+            self._without += len(block) - skip
+            skip = 0
+            if self._without > MOST_WITHOUT:
+                raise BadSource(
+                    f"{self._name}: over {MOST_WITHOUT >> 30} GB without a document: leave this file out"
+                )
+
+    def _blocks(self) -> Iterator[bytes]:
+        if is_packed(self._name):
+            return (block.data for block in data_blocks(self._read, self._name))
+        self._file.seek(self._offset)
+        return iter(lambda: self._read(_READ), b"")
+
+    def _read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._seen(data)
+        return data
+
+
+class Lines:
+    """Lines of bytes with their ends, as an iterator; None for one over ``LARGEST_DOCUMENT``.
+
+    ``tell`` takes one line for people where the file ends early.
+    """
+
+    def __init__(
+        self, contents: Contents, tell: Callable[[str], None], name: str, offset: int = 0, number: int = 0
+    ) -> None:
+        self.offset = offset
+        """Of the end of the last line handed out, in unpacked bytes."""
+        self.number = number
+        """Lines up to there, from the file's start."""
+        self._lines = self._split(contents)
+        self._tell = tell
+        self._name = name
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        return self
+
+    def __next__(self) -> bytes | None:
+        return next(self._lines)
+
+    def _split(self, contents: Contents) -> Iterator[bytes | None]:
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            for block in contents:
+                begin = 0
+                while begin < len(block):
+                    end = block.find(b"\n", begin) + 1
+                    piece = block[begin : end or len(block)]
+                    begin += len(piece)
+                    size += len(piece)
+                    if size <= LARGEST_DOCUMENT:
+                        pieces.append(piece)
+                    else:
+                        pieces.clear()
+                    if end:
+                        yield self._line(pieces, size)
+                        pieces, size = [], 0
+        except CutOff as error:
+            self._tell(f"{self._name}: {error}; what comes behind line {self.number:,} is left out")
+            return
+        if size:
+            yield self._line(pieces, size)
+
+    def _line(self, pieces: list[bytes], size: int) -> bytes | None:
+        begins_file = self.offset == 0
+        self.offset += size
+        self.number += 1
+        if size > LARGEST_DOCUMENT:
+            return None
+        line = b"".join(pieces)
+        return line.removeprefix(b"\xef\xbb\xbf") if begins_file else line
+
+
+def whole(contents: Contents) -> bytes | None:
+    """All of a file that is one document; None where it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
+    pieces: list[bytes] = []
+    size = 0
+    for block in contents:
+        size += len(block)
+        if size > LARGEST_DOCUMENT:
+            return None
+        pieces.append(block)
+    return b"".join(pieces).removeprefix(b"\xef\xbb\xbf")

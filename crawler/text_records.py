@@ -1,0 +1,229 @@
+"""Lines to people's own documents: JSON lines, tables, whole files. Bad records are named, not raised."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from crawler.dump_blocks import CutOff
+from crawler.errors import BadSource
+from crawler.source import LONGEST_TITLE, Skip
+from crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
+
+T = TypeVar("T")
+
+LONGEST_ID = 4096
+"""Bytes. An id is never cut, since it has to stay the document's own: one with a longer id is skipped."""
+_TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
+_LONGEST_HEADER = 1 << 20
+_DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
+"""Spreadsheets write semicolons where the comma is a decimal sign."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""JSON can smuggle in lone ones, and UTF-8 cannot carry them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as its file has it."""
+
+    text: str
+    title: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """Why there is no document, as a kind and in words."""
+
+    skip: Skip
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One entry of a file."""
+
+    found: Document | Bad
+    line: int
+    """Number of the line in which it begins, from 1."""
+
+
+class _Unfit(Exception):
+    """What is in a record is no document."""
+
+    def __init__(self, skip: Skip, why: str) -> None:
+        self.bad = Bad(skip, why)
+
+
+def _not_utf8() -> _Unfit:
+    return _Unfit("not UTF-8", "not UTF-8: save the file in that encoding")
+
+
+def _attempt(read: Callable[[T], Document], what: T) -> Document | Bad:
+    try:
+        return read(what)
+    except _Unfit as unfit:
+        return unfit.bad
+
+
+def json_lines(lines: Lines) -> Iterator[Record]:
+    """A JSON object a line, with `text` and perhaps `title` and `id`; blank lines are no records."""
+    for line in lines:
+        if line is None or line.strip():
+            yield Record(_attempt(_from_json, line), lines.number)
+
+
+def _from_json(line: bytes | None) -> Document:
+    if line is None:
+        raise _Unfit("too large", _TOO_LARGE)
+    try:
+        found = json.loads(_utf8(line))
+    except (ValueError, RecursionError):
+        raise _Unfit("not JSON", "not JSON") from None
+    if not isinstance(found, dict):
+        raise _Unfit("no text", 'not an object with a "text"')
+    return _document(found.get("text"), found.get("title"), found.get("id"))
+
+
+class Table:
+    """How to read the rows of a table, as its first row says, which names the columns.
+
+    ``column`` is the one with the text; None: the one called `text`. Raises BadSource where there is none.
+    """
+
+    def __init__(self, lines: Lines, ending: str, column: str | None, name: str) -> None:
+        """``lines``: of the file from its start, read up to where the records begin."""
+        header = _header(lines, name)
+        rows = {mark: _columns(header, mark) for mark in _DELIMITERS[ending]}
+        wanted = column or "text"
+        self._delimiter = next((mark for mark, columns in rows.items() if wanted in columns), "")
+        if not self._delimiter:
+            missing = f"there is no column {column!r}" if column else "which column holds the text?"
+            columns = max(rows.values(), key=len)
+            has = ", ".join(columns)[:200]
+            raise BadSource(f"{name}: {missing} Name one with --text-column: {has or 'the file is empty'}")
+        columns = rows[self._delimiter]
+        lower = [name.lower() for name in columns]
+        self._text = columns.index(wanted)
+        self._title, self._id = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))
+
+    def records(self, lines: Lines) -> Iterator[Record]:
+        """The records behind the header, or behind one of them. Quoted cells may hold line breaks."""
+        csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process: nothing else in it reads tables
+        while True:
+            source = _RowLines(lines)
+            rows = csv.reader(source, delimiter=self._delimiter)
+            try:
+                while True:
+                    source.begin_row()
+                    if row := next(rows):
+                        yield Record(_attempt(self._from_row, row), source.first)
+            except StopIteration:
+                return
+            # The reader is in the middle of that row: a new one begins behind it.
+            except _Unfit as unfit:
+                yield Record(unfit.bad, source.first)
+            except csv.Error as error:
+                yield Record(Bad("damaged", f"not a row of a table: {error}"), source.first)
+
+    def _from_row(self, row: Sequence[str]) -> Document:
+        cells = [row[i] if i < len(row) else "" for i in (self._text, self._title, self._id)]
+        if any(map(_SURROGATE.search, cells)):
+            raise _not_utf8()
+        return _document(*cells)
+
+
+class _RowLines:
+    """Lines as a reader of rows takes them, one by one as far as a row needs them."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        self._offset = self._lines.offset
+        self.first = self._lines.number + 1
+        """Number of the row's first line."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            line = next(self._lines)
+        except StopIteration:
+            if self._lines.number >= self.first:
+                raise _Unfit("damaged", "a quotation mark is not closed up to the end of the file") from None
+            raise
+        if line is None or self._lines.offset - self._offset > LARGEST_DOCUMENT:
+            raise _Unfit("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
+        return line.decode("utf-8", "surrogateescape")
+
+
+def _header(lines: Lines, name: str) -> str:
+    header = b""
+    while not header or (header.count(b'"') % 2 and len(header) <= _LONGEST_HEADER):
+        line = next(lines, b"")
+        if not line:
+            break
+        header += line
+    try:
+        return header.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadSource(f"{name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
+
+
+def _columns(header: str, delimiter: str) -> list[str]:
+    try:
+        row = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in row]
+
+
+def whole_file(contents: Contents) -> Record:
+    """A file that is one document."""
+    return Record(_attempt(_from_file, contents), 1)
+
+
+def _from_file(contents: Contents) -> Document:
+    try:
+        data = whole(contents)
+    except CutOff as error:
+        raise _Unfit("damaged", str(error)) from None
+    if data is None:
+        raise _Unfit("too large", _TOO_LARGE)
+    return _document(_utf8(data), None, None)
+
+
+def _utf8(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _not_utf8() from None
+
+
+def _document(text: object, title: object, external_id: object) -> Document:
+    """A document of these fields, whatever their types."""
+    if not isinstance(text, str) or not text.strip():
+        raise _Unfit("no text", "no text")
+    name = _label(external_id, "id")
+    if len(name.encode()) > LONGEST_ID:
+        raise _Unfit("too large", f"an id of over {LONGEST_ID} bytes")
+    shown = " ".join(_label(title, "title").split()).encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
+    return Document(_sound(text), shown, name)
+
+
+def _label(value: object, key: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise _Unfit("damaged", f"its {key} is neither a text nor a whole number")
+    return _sound(str(value))
+
+
+def _sound(text: str) -> str:
+    return text if text.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

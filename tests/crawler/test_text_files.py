@@ -1,0 +1,350 @@
+"""People's own documents: what is read as one, and what is named and skipped."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from crawler import text_lines
+from crawler.errors import BadSource
+from crawler.source import Page
+from crawler.text_files import MOST_NAMED, TextFiles
+from crawler.text_ids import SeenIds
+
+PACKERS = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
+
+
+def write(path: Path, data: bytes | str) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return str(path)
+
+
+def jsonl(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def read(*paths: str, column: str | None = None) -> tuple[list[Page], Counter[str], list[str]]:
+    """(documents, skips by reason, what was told) of a first reading."""
+    told: list[str] = []
+    pages: list[Page] = []
+    skips: Counter[str] = Counter()
+    for found in TextFiles(paths, column, told.append).first_reading(told.append):
+        if isinstance(found.page, Page):
+            pages.append(found.page)
+        else:
+            skips[found.page] += 1
+    return pages, skips, told
+
+
+def table(*rows: tuple[str, ...], delimiter: str = ",") -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter).writerows(rows)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_json_lines(tmp_path: Path, packed: str) -> None:
+    data = jsonl(
+        {"text": "first é", "title": "One", "id": "a/1", "url": "http://x"},
+        {"text": "second", "id": 17},
+        {"text": "third"},
+    ).replace(b"\n", b"\r\n\n", 1)
+    path = write(tmp_path / f"notes.jsonl{packed}", PACKERS[packed](b"\xef\xbb\xbf" + data))
+    pages, skips, told = read(path)
+    assert [(p.page_id, p.title, p.id, p.text) for p in pages] == [
+        (1, "One", "a/1", "first é"),
+        (2, "17", "17", "second"),
+        (3, f"notes.jsonl{packed}:4", "", "third"),
+    ]
+    assert {(p.revision_id, p.markup) for p in pages} == {(0, "text")}
+    assert (skips, told) == ({}, [])
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+@pytest.mark.parametrize(
+    ("ending", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".CSV", "\t")]
+)
+def test_tables(tmp_path: Path, packed: str, ending: str, delimiter: str) -> None:
+    long = "word " * 60_000  # csv's own limit for a field is 131,072 characters
+    rows = [
+        ("ID", " Title", "long\ntext", "n"),
+        ("x1", 'He said "no"', "two\r\nlines, one; field\there", "1"),
+        ("", "", long, "2"),
+    ]
+    text = table(*rows, delimiter=delimiter)
+    path = write(tmp_path / f"t{ending}{packed}", PACKERS[packed](b"\xef\xbb\xbf" + text.encode()))
+    pages, skips, _ = read(path, column="long\ntext")
+    assert [(p.page_id, p.id, p.title) for p in pages] == [
+        (1, "x1", 'He said "no"'),
+        (2, "", f"t{ending}{packed}:5"),
+    ]
+    assert [p.text for p in pages] == ["two\r\nlines, one; field\there", long]
+    assert not skips
+
+
+def test_the_text_column_is_called_text_unless_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "id,text\n1,hello\n")
+    assert [p.text for p in read(path)[0]] == ["hello"]
+    with pytest.raises(BadSource, match=r"t\.csv: there is no column 'body'.*--text-column: id, text$"):
+        read(path, column="body")
+    other = write(tmp_path / "o.csv", "id;body\n1;hello\n")
+    with pytest.raises(BadSource, match=r"which column holds the text.*: id, body$"):
+        read(other)
+    for empty in (b"", b"\n", "id,texte\n1,\xe9t\xe9\n".encode("latin-1")[:2]):
+        with pytest.raises(BadSource, match="--text-column"):
+            read(write(tmp_path / "e.csv", empty))
+    with pytest.raises(BadSource, match="line 1: not UTF-8"):
+        read(write(tmp_path / "u.csv", "id,text\n1,hello\n".encode("utf-16")))
+
+
+def test_a_folder_of_texts(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.txt", "a/k.TXT", "c/deep/er.txt", ".hidden.txt", ".git/x.txt", "data.json"):
+        write(tmp_path / "docs" / name, f"text of {name}")
+    write(tmp_path / "docs" / "d.txt.gz", gzip.compress(b"packed"))
+    pages, skips, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["a/k.TXT", "a/z.txt", "b.txt", "c/deep/er.txt", "d.txt.gz"]
+    assert [p.page_id for p in pages] == [1, 2, 3, 4, 5]
+    assert pages[2].text == "text of b.txt"
+    assert pages[4].text == "packed"
+    assert (skips, told) == ({}, [])
+    single, _, _ = read(str(tmp_path / "docs" / "b.txt"))
+    assert [(p.title, p.id) for p in single] == [("b.txt", "")]
+
+
+def test_files_count_on_one_behind_the_other(tmp_path: Path) -> None:
+    first = write(tmp_path / "1.jsonl", jsonl({"text": "a"}, {}, {"text": "b"}))
+    second = write(tmp_path / "2.csv", "text\nc\n")
+    write(tmp_path / "3" / "d.txt", "d")
+    pages, _, _ = read(first, second, str(tmp_path / "3"))
+    assert [(p.page_id, p.text) for p in pages] == [(1, "a"), (3, "b"), (4, "c"), (5, "d")]
+    assert TextFiles([first, second]).name == "1.jsonl and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason", "why"),
+    [
+        (b"nope", "not JSON", "not JSON"),
+        (b"[" * 100_000, "not JSON", "not JSON"),
+        (b'{"text": "x", "id": ' + b"9" * 5000 + b"}", "not JSON", "not JSON"),
+        (b"[1]", "no text", 'not an object with a "text"'),
+        (b"{}", "no text", "no text"),
+        (b'{"text": 3}', "no text", "no text"),
+        (b'{"text": " \\n"}', "no text", "no text"),
+        ('{"text": "é"}'.encode("latin-1"), "not UTF-8", "not UTF-8"),
+        (b'{"text": "x", "id": 1.5}', "damaged", "its id is neither a text nor a whole number"),
+        (b'{"text": "x", "id": true}', "damaged", "its id is neither"),
+        (b'{"text": "x", "title": []}', "damaged", "its title is neither"),
+        (b'{"text": "x", "id": "' + b"i" * 5000 + b'"}', "too large", "an id of over 4096 bytes"),
+        (b'{"text": "' + b"x" * (32 << 20) + b'"}', "too large", "over 32 MB"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_bad_lines_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
+    path = write(tmp_path / "a.jsonl", jsonl({"text": "one"}) + bad + b"\n" + jsonl({"text": "three"}))
+    pages, skips, told = read(path)
+    assert [(p.page_id, p.text) for p in pages] == [(1, "one"), (3, "three")]
+    assert skips == {reason: 1}
+    (line,) = told
+    assert line.startswith(f"{path}, line 2: {why}")
+    assert line.endswith("; skipped")
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason", "why"),
+    [
+        (b"x\n", "no text", "no text"),
+        (b'x," "\n', "no text", "no text"),
+        ("x,é\n".encode("latin-1"), "not UTF-8", "not UTF-8"),
+        (b'x,"' + b"y" * (32 << 20) + b'"\n', "too large", "over 32 MB"),
+        (b'x,"' + (b"y" * (1 << 20) + b"\n") * 32, "too large", "a quotation mark is not closed"),
+        (b"x,\ry\n", "damaged", "not a row"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_bad_rows_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
+    path = write(tmp_path / "a.csv", b"id,text\n1,one\n\n" + bad + b"3,three\n")
+    pages, skips, told = read(path)
+    assert (pages[0].text, pages[-1].text) == ("one", "three")
+    assert skips == {reason: 1}
+    (line,) = told
+    assert line.startswith(f"{path}, line 4: ")
+    assert why in line
+
+
+def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", 'text\none\n"two\nthree\n')
+    pages, skips, told = read(path)
+    assert [p.text for p in pages] == ["one"]
+    assert skips == {"damaged": 1}
+    assert "line 3: a quotation mark is not closed" in told[0]
+
+
+def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    write(folder / "good.txt", "\ufeffgood")
+    write(folder / "empty.txt", "")
+    write(folder / "latin.txt", "é".encode("latin-1"))
+    write(folder / "cut.txt.gz", gzip.compress(b"text" * 999)[:-9])
+    write(folder / "large.txt.xz", lzma.compress(b"x" * ((32 << 20) + 1)))
+    os.mkfifo(folder / "pipe.txt")
+    (folder / "gone.txt").symlink_to("nowhere")
+    (folder / "self.txt").symlink_to("self.txt")
+    pages, skips, told = read(str(folder))
+    assert [(p.page_id, p.text) for p in pages] == [(4, "good")]
+    assert skips == {"no text": 1, "not UTF-8": 1, "too large": 1, "damaged": 4}
+    assert [line.removeprefix(str(folder)).partition(":")[0] for line in told] == [
+        "/cut.txt.gz", "/empty.txt", "/gone.txt", "/large.txt.xz", "/latin.txt", "/pipe.txt", "/self.txt",
+    ]  # fmt: skip
+
+
+def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "docs" / "a" / "x.txt", "text")
+    (tmp_path / "docs" / "a" / "loop").symlink_to("..")
+    (tmp_path / "docs" / "twin").symlink_to("a")
+    pages, skips, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["a/x.txt"]
+    assert not skips
+    assert [line.partition(": ")[2] for line in told] == [
+        "a link to a folder that is read already; left out"
+    ] * 2
+
+
+def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> None:
+    first = write(tmp_path / "1.jsonl", jsonl(*({"text": f"t{i}", "id": str(i % 50)} for i in range(60))))
+    second = write(tmp_path / "2.csv", "id,text\n7,again\n,nameless\n,nameless\n")
+    pages, skips, told = read(first, second)
+    assert [p.text for p in pages] == [f"t{i}" for i in range(50)] + ["nameless"] * 2
+    assert skips == {"repeated": 11}
+    assert told[0] == f"{first}, line 51: the id '0' came before; skipped"
+    assert len(told) == MOST_NAMED + 1
+    assert "more documents are skipped" in told[-1]
+    files = TextFiles([first, second])
+    list(files.first_reading())
+    assert [f.page.page_id for f in files.read() if isinstance(f.page, Page)] == [p.page_id for p in pages]
+    assert files.mark()["repeated"] == 11
+
+
+def test_ids_are_told_apart_in_a_table_that_grows() -> None:
+    seen = SeenIds()
+    assert all(seen.add(f"id {i}") for i in range(20_000))
+    assert not any(seen.add(f"id {i}") for i in range(20_000))
+    assert len(seen._table) * 8 <= 32 * 20_000 + 8192
+
+
+def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> None:
+    records = [
+        {"text": "a\ud800b", "title": "two\n lines\udfff", "id": "\ud800"},
+        {"text": "b", "title": "é" * 300},
+    ]
+    pages, _, _ = read(write(tmp_path / "a.jsonl", jsonl(*records)))
+    assert (pages[0].text, pages[0].title, pages[0].id) == ("a�b", "two lines�", "�")
+    assert pages[1].title == "é" * 127
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("-", "texts are read twice"),
+        ("absent.jsonl", "no such file or folder"),
+        ("a.docx", "texts are read from: .jsonl, .csv, .tsv, .txt"),
+        ("a.gz", "not a kind of file"),
+        ("pipe.jsonl", "a pipe or a device"),
+        ("folder", "no .txt file in this folder"),
+        ("empty.jsonl", "no document in it"),
+        ("prose.jsonl", "no document in it (.*line 1: not JSON"),
+        ("empty.csv", "which column holds the text"),
+    ],
+)
+def test_paths_without_documents_are_refused_in_one_line(tmp_path: Path, name: str, says: str) -> None:
+    write(tmp_path / "a.docx", "x")
+    write(tmp_path / "a.gz", gzip.compress(b"x"))
+    write(tmp_path / "empty.jsonl", "")
+    write(tmp_path / "empty.csv", "")
+    write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")
+    write(tmp_path / "folder" / "readme.md", "x")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(BadSource, match=says.replace("(", r"\(")) as caught:
+        read(name if name == "-" else str(tmp_path / name))
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_path_is_named_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", jsonl({"text": "x"}))
+    with pytest.raises(BadSource, match="given twice"):
+        TextFiles([path, path])
+
+
+@pytest.mark.parametrize("filler", [b"\0", b"\n", b"{}\n"])
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_decompression_bomb_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str, filler: bytes
+) -> None:
+    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 20)
+    bomb = jsonl({"text": "x"}) + filler * ((6 << 20) // len(filler))
+    path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
+    with pytest.raises(BadSource, match="without a document"):
+        read(path)
+
+
+def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 20)
+    path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 10_000))
+    assert len(read(path)[0]) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("packed", "says"),
+    [
+        *((packed, "what comes behind line {} is left out") for packed in (".gz", ".bz2", ".xz")),
+        (".zst", "not JSON"),  # its reader does not tell that a file ends too early, but the half line does
+    ],
+)
+def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: str, says: str) -> None:
+    lines = jsonl(*({"text": os.urandom(400).hex()} for _ in range(4000)))
+    data = PACKERS[packed](lines)
+    path = write(tmp_path / f"a.jsonl{packed}", data[: len(data) * 9 // 10])
+    pages, skips, told = read(path)
+    assert 2000 < len(pages) < 4000
+    assert skips == ({"not JSON": 1} if packed == ".zst" else {})
+    assert says.format(f"{len(pages):,}") in told[0]
+
+
+def test_every_place_goes_on_with_the_next_document(tmp_path: Path) -> None:
+    records = [{"text": f"t{i}", "id": str(i % 37)} if i % 5 else {"no": i} for i in range(60)]
+    paths = [
+        write(tmp_path / "a.jsonl", jsonl(*records)),
+        write(tmp_path / "b.jsonl.bz2", bz2.compress(jsonl(*records))),
+        write(tmp_path / "c.csv", "text,id\n" + "".join(f'"x\n{i}",c{i}\n' for i in range(30))),
+        write(tmp_path / "d.csv.zst", zstandard.compress(b"text\n" + b"a\n" * 30)),
+    ]
+    for i in range(9):
+        write(tmp_path / "e" / f"{i}.txt", "x" * (i % 4))
+    files = TextFiles([*paths, str(tmp_path / "e")])
+    list(files.first_reading())
+    found = list(files.read())
+    assert len(found) == 189
+
+    def told(one: Any) -> Any:
+        return one.page, dict(one.place)
+
+    for done in range(0, 189, 3):
+        again = TextFiles([*paths, str(tmp_path / "e")])
+        again.check(files.mark())
+        assert list(map(told, again.read(found[done].place))) == list(map(told, found[done + 1 :]))

@@ -1,0 +1,149 @@
+"""`TextsSource`: what is held out, how a lap goes on, and files that change meanwhile."""
+
+import gzip
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.errors import BadPosition, BadSource
+from crawler.page_files import page_hash
+from crawler.source import PageBatch, Position, SourceInfo
+from crawler.sources.texts import TextsSource
+
+
+async def collect(
+    source: TextsSource, position: Position | None = None, stop_after: int | None = None
+) -> tuple[SourceInfo, list[PageBatch]]:
+    """(SourceInfo, batches) of a source, which is then closed."""
+    try:
+        info = await source.open()
+        batches: list[PageBatch] = []
+        async for batch in source.batches(position):
+            batches.append(batch)
+            if len(batches) == stop_after:
+                break
+        return info, batches
+    finally:
+        await source.close()
+
+
+def ids(batches: list[PageBatch]) -> list[int]:
+    return [page.page_id for batch in batches for page in batch.pages]
+
+
+def lines(first: int, last: int, **more: str) -> str:
+    return "".join(
+        json.dumps({"text": f"text {i}", "id": f"n{i}", **more}) + "\n" for i in range(first, last)
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """400 documents, of which one is bad and one comes twice, in four kinds of files."""
+    (tmp_path / "a.jsonl").write_text(lines(1, 150) + "bad\n" + lines(7, 8))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(200, 300).encode()))
+    (tmp_path / "c.csv").write_text("text\n" + '"two\nlines"\n' * 99)
+    (tmp_path / "d").mkdir()
+    for i in range(50):
+        (tmp_path / "d" / f"{i:02}.txt").write_text(f"file {i}")
+    return tmp_path
+
+
+def paths(folder: Path) -> list[str]:
+    return [str(folder / name) for name in ("a.jsonl", "b.jsonl.gz", "c.csv", "d")]
+
+
+async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder: Path) -> None:
+    info, batches = await collect(TextsSource(paths(folder)))
+    assert info.articles == 398
+    assert info.name == "a.jsonl and 3 more"
+    known = sorted(set(range(1, 401)) - {150, 151})
+    by_hash = sorted(known, key=page_hash)
+    assert ids(batches) == by_hash[:59] + sorted(by_hash[59:])  # a tenth, and a few to spare
+    assert sum((batch.skipped for batch in batches), 0) == 2
+    assert batches[-1].lap == 1.0
+    _, in_order = await collect(TextsSource(paths(folder), held_out=0))
+    assert ids(in_order) == known
+
+
+async def test_it_goes_on_behind_any_batch(folder: Path) -> None:
+    _, whole = await collect(TextsSource(paths(folder), held_out=60))
+    for done in range(1, len(whole)):
+        _, rest = await collect(
+            TextsSource(paths(folder), held_out=60, resuming=True), whole[done - 1].position
+        )
+        assert [b.pages for b in rest] == [b.pages for b in whole[done:]]
+        assert [(b.skips, b.lap) for b in rest] == [(b.skips, b.lap) for b in whole[done:]]
+
+
+def grow(path: Path) -> None:
+    path.write_text(path.read_text() + lines(900, 901))
+
+
+def same_size(path: Path) -> None:
+    path.write_text(path.read_text().replace("text 5", "text 6"))
+
+
+@pytest.mark.parametrize("change", [grow, same_size])
+@pytest.mark.parametrize("done", [1, 3])
+async def test_a_file_that_has_changed_is_named(
+    folder: Path, change: Callable[[Path], None], done: int
+) -> None:
+    _, batches = await collect(TextsSource(paths(folder)), stop_after=done)
+    os.utime(folder / "a.jsonl", (2e9, 2e9))
+    change(folder / "a.jsonl")
+    os.utime(folder / "a.jsonl", (3e9, 3e9))
+    with pytest.raises(BadSource, match=rf"{re.escape(str(folder))}/a\.jsonl has changed since .*--session"):
+        await collect(TextsSource(paths(folder), resuming=True), batches[-1].position)
+
+
+async def test_files_that_come_or_go_are_told(folder: Path) -> None:
+    _, batches = await collect(TextsSource(paths(folder)), stop_after=1)
+    (folder / "d" / "new.txt").write_text("new")
+    with pytest.raises(BadSource, match="54 files, no longer 53"):
+        await collect(TextsSource(paths(folder), resuming=True), batches[-1].position)
+    (folder / "a.jsonl").unlink()
+    with pytest.raises(BadSource, match=r"a\.jsonl: no such file"):
+        TextsSource(paths(folder), resuming=True)
+
+
+async def test_a_copy_with_other_times_is_the_same(folder: Path) -> None:
+    _, whole = await collect(TextsSource(paths(folder)))
+    for path in folder.rglob("*"):
+        os.utime(path)
+    _, rest = await collect(TextsSource(paths(folder), resuming=True), whole[1].position)
+    assert ids(rest) == ids(whole[2:])
+    assert rest[-1].position["listing"] != whole[-1].position["listing"]
+
+
+async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines(1, 2000))
+    source = TextsSource([str(path)], held_out=0)
+    await source.open()
+    with path.open("a") as file:
+        file.write(lines(2000, 3000))
+    with pytest.raises(BadSource, match="changed while it was read"):
+        async for _ in source.batches(None):
+            pass
+    await source.close()
+
+
+async def test_a_damaged_position_is_one_line(folder: Path) -> None:
+    _, batches = await collect(TextsSource(paths(folder)), stop_after=3)
+    for wrong in ({"file": 53}, {"offset": -1}, {"number": "x"}, {"content": None}):
+        with pytest.raises(BadPosition):
+            await collect(TextsSource(paths(folder), resuming=True), {**batches[-1].position, **wrong})
+
+
+async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:
+    source = TextsSource(paths(folder))
+    await collect(source)
+    assert [error.text.rpartition("/")[2] for error in source.activity.errors] == [
+        "a.jsonl, line 150: not JSON; skipped",
+        "a.jsonl, line 151: the id 'n7' came before; skipped",
+    ]
