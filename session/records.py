@@ -242,6 +242,8 @@ class ArticleRow:
     role: Role
     topics: tuple[tuple[str, int, float], ...] = field(default=())
     """(model, topic, proportion) with each model's largest topic."""
+    id: str | None = None
+    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
 
 
 @dataclass(frozen=True, slots=True)

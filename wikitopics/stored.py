@@ -74,6 +74,8 @@ class Article:
     """None where it was not trained."""
     proportion: float | None
     """Of `topic` in the article."""
+    id: str | None = None
+    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,4 +248,4 @@ def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[f
 def _article(row: ArticleRow, model: str) -> Article:
     largest = [(topic, proportion) for name, topic, proportion in row.topics if name == model]
     topic, proportion = largest[0] if largest else (None, None)
-    return Article(row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion)
+    return Article(row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion, row.id)

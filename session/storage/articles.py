@@ -40,7 +40,7 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
     seqs = range(first_seq, first_seq + len(documents))
     columns = _columns(rows.topics)
     db.conn.executemany(
-        "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
             seqs,
             documents.page_ids.tolist(),
@@ -49,6 +49,7 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
             documents.words.tolist(),
             [ROLES.index(rows.role)] * len(documents),
             [row.tobytes() for row in columns] if rows.topics else [None] * len(documents),
+            documents.ids or [None] * len(documents),
             strict=True,
         ),
     )
@@ -58,7 +59,7 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
 
 def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
     """Keep the counts of trained articles, and drop those that are no longer among the newest."""
-    nameless = replace(documents, titles=("",) * len(documents))  # `articles` has the titles
+    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # `articles` has them
     db.table("recent").insert(
         {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
     )

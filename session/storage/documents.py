@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.source import Skip
+from crawler.source import Page, Skip
 from session.errors import Damaged
 from session.storage.blobs import pack_arrays, unpack_arrays
 from session.storage.decoding import from_json, listed, text
@@ -28,6 +28,8 @@ class Documents:
     """(n + 1,), starting at 0"""
     word_ids: NDArray[np.int32]
     counts: NDArray[np.int32]
+    ids: tuple[str, ...] | None = None
+    """What their own collection calls them, "" where it has no name for one; None: the source has none."""
 
     def __len__(self) -> int:
         return len(self.titles)
@@ -43,6 +45,7 @@ class Documents:
             self.indptr[start : stop + 1] - low,
             self.word_ids[low:high],
             self.counts[low:high],
+            None if self.ids is None else self.ids[start:stop],
         )
 
     @property
@@ -71,26 +74,35 @@ class Documents:
             np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[chosen]))),
             self.word_ids[words],
             self.counts[words],
+            None if self.ids is None else tuple(compress(self.ids, chosen)),
         )
 
     @staticmethod
-    def without_words(page_id: int, revision_id: int, title: str) -> "Documents":
+    def without_words(page: Page) -> "Documents":
         """One article that holds no word of the vocabulary."""
         none = np.empty(0, np.int32)
         return Documents(
-            np.array([page_id]), np.array([revision_id]), (title,), np.zeros(2, np.int64), none, none
+            np.array([page.page_id]),
+            np.array([page.revision_id]),
+            (page.title,),
+            np.zeros(2, np.int64),
+            none,
+            none,
+            None if page.id is None else (page.id,),
         )
 
     def to_bytes(self) -> bytes:
         """As the store keeps them: .npz without pickle."""
+        ids = {} if self.ids is None else {"ids": _as_json(self.ids)}
         return pack_arrays(
             {
                 "page_ids": _small(self.page_ids),
                 "revision_ids": _small(self.revision_ids),
-                "titles": np.frombuffer(json.dumps(self.titles).encode(), dtype=np.uint8),
+                "titles": _as_json(self.titles),
                 "lengths": _small(np.diff(self.indptr)),
                 "word_ids": _small(self.word_ids),
                 "counts": _small(self.counts),
+                **ids,
             }
         )
 
@@ -98,7 +110,10 @@ class Documents:
     def from_bytes(data: object, place: str, n_words: int) -> "Documents":
         """The inverse of :meth:`to_bytes`, for a vocabulary of ``n_words``. Raises :class:`Damaged`."""
         arrays = unpack_arrays(data, place)
-        titles = listed(from_json(_joined(arrays.get("titles")), place, longest=2**30), place, text)
+        titles = _texts(arrays.get("titles"), place)
+        ids = _texts(arrays["ids"], place) if "ids" in arrays else None
+        if ids is not None and len(ids) != len(titles):
+            raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
         lengths = _whole(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
         indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
@@ -110,6 +125,7 @@ class Documents:
             indptr,
             _whole(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
             _whole(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
+            ids,
         )
 
     @staticmethod
@@ -133,11 +149,28 @@ class Documents:
             ),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
+            _joined_ids(parts),
         )
 
 
+def _joined_ids(parts: Sequence[Documents]) -> tuple[str, ...] | None:
+    """Those of all parts; an empty part knows of none."""
+    if all(part.ids is None for part in parts):
+        return None
+    return tuple(one for part in parts for one in part.ids or ("",) * len(part))
+
+
+def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
+
+
+def _texts(characters: NDArray[Any] | None, place: str) -> tuple[str, ...]:
+    """The inverse of :func:`_as_json`."""
+    return listed(from_json(_joined(characters), place, longest=2**30), place, text)
+
+
 def _joined(characters: NDArray[Any] | None) -> object:
-    """The JSON of the titles, which lies in an array of bytes."""
+    """The JSON that lies in an array of bytes."""
     if characters is None or characters.dtype != np.uint8:
         return None
     return characters.tobytes().decode("ascii", "replace")

@@ -119,5 +119,11 @@ def m003_skips(db: Database) -> None:
     db.table("progress").add_column("skips", str)
 
 
-VERSION = 3
+@migrations()
+def m004_ids(db: Database) -> None:
+    """What a document's own collection calls it; null where the source knows of no such ids."""
+    db.table("articles").add_column("id", str)
+
+
+VERSION = 4
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

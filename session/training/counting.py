@@ -38,6 +38,7 @@ def count_in_worker(pages: Sequence[Page]) -> Documents:
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:
     """The word counts of ``pages``, in their order; one without a known word stays, as an empty row."""
+    has_ids = bool(pages) and pages[0].id is not None
     counted = [vocabulary.count(prose(page, info)) for page in pages]
     empty = [np.empty(0, np.int32)]
     return Documents(
@@ -47,6 +48,7 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo)
         np.cumsum([0, *(len(ids) for ids, _ in counted)], dtype=np.int64),
         np.concatenate([ids for ids, _ in counted] or empty),
         np.concatenate([counts for _, counts in counted] or empty),
+        tuple(page.id or "" for page in pages) if has_ids else None,
     )
 
 

@@ -142,7 +142,7 @@ class CrawledBlocks:
             except JobFailed as error:
                 reason = str(error)[:200]
             warnings.append(skipped(page, reason))
-            parts.append(Documents.without_words(page.page_id, page.revision_id, page.title))
+            parts.append(Documents.without_words(page))
         return Documents.concatenate(parts)
 
     async def drain(self) -> list[Block]:

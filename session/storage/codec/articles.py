@@ -7,7 +7,7 @@ from typing import Any
 from session.errors import Damaged
 from session.records import ArticleRow, ModelStatus
 from session.settings import Settings
-from session.storage.decoding import text, whole
+from session.storage.decoding import optional, text, whole
 from session.storage.schema import ROLES
 
 _LARGEST = struct.Struct("<HH")
@@ -15,8 +15,8 @@ _LARGEST = struct.Struct("<HH")
 
 
 def decode_article(row: tuple[Any, ...], models: Sequence[ModelStatus]) -> ArticleRow:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics)."""
-    seq, page_id, title, revision_id, words, role, topics = row
+    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id)."""
+    seq, page_id, title, revision_id, words, role, topics, external_id = row
     return ArticleRow(
         whole(seq, "articles.seq", 1),
         whole(page_id, "articles.page_id", -(2**63), 2**63 - 1),
@@ -25,6 +25,7 @@ def decode_article(row: tuple[Any, ...], models: Sequence[ModelStatus]) -> Artic
         whole(words, "articles.words"),
         ROLES[whole(role, "articles.role", 0, len(ROLES) - 1)],
         () if topics is None else decode_largest(topics, models),
+        optional(external_id, "articles.id", text),
     )
 
 

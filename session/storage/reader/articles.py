@@ -55,10 +55,15 @@ class ArticleReader(OpenedSession):
             yield from rows
             last = rows[-1].seq
 
+    def has_ids(self) -> bool:
+        """Whether the source is one whose articles have ids of their own."""
+        rows = self._rows(f"{self._select('articles', 'id')} LIMIT 1")
+        return bool(rows) and rows[0][0] is not None
+
     def _articles(
         self, clause: str, parameters: Sequence[object], models: Sequence[ModelStatus] = ()
     ) -> list[ArticleRow]:
-        columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics"
+        columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics", "id"
         with session_errors(self.path):
             rows = read_rows(
                 self._connection,

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from session.errors import Damaged
 from session.storage.blobs import pack_state, unpack_state
 from session.storage.documents import Documents
 
@@ -110,3 +113,21 @@ def test_a_state_with_objects_is_refused():
         pack_state({"x": object()})
     with pytest.raises(ValueError, match=r"[Oo]bject"):
         pack_state({"x": np.array([object()])})
+
+
+def test_ids_of_their_own_stay_with_the_articles():
+    whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
+    back = Documents.from_bytes(whole.to_bytes(), "here", 100)
+    assert back.ids == whole.ids
+    assert whole[1:3].ids == ("", "c")
+    assert [part.ids for part in whole.split_empty()] == [("a", "c", "d"), ("",)]
+    nothing = Documents.concatenate([])
+    assert Documents.concatenate([nothing, whole[:2], whole[2:]]).ids == whole.ids
+    assert Documents.concatenate([nothing, documents([1])]).ids is None
+    assert Documents.from_bytes(documents([1]).to_bytes(), "here", 100).ids is None
+
+
+def test_ids_of_another_number_are_damage():
+    wrong = replace(documents([2, 1]), ids=("a",))
+    with pytest.raises(Damaged, match="ids"):
+        Documents.from_bytes(wrong.to_bytes(), "here", 100)
