@@ -25,6 +25,8 @@ class TrainRequest:
     api_url: str | None = None
     lang: str | None = None
     dump: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    text_column: str | None = None
     counts: str | None = None
     vocab: str | None = None
     contact: str | None = None
@@ -50,16 +52,16 @@ class TrainRequest:
 
     def source_kind(self) -> str:
         """The source asked for, by name or by its file. Raises :class:`BadUsage` where they disagree."""
-        implied = [kind for kind, value in (("dump", self.dump), ("counts", self.counts)) if value]
+        files = {"dump": self.dump, "texts": self.texts, "counts": self.counts}
+        implied = [kind for kind, value in files.items() if value]
         if len(implied) > 1:
-            raise BadUsage("--dump and --counts name two sources: give one")
+            raise BadUsage(f"--{implied[0]} and --{implied[1]} name two sources: give one")
         kind = self.source or (implied[0] if implied else "api")
         if implied and implied[0] != kind:
             raise BadUsage(f"--{implied[0]} needs --source {implied[0]}, not {kind}")
-        for needed in ("dump", "counts"):
-            if kind == needed and not implied:
-                raise BadUsage(f"--source {needed} needs --{needed} FILE")
-        if kind in ("dump", "counts") and (self.api_url or self.lang):
+        if kind in files and not implied:
+            raise BadUsage(f"--source {kind} needs --{kind} {'PATH' if kind == 'texts' else 'FILE'}")
+        if kind in files and (self.api_url or self.lang):
             raise BadUsage(f"--source {kind} reads a file: leave --api-url and --lang out")
         if self.api_url and self.lang:
             raise BadUsage("--api-url and --lang name two wikis: give one")
@@ -104,7 +106,7 @@ def check_resumable(
     ``source_options`` and ``fingerprint``: those of the source and the vocabulary asked for, None where
     nothing was said about them.
     """
-    if request.source is not None or request.dump or request.counts:
+    if request.source is not None or request.dump or request.texts or request.counts:
         _same("--source", request.source_kind(), stored.source)
     wiki = request.api_url or request.lang
     if wiki is not None and "api_url" not in stored.source_options:

@@ -17,6 +17,7 @@ BUILT_IN = {
     "dump": "crawler.kinds.dump:Dump",
     "recent": "crawler.kinds.wiki:Recent",
     "counts": "session.training.counts:Counts",
+    "texts": "crawler.kinds.texts:Texts",
     "demo": "crawler.kinds.demo:Demo",
 }
 DEFAULT = "api"

@@ -148,6 +148,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         if topic >= count:
             raise BadUsage(f"--topic {topic}: model {name} has topics 0 to {count - 1}")
         rows = reader.articles_about(name, topic, limit)
+        has_ids = reader.has_ids()
     found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
     if as_json:
         put_json(
@@ -160,6 +161,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
                     "model": name,
                     "topic": topic,
                     "proportion": share,
+                    **({"id": row.id} if has_ids else {}),
                 }
                 for row, share in found
             ]

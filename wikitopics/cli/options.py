@@ -36,13 +36,19 @@ session_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
 _TRAIN = [
-    click.option("--source", type=click.Choice(["api", "html", "dump", "recent", "counts"]), default="api",
+    click.option("--source", type=click.Choice(["api", "html", "dump", "recent", "texts", "counts"]),
+                 default="api",
                  help="Where articles come from: a wiki's API (default), its rendered pages, a dump file, "
-                      "recent changes, or a file of word counts."),
+                      "recent changes, documents of your own, or a file of word counts."),
     click.option("--api-url", metavar="URL", help="The wiki (default: English Wikipedia)."),
     click.option("--lang", metavar="CODE", help="Wikipedia in this language, e.g. de; needs a --vocab."),
     click.option("--dump", metavar="FILE", type=click.Path(), multiple=True,
                  help="An XML dump; '-': standard input."),
+    click.option("--texts", metavar="PATH", type=click.Path(), multiple=True,
+                 help="Your own documents: a .jsonl of {\"text\", \"title\"?, \"id\"?}, a .csv or .tsv, or a "
+                      "folder of .txt; plain or .gz, .bz2, .xz, .zst."),
+    click.option("--text-column", metavar="NAME",
+                 help="The column of a .csv or .tsv that holds the text (default: text)."),
     click.option("--counts", metavar="FILE", type=click.Path(),
                  help="Word counts: an .npz, or a session that kept them."),
     click.option("--vocab", metavar="NAME|FILE", type=click.Path(),

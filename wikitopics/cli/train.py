@@ -33,7 +33,7 @@ def as_request(ctx: click.Context, options: dict[str, Any]) -> "TrainRequest":
         return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
     shared = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
-    for name in ("api_url", "lang", "counts", "vocab"):
+    for name in ("api_url", "lang", "text_column", "counts", "vocab"):
         if options[name] == "":
             raise BadUsage(f"--{name.replace('_', '-')} is empty")
     return TrainRequest(
@@ -41,6 +41,8 @@ def as_request(ctx: click.Context, options: dict[str, Any]) -> "TrainRequest":
         api_url=options["api_url"],
         lang=options["lang"],
         dump=options["dump"],
+        texts=options["texts"],
+        text_column=options["text_column"],
         counts=options["counts"],
         vocab=options["vocab"],
         contact=options["contact"] or config.contact(),

@@ -57,7 +57,8 @@ class ArticleReader(OpenedSession):
 
     def has_ids(self) -> bool:
         """Whether the source is one whose articles have ids of their own."""
-        rows = self._rows(f"{self._select('articles', 'id')} LIMIT 1")
+        with session_errors(self.path):
+            rows = read_rows(self._connection, f"{select(self._connection, 'articles', 'id')} LIMIT 1")
         return bool(rows) and rows[0][0] is not None
 
     def _articles(

@@ -1,0 +1,62 @@
+"""People's own documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.kind import Asked, Identity, PageKind
+from crawler.options import Option
+
+if TYPE_CHECKING:
+    from crawler.source import Source
+
+TEXTS = Option(
+    name="texts",
+    metavar="PATH",
+    help='Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
+    "plain or .gz, .bz2, .xz, .zst. May be given several times.",
+    form="path",
+    repeatable=True,
+    label="File or folder",
+)
+COLUMN = Option(
+    name="text_column",
+    metavar="NAME",
+    help="The column of a .csv or .tsv that holds the text (default: text).",
+    label="Text column",
+)
+
+
+class Texts(PageKind):
+    """The documents of files and folders, named by their absolute paths."""
+
+    name = "texts"
+    label = "Your own documents: JSON lines, tables, or plain texts"
+    options = (TEXTS, COLUMN)
+
+    def identity(self, asked: Asked) -> Identity:
+        from crawler.errors import BadSource
+
+        paths = asked.texts(TEXTS.name)
+        if not paths:
+            raise BadSource("--source texts needs --texts PATH")
+        column = asked.text(COLUMN.name)
+        named = {TEXTS.name: [name if name == "-" else str(Path(name).absolute()) for name in paths]}
+        return named if column is None else {**named, COLUMN.name: column}
+
+    def fault(self, identity: Identity) -> str:
+        paths, column = identity.get(TEXTS.name), identity.get(COLUMN.name)
+        if not isinstance(paths, list) or not all(isinstance(name, str) for name in paths):
+            return f"{TEXTS.name} is no list of paths"
+        return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is no name of a column"
+
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from crawler.sources.texts import TextsSource
+
+        return TextsSource(
+            identity[TEXTS.name],
+            identity.get(COLUMN.name),
+            held_out=asked.held_out,
+            resuming=asked.resuming,
+        )

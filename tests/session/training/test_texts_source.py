@@ -1,0 +1,219 @@
+"""People's own documents all the way: from the files to committed articles and back out."""
+
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
+
+
+def text(number: int) -> str:
+    pick = random.Random(number)
+    return " ".join(pick.choices(WORDS[number % 3 * 3 :][:5], k=20))
+
+
+def write(path: Path, first: int, last: int) -> Path:
+    with path.open("w") as file:
+        for i in range(first, last):
+            file.write(json.dumps({"id": f"doc/{i}", "title": f"T{i}", "text": text(i)}) + "\n")
+    return path
+
+
+MODEL = ("--topics", "3", "--batch-size", "16")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> tuple[str, ...]:
+    """400 documents, each with its number as page id, in three kinds of files."""
+    first = write(tmp_path / "a.jsonl", 1, 300)
+    with (tmp_path / "b.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        rows = csv.writer(file, delimiter=";")
+        rows.writerow(["id", "body"])
+        rows.writerows([f"doc/{i}", text(i)] for i in range(300, 380))
+    (tmp_path / "c").mkdir()
+    for i in range(380, 401):
+        (tmp_path / "c" / f"{i}.txt").write_text(text(i))
+    paths = (first, tmp_path / "b.csv", tmp_path / "c")
+    return ("--source", "texts", *(w for p in paths for w in ("--texts", str(p))), "--text-column", "body")
+
+
+def rows_of(cli: Callable[..., Any], *options: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(cli("export", "articles", "--format", "json", *options).out)
+    return found
+
+
+def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
+    cli: Callable[..., Any], docs: tuple[str, ...]
+) -> None:
+    assert cli("train", *docs, *MODEL, "--articles", "100").code == 0
+    assert cli("train", *docs).code == 0
+    status = json.loads(cli("status", "--json").out)
+    assert (status["source"], status["articles"], status["held_out"]) == ("texts", 360, 40)
+    assert (status["crawled"], status["skipped"], status["pending"]) == (400, 0, 0)
+    rows = rows_of(cli, "--all")
+    assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
+    by_number = {row["page_id"]: row for row in rows}
+    assert [by_number[i]["title"] for i in (1, 300, 400)] == ["T1", "doc/300", "400.txt"]
+    about = json.loads(cli("articles", "--topic", "0", "--json").out)
+    assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
+
+
+def test_the_held_out_are_of_all_files_and_never_trained_on(
+    cli: Callable[..., Any], docs: tuple[str, ...]
+) -> None:
+    assert cli("train", *docs, *MODEL, "--held-out", "100").code == 0
+    roles: dict[str, set[int]] = {"held_out": set(), "trained": set()}
+    for row in rows_of(cli, "--all"):
+        roles[row["role"]].add(row["page_id"])
+    assert len(roles["held_out"]) == 100
+    assert not roles["held_out"] & roles["trained"]
+    first, second, third = (
+        len(roles["held_out"] & set(range(*numbers))) for numbers in ((1, 300), (300, 380), (380, 401))
+    )
+    assert first > 50
+    assert second > 5
+    assert third > 0
+
+
+def stream_of(session: Path) -> list[Any]:
+    """What was read in which order, what is held out, and what each model made of it."""
+    connection = sqlite3.connect(session)
+    try:
+        return [
+            connection.execute(
+                "SELECT seq, page_id, title, id, words, role FROM articles ORDER BY seq"
+            ).fetchall(),
+            connection.execute("SELECT articles, metric, value FROM metrics ORDER BY 1, 2").fetchall(),
+        ]
+    finally:
+        connection.close()
+
+
+@pytest.mark.timeout(300)
+def test_kills_and_stops_leave_the_same_stream(
+    cli: Callable[..., Any], spawn: Callable[..., Any], home: Path, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "many.jsonl", 1, 12_000)
+    with path.open("a") as file:
+        file.write("nope\n" + json.dumps({"id": "doc/7", "text": text(7)}) + "\n")
+    options = ("--source", "texts", "--texts", path, *MODEL, "--articles", "10000")
+    assert cli("train", "--session", "whole", *options).code == 0
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        with spawn("train", "--session", "killed", *options) as trainer:
+            deadline = time.monotonic() + 60
+            before = committed(home / "killed.db")
+            while trainer.poll() is None and committed(home / "killed.db") == before:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            if trainer.poll() is None:
+                trainer.send_signal(end)
+            trainer.communicate()
+    assert committed(home / "killed.db") < 10_000, "at least the last one was stopped on its way"
+    assert cli("train", "--session", "killed", *options).code == 0
+    assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
+
+
+def committed(session: Path) -> int:
+    """Articles trained at the last commit."""
+    if not session.exists():
+        return 0
+    connection = sqlite3.connect(session)
+    try:
+        rows = connection.execute("SELECT articles FROM progress").fetchall()
+        return int(rows[0][0]) if rows else 0
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+
+
+def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", 1, 100)
+    with path.open("ab") as file:
+        file.write(
+            b"nope\n" + b'{"text": "\xe9"}\n' + b'{"title": "x"}\n' + b'{"id": "doc/3", "text": "river"}\n'
+        )
+    outcome = cli("train", "--source", "texts", "--texts", path, *MODEL)
+    assert outcome.code == 0
+    for line, why in (
+        (100, "not JSON"),
+        (101, "not UTF-8"),
+        (102, "no text"),
+        (103, "the id 'doc/3' came before"),
+    ):
+        assert f"{path}, line {line}: {why}" in outcome.err
+    shown = cli("status").out
+    for reason in ("not JSON 1", "not UTF-8 1", "no text 1", "repeated 1"):
+        assert reason in shown
+    status = json.loads(cli("status", "--json").out)
+    assert status["crawled"] == status["articles"] + status["held_out"] + status["skipped"] == 103
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "--texts PATH"),
+        (("--texts", "-"), "texts are read twice"),
+        (("--texts", "absent"), "no such file or folder"),
+        (("--texts", "notes.docx"), ".jsonl, .csv, .tsv, .txt"),
+        (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name two sources"),
+        (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
+        (("--texts", "a.jsonl", "--lang", "de"), "leave --api-url and --lang out"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    cli: Callable[..., Any],
+    one_line: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    home: Path,
+    arguments: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.jsonl", 1, 3)
+    (tmp_path / "notes.docx").write_text("x")
+    (tmp_path / "t.csv").write_text("id,text\n1,x\n")
+    one_line(cli("train", "--source", "texts", *arguments), 2, says)
+    assert not (home / "default.db").exists()
+
+
+def test_another_path_and_a_changed_file_are_refused(
+    cli: Callable[..., Any], one_line: Callable[..., None], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.jsonl", 1, 200)
+    options = ("--source", "texts", "--texts", path)
+    assert cli("train", *options, *MODEL, "--articles", "60").code == 0
+    other = write(tmp_path / "b.jsonl", 1, 200)
+    one_line(cli("train", "--texts", other), 2, f"--texts ['{other}']: this session was made with ['{path}']")
+    one_line(
+        cli("train", *options, "--text-column", "body"), 2, "--text-column body: this session was made with"
+    )
+    write(path, 1, 201)
+    os.utime(path, (2e9, 2e9))
+    outcome = cli("train")
+    assert outcome.code == 2
+    assert f"wikitopics: {path} has changed since this session began" in outcome.err
+
+
+def test_counts_kept_of_documents_bring_their_ids_along(
+    cli: Callable[..., Any], tmp_path: Path, home: Path
+) -> None:
+    path = write(tmp_path / "a.jsonl", 1, 100)
+    assert (
+        cli("train", "--source", "texts", "--texts", path, *MODEL, "--keep-counts", "--session", "first").code
+        == 0
+    )
+    counts = ("--source", "counts", "--counts", home / "first.db")
+    assert cli("train", *counts, *MODEL, "--session", "second").code == 0
+    kept = {row[3]: row[1] for row in stream_of(home / "second.db")[0]}
+    assert kept == {f"doc/{i}": i for i in range(1, 100)}
