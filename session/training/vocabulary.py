@@ -6,19 +6,32 @@ from pathlib import Path
 
 from crawler.dump_files import DumpFiles
 from crawler.source import Page, PageBatch, Source, SourceInfo
+from crawler.text_files import TextFiles
+from crawler.text_folders import ONE_DOCUMENT, ending
 from session.storage.files import open_input
 from session.training.counting import prose, skipped
 from vocab.documents import read_documents
 from vocab.errors import BadDocuments
 
 
-def file_documents(paths: Sequence[str], say: Callable[[str], None]) -> Iterator[str]:
-    """The documents of dumps (``.xml`` in the name), plain files and JSON lines, one after another."""
+def file_documents(
+    paths: Sequence[str], say: Callable[[str], None], column: str | None = None
+) -> Iterator[str]:
+    """The documents of dumps (``.xml`` in the name), plain text, and whatever ``--source texts`` reads.
+
+    The latter come first. ``column`` is the one with the text in tables.
+    """
+    texts = [path for path in paths if Path(path).is_dir() or ending(path) not in (None, ONE_DOCUMENT)]
+    if texts:
+        for found in TextFiles(texts, column, say).first_reading(say):
+            if isinstance(found.page, Page):
+                yield found.page.text
     for path in paths:
-        yield from _dump_documents(path, say) if ".xml" in Path(path).name else _file_documents(path)
+        if path not in texts:
+            yield from _dump_documents(path, say) if ".xml" in Path(path).name else _plain_documents(path)
 
 
-def _file_documents(path: str) -> Iterator[str]:
+def _plain_documents(path: str) -> Iterator[str]:
     try:
         file = open_input(path, pipes=True)
     except OSError as error:

@@ -50,6 +50,7 @@ def show(name: str, session: str | None) -> None:
     epilog="""\b
 Examples:
   wikitopics vocab build articles.jsonl.xz -o english.txt
+  wikitopics vocab build reviews.csv --text-column review -o reviews.txt
   wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
   wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt"""
 )
@@ -59,6 +60,9 @@ Examples:
 )
 @click.option(
     "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
+)
+@click.option(
+    "--text-column", metavar="NAME", help="The column of a .csv or .tsv that holds the text (default: text)."
 )
 @click.option("--lang", metavar="CODE", help="Crawl Wikipedia in this language instead of reading files.")
 @click.option("--api-url", metavar="URL", help="Crawl this wiki instead of reading files.")
@@ -79,6 +83,7 @@ def build(
     sources: tuple[str, ...],
     output: Path,
     size: int,
+    text_column: str | None,
     lang: str | None,
     api_url: str | None,
     articles: int,
@@ -88,8 +93,8 @@ def build(
 ) -> None:
     """Make a vocabulary from SOURCE.
 
-    Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, or plain text, in which blank lines separate the
-    documents.
+    Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, .csv and .tsv tables, folders of .txt, or a file of
+    plain text, in which blank lines separate the documents.
     """
     from session import config
     from session.errors import BadUsage
@@ -115,7 +120,7 @@ def build(
         documents = crawled_documents(source, articles, progress, say)
     else:
         progress = ProgressLine("documents")
-        documents = _counted(file_documents(sources, say), progress)
+        documents = _counted(file_documents(sources, say, text_column), progress)
     english = lang in (None, "en")
     # Without a list of stop words the frequent words themselves have to go.
     built = build_vocabulary(

@@ -42,9 +42,12 @@ class Subject:
     """What --all does here; "" where it means nothing."""
     columns_of_everything: tuple[str, ...] = ()
     """Behind the others with --all."""
+    columns_of_some: Callable[[Asked], tuple[str, ...]] | None = None
+    """Behind all others, those that only some sessions have."""
     count: Callable[[Asked], int | None] | None = None
     """How many rows there will be, where that is worth a progress line and can be known before."""
 
     def header(self, asked: Asked) -> tuple[str, ...]:
         """The columns of its rows."""
-        return self.columns + (self.columns_of_everything if asked.everything else ())
+        always = self.columns + (self.columns_of_everything if asked.everything else ())
+        return always + (self.columns_of_some(asked) if self.columns_of_some else ())

@@ -63,6 +63,10 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
     assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
     by_number = {row["page_id"]: row for row in rows}
     assert [by_number[i]["title"] for i in (1, 300, 400)] == ["T1", "doc/300", "400.txt"]
+    assert [by_number[i]["id"] for i in (1, 300, 400)] == ["doc/1", "doc/300", ""]
+    header = "page_id,title,revision_id,words,model,topic,proportion"
+    assert cli("export", "articles").out.startswith(f"{header},id\n")
+    assert cli("export", "articles", "--all").out.startswith(f"{header},role,id\n")
     about = json.loads(cli("articles", "--topic", "0", "--json").out)
     assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
 
@@ -203,6 +207,25 @@ def test_another_path_and_a_changed_file_are_refused(
     outcome = cli("train")
     assert outcome.code == 2
     assert f"wikitopics: {path} has changed since this session began" in outcome.err
+
+
+def test_a_vocabulary_is_built_of_the_same_files(cli: Callable[..., Any], tmp_path: Path) -> None:
+    first = write(tmp_path / "a.jsonl", 1, 100)
+    with first.open("a") as file:
+        file.write("nope\n" + json.dumps({"id": "doc/3", "text": "repeated"}) + "\n")
+    (tmp_path / "b.csv").write_text("id,body\n" + "".join(f"{i},{text(i)}\n" for i in range(50)))
+    (tmp_path / "c").mkdir()
+    for i in range(20):
+        (tmp_path / "c" / f"{i}.txt").write_text(f"{text(i)}\n\none document, blank lines or not\n")
+    (tmp_path / "d.txt").write_text("\n\n".join(text(i) for i in range(30)))
+    out = tmp_path / "words.txt"
+    paths = (first, tmp_path / "b.csv", tmp_path / "c", tmp_path / "d.txt")
+    outcome = cli("vocab", "build", *paths, "--text-column", "body", "-o", out)
+    assert outcome.code == 0, outcome.err
+    assert "from 199 documents" in outcome.err
+    assert f"{first}, line 100: not JSON; skipped" in outcome.err
+    assert f"{first}, line 101: the id 'doc/3' came before; skipped" in outcome.err
+    assert set(out.read_text().split()) <= {*WORDS, "one", "document", "blank", "lines"}
 
 
 def test_counts_kept_of_documents_bring_their_ids_along(

@@ -6,12 +6,14 @@ from session.answers.exports.subject import Asked, Row, Subject
 
 
 def _rows(asked: Asked) -> Iterator[Row]:
+    has_ids = asked.reader.has_ids()
     for article in asked.reader.all_articles(trained_only=not asked.everything):
         common = article.page_id, article.title, article.revision_id, article.words
         role = (article.role,) if asked.everything else ()
+        external_id = (article.id,) if has_ids else ()
         largest = [one for one in article.topics if one[0] in asked.models]
         for of_model in largest if article.topics else [(None, None, None)]:
-            yield *common, *of_model, *role
+            yield *common, *of_model, *role, *external_id
 
 
 def _count(asked: Asked) -> int | None:
@@ -25,5 +27,6 @@ ARTICLES = Subject(
     rows=_rows,
     everything="held-out and skipped ones too, with a column role",
     columns_of_everything=("role",),
+    columns_of_some=lambda asked: ("id",) if asked.reader.has_ids() else (),
     count=_count,
 )
