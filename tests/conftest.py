@@ -318,12 +318,16 @@ def trainer_of(
     )
 
     async def run(
-        source: Any, limits: Any = None, meanwhile: Any = None, report: Any = lambda _: None
+        source: Any,
+        limits: Any = None,
+        meanwhile: Any = None,
+        report: Any = lambda _: None,
+        articles: int | None = None,
     ) -> str:
         limits = limits or Limits()
         with trainer_lock(path):
             store = SessionWriter(path)
-            trainer = Stream(store, article_limit=limits.articles, threads=1)
+            trainer = Stream(store, article_limit=articles, threads=1)
             feed = CrawledBlocks(source, INFO, corpus.words)
             one = Run(path, store, trainer, feed, limits, report, lambda _: None)
             try:

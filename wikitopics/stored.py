@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from model.online import IN_USE
 from session.errors import BadUsage, NoSession, SessionError
-from session.paths import session_name, session_path, user_path
+from session.paths import session_name, session_path
 from session.records import SNAPSHOT_WORDS
 from session.storage.reader import SessionReader
 from session.storage.reader.articles import MOST_ARTICLES
@@ -108,10 +109,7 @@ class StoredSession:
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
-        if isinstance(session, str):
-            self.path = session_path(session)
-        else:
-            self.path = user_path(os.fspath(session)).absolute()
+        self.path = session_path(session if isinstance(session, str) else str(Path(session).absolute()))
         self._closed = False
         with SessionReader(self.path) as reader:
             reader.settings()  # a damaged file is refused now
@@ -170,6 +168,12 @@ class StoredSession:
 
         if isinstance(texts, str | bytes):
             raise BadUsage("infer takes a list of texts: put a single one in brackets")
+        texts = list(texts)
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise BadUsage(
+                    f"infer takes a list of texts: number {number} is of type {type(text).__name__}"
+                )
         with self._open() as reader:
             return proportions(reader, _name(reader, model), texts)[1]
 

@@ -164,9 +164,7 @@ async def _train_alone(
         await opened.close()
         raise
     try:
-        reason = await Run(
-            path, store, trainer, feed, Limits(request.articles, request.hours, request.max_mb), report, say
-        )()
+        reason = await Run(path, store, trainer, feed, Limits(request.hours, request.max_mb), report, say)()
         if reason == "finished":
             say(_ended(trainer.progress, request.articles))
         return reason

@@ -122,6 +122,7 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     (told,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
     assert session.infer(texts)[0].tolist() == told["proportions"]
     refused(lambda: session.infer("a text"), "list of texts")
+    refused(lambda: session.infer(["a text", np.nan]), "number 1 is of type float")
 
 
 def test_a_model_learns_and_the_session_stays(session, corpus):
@@ -155,6 +156,7 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: wt.open(tmp_path / "text.db"), "no session", "not an SQLite file")
     refused(lambda: wt.open(tmp_path), "folder")
     refused(lambda: wt.open("../x y"), "no session")
+    refused(lambda: wt.open(home / "default.db-wal"), "part of a session")
     for ask in (session.topics, session.metrics, session.model, lambda name: session.infer(["a"], name)):
         refused(lambda ask=ask: ask("nope"), "no model 'nope'", "lda, many")
     for ask in (session.articles, session.history):

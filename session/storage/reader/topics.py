@@ -1,6 +1,6 @@
 """The topics of a stored session, now and at every snapshot that was kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -22,12 +22,10 @@ class TopicReader(OpenedSession):
         )
         return [whole(articles, "snapshots.articles") for (articles,) in rows]
 
-    def snapshot(self, model: str, articles: int) -> Snapshot:
-        """The topics of one model as they were after ``articles``; KeyError if none was kept there."""
-        found = self._top_words(model, "AND articles = ?", [articles])
-        if not found:
-            raise KeyError(articles)
-        return self._as_snapshot(model, found[0])
+    def each_snapshot(self, model: str) -> Iterator[Snapshot]:
+        """The topics of one model at every kept point, oldest first, one point at a time in memory."""
+        for kept in self._each_kept(model):
+            yield self._as_snapshot(model, kept)
 
     def topic_history(
         self, model: str, topic: int, top: int = 10
@@ -35,12 +33,10 @@ class TopicReader(OpenedSession):
         """(articles, share, top words with probabilities) of one topic at every kept point."""
         words = self.vocabulary()
         history = []
-        for articles in self.snapshots(model):
-            # None, where it was thinned out meanwhile.
-            for kept in self._top_words(model, "AND articles = ?", [articles]):
-                ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
-                pairs = zip(ids.tolist(), probabilities.tolist(), strict=True)
-                history.append((articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))
+        for kept in self._each_kept(model):
+            ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
+            pairs = zip(ids.tolist(), probabilities.tolist(), strict=True)
+            history.append((kept.articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))
         return history
 
     def topics(self, model: str, top: int = 10) -> list[TopicRow]:
@@ -65,6 +61,11 @@ class TopicReader(OpenedSession):
                 )
             )
         return rows
+
+    def _each_kept(self, model: str) -> Iterator[TopWords]:
+        """Every kept point but those that a trainer thins out meanwhile."""
+        for articles in self.snapshots(model):
+            yield from self._top_words(model, "AND articles = ?", [articles])
 
     def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self._rows(

@@ -32,9 +32,8 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds this run; may differ from run to run."""
+    """What bounds this run, beside the articles of the stream; may differ from run to run."""
 
-    articles: int | None = None
     hours: float | None = None
     megabytes: float | None = None
 

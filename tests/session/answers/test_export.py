@@ -1,10 +1,12 @@
 """Exports: the contract's headers, the same values in each form, whole files or none."""
 
+import contextlib
 import csv
 import dataclasses
 import io
 import json
 import os
+import sqlite3
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -51,6 +53,16 @@ def test_topics_and_metrics_make_sense(cli, trained):
     articles = json.loads(cli("export", "articles", "--format", "json").out)
     assert len(articles) == 657
     assert all(0 < row["proportion"] <= 1 for row in articles)
+
+
+def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained):
+    with SessionReader(trained) as reader:
+        before = reader.snapshots("lda")
+        told = (row[1] for row in SUBJECTS["history"].rows(Asked(reader, ["lda"])))
+        assert next(told) == before[0]
+        with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
+            trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
+        assert sorted(set(told)) == [before[0], *before[2:]]
 
 
 def test_documents_without_a_title_have_their_number(cli, trained):

@@ -88,11 +88,11 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
 
 
 async def test_articles_is_exact(trainer_of, memory):
-    assert await trainer_of(memory, Limits(articles=100)) == "finished"
+    assert await trainer_of(memory, articles=100) == "finished"
     now = status(trainer_of.path)
     assert now.articles == 100
     assert account_holds(now)
-    assert await trainer_of(memory, Limits(articles=333)) == "finished"
+    assert await trainer_of(memory, articles=333) == "finished"
     assert status(trainer_of.path).articles == 333
 
 

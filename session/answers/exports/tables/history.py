@@ -9,12 +9,11 @@ WORDS = 10
 
 def _rows(asked: Asked) -> Iterator[Row]:
     for model in asked.models:
-        for articles in asked.reader.snapshots(model):
-            snapshot = asked.reader.snapshot(model, articles)
+        for snapshot in asked.reader.each_snapshot(model):
             for topic, words in enumerate(snapshot.words):
                 probabilities = snapshot.probabilities[topic].tolist()
                 for rank, word in enumerate(words[:WORDS], start=1):
-                    yield model, articles, topic, rank, word, probabilities[rank - 1]
+                    yield model, snapshot.articles, topic, rank, word, probabilities[rank - 1]
 
 
 HISTORY = Subject(
