@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 COUNTS = Option(
     name="counts",
     metavar="FILE",
-    help="Word counts: an .npz, or a session that kept them.",
+    help="Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed sparse rows; "
+    "see docs/texts.md), or a session that kept them.",
     form="path",
     scope="run",  # the file may move: its content is what is compared
     label="File",

@@ -50,7 +50,8 @@ _TRAIN = [
     click.option("--text-column", metavar="NAME",
                  help="The column of a .csv or .tsv that holds the text (default: text)."),
     click.option("--counts", metavar="FILE", type=click.Path(),
-                 help="Word counts: an .npz, or a session that kept them."),
+                 help="Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed "
+                      "sparse rows; see docs/texts.md), or a session that kept them."),
     click.option("--vocab", metavar="NAME|FILE", type=click.Path(),
                  help="The vocabulary (default: english)."),
     click.option("--contact", metavar="TEXT",
