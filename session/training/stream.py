@@ -10,27 +10,24 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch, OnlineModel
+from model import Minibatch
 from session.errors import Damaged
 from session.models import load_model
-from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, SNAPSHOT_WORDS, UNREAD, TopWords
+from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block, Documents
 from session.storage.writer import Changes, ModelRow, SessionWriter
+from session.training.curves import Curves
 from session.training.evaluation import HeldOut, Measured
 from session.training.schedule import (
     evaluation_due,
     minibatch_size,
     renewal_due,
     snapshot_due,
-    thinned,
-    thinned_snapshots,
 )
 
-MOST_POINTS = 1000
-"""Points of a curve that are kept; beyond that its older half is thinned."""
 RENEWED_TOGETHER = 512
 """Articles inferred anew at a time."""
 
@@ -48,19 +45,13 @@ class Stream:
             model = load_model(state, stored, store.n_words)
             model.threads = threads
             self.models.append(model)
-        self._scores = store.model_scores()
         self._changes = Changes()
         self._pending: deque[tuple[int, Documents]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._check_account()
+        self._curves = Curves(store)
         self._measured_on: HeldOut | None = None
-        self._measured_at = store.points("metrics")
-        self.measured = self._as_measured()
-        """Replaced as a whole: another thread reports it."""
-        self._kept_at = store.points("snapshots")
-        self._last_snapshots = store.snapshots(self._kept_at[-1]) if self._kept_at else {}
-        self._measured_snapshots = store.snapshots(self._measured_at[-1]) if self._measured_at else {}
         self._source_ended = False
         self._moved = False
         self._learnt = False
@@ -192,8 +183,7 @@ class Stream:
         self._moved = self._learnt = True
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
-        kept = self._kept_at[-1] if self._kept_at else 0
-        if measure or snapshot_due(kept, before, progress.articles):
+        if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
             self._keep_topics()
         if measure:
             self._measure(elapsed_seconds())
@@ -219,21 +209,16 @@ class Stream:
         articles = self.progress.articles
         if not articles:
             return
-        if self._kept_at[-1:] != [articles]:
+        if self._curves.kept_at != articles:
             self._keep_topics()
-        if self._measured_at[-1:] != [articles]:
+        if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         self._moved = self._learnt = True
 
-    def _as_measured(self) -> Measured:
-        return Measured(
-            self._measured_at[-1] if self._measured_at else 0,
-            {
-                spec.name: float(np.exp(-score))
-                for spec, score in zip(self.settings.models, self._scores, strict=True)
-                if score is not None
-            },
-        )
+    @property
+    def measured(self) -> Measured:
+        """The last measurement."""
+        return self._curves.measured
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
@@ -243,7 +228,7 @@ class Stream:
         progress.finished = self.done()
         if self._learnt:
             for number, model in enumerate(self.models):
-                self._changes.models[number] = ModelRow.of(model, self._scores[number])
+                self._changes.models[number] = ModelRow.of(model, self._curves.scores[number])
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
@@ -277,41 +262,15 @@ class Stream:
         return Documents.concatenate(parts)
 
     def _keep_topics(self) -> None:
-        articles = self.progress.articles
-        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(self.models)]
-        self._last_snapshots = dict(enumerate(snapshots))
-        self._changes.snapshots += snapshots
-        self._kept_at.append(articles)
-        # The drift at the next measurement is from those at the last one.
-        gone = thinned_snapshots(self._kept_at) - {*self._measured_at[-1:]}
-        self._kept_at = [point for point in self._kept_at if point not in gone]
-        self._changes.thinned_snapshots |= gone
+        self._curves.keep_topics(self.models, self.progress.articles, self._changes)
 
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are kept already."""
-        if not len(self._held_out):
-            return
-        progress = self.progress
-        self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings.seed)
-        for number, model in enumerate(self.models):
-            before, now = self._measured_snapshots.get(number), self._last_snapshots[number]
-            values = self._measured_on.measure(model, before, now)
-            self._scores[number] = values.get("log_likelihood", self._scores[number])
-            self._changes.metrics += [
-                (number, progress.articles, progress.tokens, elapsed_seconds, metric, value)
-                for metric, value in values.items()
-            ]
-        self._measured_snapshots = self._last_snapshots
-        self._measured_at.append(progress.articles)
-        gone = thinned(self._measured_at, MOST_POINTS)
-        self._measured_at = [point for point in self._measured_at if point not in gone]
-        self._changes.thinned_metrics |= gone
-        self.measured = self._as_measured()
-
-
-def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
-    shares = np.asarray(model.topic_shares(), np.float32)
-    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+        if len(self._held_out):
+            self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings.seed)
+            self._curves.measure(
+                self.models, self._measured_on, self.progress, elapsed_seconds, self._changes
+            )
 
 
 def _largest(proportions: NDArray[np.float32]) -> Largest:

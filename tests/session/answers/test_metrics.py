@@ -15,7 +15,7 @@ from tui.look import Choice
 
 SURPRISED = """
 from model import Metric
-from tests.model.unigrams import MixtureOfUnigrams
+from wikitopics_unigrams import MixtureOfUnigrams
 
 class Kind(MixtureOfUnigrams):
     kind = "surprised"
@@ -27,7 +27,7 @@ class Kind(MixtureOfUnigrams):
 
 
 @pytest.fixture
-def surprised(install, cli, corpus):
+def surprised(unigrams, install, cli, corpus):
     """A session of that kind, and of lda."""
     install(SURPRISED, "wikitopics.models", surprised="surprised_models:Kind")
     more = ["--model", "lda:topics=3", "--model", "surprised:topics=3", "--held-out", 20, "--articles", 256]
@@ -94,7 +94,7 @@ def test_what_is_declared_is_measured(surprised, cli, home):
     assert all(f"{metric.name:15} {metric.help}" in told for metric in METRICS)
 
 
-def test_a_kind_declares_what_it_measures(install):
+def test_a_kind_declares_what_it_measures(unigrams, install):
     source = SURPRISED.replace('"surprise", "Surprise', '"other", "Surprise')
     install(source, "wikitopics.models", surprised="surprised_models:Kind")
     with pytest.raises(AssertionError, match="to declare 'surprise'"):

@@ -1,0 +1,85 @@
+"""The points of a session's curves, until they are saved: measurements of its models, and their topics."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model import OnlineModel
+from session.records import SNAPSHOT_WORDS, TopWords
+from session.storage.codec.progress import Progress
+from session.storage.writer import Changes, SessionWriter
+from session.training.evaluation import HeldOut, Measured
+from session.training.schedule import thinned, thinned_snapshots
+
+MOST_POINTS = 1000
+"""Points of a curve that are kept; beyond that its older half is thinned."""
+
+
+class Curves:
+    """Measures the models of a session and keeps their topics: two kinds of points, each with its rule."""
+
+    def __init__(self, store: SessionWriter) -> None:
+        self.scores = store.model_scores()
+        """Each model's last log-likelihood."""
+        self._names = [spec.name for spec in store.settings.models]
+        self._measured_at = store.points("metrics")
+        self._kept_at = store.points("snapshots")
+        self._topics = store.snapshots(self.kept_at)
+        self._topics_measured = store.snapshots(self.measured_at)
+        self.measured = self._as_measured()
+        """Replaced as a whole: another thread reports it."""
+
+    @property
+    def measured_at(self) -> int:
+        """Articles at the last measurement, 0 before the first."""
+        return self._measured_at[-1] if self._measured_at else 0
+
+    @property
+    def kept_at(self) -> int:
+        """The same of the topics."""
+        return self._kept_at[-1] if self._kept_at else 0
+
+    def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
+        """The topics as they are now."""
+        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
+        self._topics = dict(enumerate(snapshots))
+        changes.snapshots += snapshots
+        self._kept_at.append(articles)
+        # The drift at the next measurement is from those at the last one.
+        gone = thinned_snapshots(self._kept_at) - {self.measured_at}
+        self._kept_at = [point for point in self._kept_at if point not in gone]
+        changes.thinned_snapshots |= gone
+
+    def measure(
+        self,
+        models: Sequence[OnlineModel],
+        held_out: HeldOut,
+        progress: Progress,
+        seconds: float,
+        changes: Changes,
+    ) -> None:
+        """Measure the models, whose topics are kept already; ``seconds``: of running time by now."""
+        articles, tokens = progress.articles, progress.tokens
+        for number, model in enumerate(models):
+            values = held_out.measure(model, self._topics_measured.get(number), self._topics[number])
+            self.scores[number] = values.get("log_likelihood", self.scores[number])
+            changes.metrics += [
+                (number, articles, tokens, seconds, metric, value) for metric, value in values.items()
+            ]
+        self._topics_measured = self._topics
+        self._measured_at.append(articles)
+        gone = thinned(self._measured_at, MOST_POINTS)
+        self._measured_at = [point for point in self._measured_at if point not in gone]
+        changes.thinned_metrics |= gone
+        self.measured = self._as_measured()
+
+    def _as_measured(self) -> Measured:
+        scores = zip(self._names, self.scores, strict=True)
+        return Measured(
+            self.measured_at, {name: float(np.exp(-score)) for name, score in scores if score is not None}
+        )
+
+
+def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
+    shares = np.asarray(model.topic_shares(), np.float32)
+    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
