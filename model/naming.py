@@ -1,0 +1,76 @@
+"""What to call a topic: the leading words that tell it apart from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.drift import Leading
+
+RELEVANCE = 0.5
+"""Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/naming.md says
+how it was chosen."""
+WORDS = 3
+"""In a name."""
+LOYALTY = 10
+"""A name stays as long as all its words but one are among so many of the topic's most relevant ones."""
+
+
+def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
+    """(K, n) the share of each leading word's uses, in all topics that lead with it, that is this topic's.
+
+    1 for a word that leads no other topic. shares: (K,) of the corpus
+    """
+    ids, probabilities = leading
+    uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
+    total = np.bincount(ids.ravel(), uses.ravel(), minlength=1)[ids]
+    owned: NDArray[np.float64] = np.divide(uses, total, out=np.zeros_like(uses), where=total > 0)
+    return owned
+
+
+def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
+    """(K, n) how well each leading word stands for its topic.
+
+    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead with the word. -inf for a word without probability.
+    """
+    probabilities = leading[1].astype(np.float64)
+    with np.errstate(divide="ignore"):
+        # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share changes nothing in the order of its words.
+        found: NDArray[np.float64] = weight * np.log(probabilities) + (1 - weight) * np.log(
+            ownership(leading, shares)
+        )
+    return found
+
+
+def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
+    """(K, n) the leading words by id, the most relevant first; equal ones in their order."""
+    order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
+    return np.take_along_axis(leading[0], order, axis=1)
+
+
+def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
+    """The words of a topic's name; ``before``, its words up to now, stays where it still fits.
+
+    ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film", "films") only
+    the first counts.
+    """
+    if before and len(set(before) & set(relevant[:LOYALTY])) >= max(1, len(before) - 1):
+        return tuple(before)
+    chosen: list[str] = []
+    for word in relevant:
+        if not any(_same_word(word, other) for other in chosen):
+            chosen.append(word)
+        if len(chosen) == WORDS:
+            break
+    return tuple(chosen)
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Whether they differ in their last letters at most: "film" and "films", "party" and "parties"."""
+    short, long = sorted((one, other), key=len)
+    return (
+        len(short) >= 3 and len(long) - len(short) <= 2 and long.startswith(short[: max(3, len(short) - 1)])
+    )

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from model.naming import most_relevant, name, ownership, relevance
+
+# Three topics over the words 0 to 5; word 0 leads all of them.
+IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
+PROBABILITIES = np.array([[0.5, 0.3, 0.1], [0.4, 0.3, 0.2], [0.5, 0.2, 0.2]], np.float32)
+SHARES = np.array([0.5, 0.3, 0.2])
+LEADING = IDS, PROBABILITIES
+
+
+def test_a_word_is_owned_by_the_topics_that_lead_with_it():
+    owned = ownership(LEADING, SHARES)
+    uses = np.array([0.25, 0.12, 0.1])
+    np.testing.assert_allclose(owned[:, 0], uses / uses.sum(), rtol=1e-6)
+    assert owned[0, 1] == owned[2, 2] == 1.0
+    np.testing.assert_allclose([owned[0, 2], owned[1, 2]], [0.05 / 0.11, 0.06 / 0.11], rtol=1e-6)
+
+
+def test_relevance_goes_from_lift_to_probability():
+    np.testing.assert_array_equal(most_relevant(LEADING, SHARES, weight=1.0), IDS)
+    by_lift = most_relevant(LEADING, SHARES, weight=0.0)
+    assert by_lift.tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
+    assert most_relevant(LEADING, SHARES)[:, 0].tolist() == [1, 3, 4]
+
+
+def test_a_topic_without_words_has_no_number_that_is_none():
+    nothing = IDS, np.zeros((3, 3), np.float32)
+    assert np.all(relevance(nothing, SHARES) == -np.inf)
+    np.testing.assert_array_equal(most_relevant(nothing, SHARES), IDS)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "expected"),
+    [
+        (["film", "films", "director", "actor"], ("film", "director", "actor")),
+        (["party", "parties", "election", "vote"], ("party", "election", "vote")),
+        (["art", "artist", "arts", "museum"], ("art", "artist", "museum")),
+        (["sea"], ("sea",)),
+        (["one", "once", "on", "won"], ("one", "once", "on")),
+    ],
+)
+def test_a_name_has_three_words_and_no_two_forms_of_one(relevant, expected):
+    assert name(relevant) == expected
+
+
+def test_a_name_stays_while_its_words_do():
+    words = [f"word{letter * 3}" for letter in "abcdefghijkl"]
+    before = name(words)
+    assert name(words[::-1][2:], before) == before  # two of three are among the first ten
+    moved = [*words[3:12], words[0], words[1], words[2]]
+    assert name(moved, before) != before
+    assert name(moved, before) == name(moved)
