@@ -23,7 +23,7 @@ _HOME = {
     "StateError": "states",
     "check_model": "checking",
     "document_completion": "completion",
-    "drift": "drift",
+    "drift": "leading",
     "npmi": "coherence",
 }
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from model.checking import check_model
     from model.coherence import npmi
     from model.completion import CompletionSet, document_completion
-    from model.drift import drift
     from model.hdp import OnlineHDP
     from model.kinds import KindError
     from model.lda import OnlineLDA
+    from model.leading import drift
     from model.metrics import Metric
     from model.minibatch import Minibatch
     from model.online import OnlineModel

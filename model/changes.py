@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from model.drift import Leading
+from model.leading import Leading, affinity
 from model.naming import ownership
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
@@ -17,7 +17,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 IN_USE = 1e-3
 """Share of the corpus from which a topic can be born; at half of it, it dies."""
 OWN = 0.25
-"""Mean ownership of a topic's first words from which they are its own; below a third they are so no longer."""
+"""Mean ownership of a topic's first words from which they are its own, until it falls below a third of it."""
 FIRST = 10
 """Words of which that is the mean."""
 KINSHIP = 0.5
@@ -79,21 +79,3 @@ def _kin(theirs: Leading | None, own: Leading, topic: int, candidates: NDArray[n
     near[topic] = 0
     nearest = int(near.argmax())
     return nearest if near[nearest] >= KINSHIP else None
-
-
-def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
-    """(K,) how much the leading words of ``ones`` have in common with those of topic in ``others``.
-
-    Bhattacharyya coefficients: 1 for the same words and probabilities, 0 for no common word.
-    """
-    ids, probabilities = others[0][topic], _scaled(others[1][topic])
-    roots = np.zeros(max(int(ids.max()), int(ones[0].max())) + 1)
-    roots[ids] = np.sqrt(probabilities)
-    found: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
-    return found
-
-
-def _scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:
-    numbers = probabilities.astype(np.float64)
-    total = numbers.sum(axis=-1, keepdims=True)
-    return np.divide(numbers, total, out=np.zeros_like(numbers), where=total > 0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.drift import Leading
+from model.leading import Leading
 
 RELEVANCE = 0.5
 """Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/naming.md says
@@ -34,7 +34,8 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
     """(K, n) how well each leading word stands for its topic.
 
-    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead with the word. -inf for a word without probability.
+    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is
+    taken from the topics that lead with the word. -inf for a word without probability.
     """
     probabilities = leading[1].astype(np.float64)
     with np.errstate(divide="ignore"):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.changes import affinity
-from model.drift import Leading
+from model.leading import Leading, affinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def tree(leading: Leading) -> tuple[Node, ...]:
     if K < 2:
         return ()
     nodes: list[Node] = []
-    topics = {topic: (topic,) for topic in range(K)}
+    topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(K)}
     for number, (one, other, height, _) in enumerate(linkage(squareform(far, checks=False), "ward"), K):
         children = int(one), int(other)
         topics[number] = topics[children[0]] + topics[children[1]]

@@ -55,8 +55,7 @@ def _drift(of: Evaluation) -> float | None:
 
     if of.before is None or of.now is None:
         return None
-    each = drift((of.before.word_ids, of.before.probabilities), (of.now.word_ids, of.now.probabilities))
-    return float(of.now.shares @ each)
+    return float(of.now.shares @ drift(of.before.leading, of.now.leading))
 
 
 SCORES = (

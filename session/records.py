@@ -186,11 +186,44 @@ COHERENT_WORDS = 10
 """The most probable words of a topic, by which its coherence is measured."""
 
 
+TopicChange = Literal["born", "died", "split", "merged", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEvent:
+    """Something that has happened to a topic; what each means: :class:`model.changes.Change`."""
+
+    model: str
+    articles: int
+    event: TopicChange
+    topic: int
+    other: int | None
+    """The topic that was born of a split, or lives on after a merger."""
+    name: str
+    """Of what was born, has died, or got this name."""
+
+    def told(self) -> str:
+        """In words: "#13 splits: #46 slavic, languages, grammar"."""
+        match self.event:
+            case "born":
+                return f"#{self.topic} {self.name} is born"
+            case "died":
+                return f"#{self.topic} {self.name} died"
+            case "split":
+                return f"#{self.topic} splits: #{self.other} {self.name}"
+            case "merged":
+                return f"#{self.topic} {self.name} merged into #{self.other}"
+            case "renamed":
+                return f"#{self.topic} is now {self.name}"
+
+
 @dataclass(frozen=True, slots=True)
 class TopicRow:
     """One topic as it stands now, with its way here."""
 
     topic: int
+    name: str
+    """The one that somebody gave it, else the words that tell it apart."""
     share: float
     words: tuple[tuple[str, float], ...]
     """Most probable first: (word, probability)."""
@@ -214,6 +247,11 @@ class TopWords:
     """(K, n)"""
     shares: NDArray[np.float32]
     """(K,)"""
+
+    @property
+    def leading(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """As the functions of `model` that compare topics take it."""
+        return self.word_ids, self.probabilities
 
 
 @dataclass(frozen=True, slots=True)

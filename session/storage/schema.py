@@ -125,5 +125,19 @@ def m004_ids(db: Database) -> None:
     db.table("articles").add_column("id", str)
 
 
-VERSION = 4
+@migrations()
+def m005_topics(db: Database) -> None:
+    """What topics are called, by their words and by people, and what has happened to them."""
+    # alive: born and not dead. A session that was begun before has no row until its next snapshot.
+    db.table("topic_names").create(
+        {"model": int, "topic": int, "name": str, "alive": int}, pk=("model", "topic")
+    )
+    db.table("given_names").create({"model": int, "topic": int, "name": str}, pk=("model", "topic"))
+    db.table("topic_events").create(
+        {"id": int, "model": int, "articles": int, "event": str, "topic": int, "other": int, "name": str},
+        pk="id",
+    )
+
+
+VERSION = 5
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

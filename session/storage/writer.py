@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from session.errors import SessionError
 from session.paths import WAL, beside
-from session.records import TopWords
+from session.records import TopicEvent, TopWords
 from session.settings import Settings
 from session.storage.articles import (
     ArticleRows,
@@ -32,6 +32,7 @@ from session.storage.articles import (
 from session.storage.blobs import pack_state
 from session.storage.codec.progress import Progress
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
+from session.storage.codec.topics import TopicNames, decode_topic_names
 from session.storage.database import (
     as_session_error,
     connect,
@@ -101,6 +102,9 @@ class Changes:
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
+    topic_names: dict[int, TopicNames] = field(default_factory=dict)
+    topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
+    """Of the model of this number."""
     models: dict[int, ModelRow] = field(default_factory=dict)
     thinned_metrics: set[int] = field(default_factory=set)
     """Article counts whose measurements go, and those whose snapshots go."""
@@ -265,6 +269,15 @@ class SessionWriter:
                     for s in changes.snapshots
                 ],
             )
+            for model, known in changes.topic_names.items():
+                self._db.conn.executemany(
+                    "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
+                    [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
+                )
+            self._db.table("topic_events").insert_all(
+                {"model": model, **{key: value for key, value in asdict(event).items() if key != "model"}}
+                for model, event in changes.topic_events
+            )
             for table, points in (
                 ("metrics", changes.thinned_metrics),
                 ("snapshots", changes.thinned_snapshots),
@@ -305,6 +318,16 @@ class SessionWriter:
             )
         found = [decode_snapshot(row, self.models, self.n_words) for row in rows]
         return {snapshot.model: snapshot for snapshot in found}
+
+    def topic_names(self, model: int) -> TopicNames | None:
+        """What is known of the topics of the model of this number; None before its first snapshot."""
+        with session_errors(self.path):
+            rows = read_rows(
+                self._db.conn,
+                "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic",
+                [model],
+            )
+        return decode_topic_names(rows, self.models[model].topics)
 
     def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""

@@ -8,6 +8,7 @@ from model import OnlineModel
 from session.records import SNAPSHOT_WORDS, TopWords
 from session.storage.codec.progress import Progress
 from session.storage.writer import Changes, SessionWriter
+from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured
 from session.training.schedule import thinned, thinned_snapshots
 
@@ -25,6 +26,10 @@ class Curves:
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots(self.kept_at)
+        self._chronicles = [
+            Chronicle(name, store.vocabulary(), store.topic_names(number), self._topics.get(number))
+            for number, name in enumerate(self._names)
+        ]
         self._topics_measured = store.snapshots(self.measured_at)
         self.measured = self._as_measured()
         """Replaced as a whole: another thread reports it."""
@@ -44,6 +49,9 @@ class Curves:
         snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
         self._topics = dict(enumerate(snapshots))
         changes.snapshots += snapshots
+        for number, chronicle in enumerate(self._chronicles):
+            changes.topic_events += [(number, event) for event in chronicle.note(snapshots[number])]
+            changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from those at the last one.
         gone = thinned_snapshots(self._kept_at) - {self.measured_at}

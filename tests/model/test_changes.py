@@ -1,6 +1,7 @@
 import numpy as np
 
-from model.changes import Change, affinity, changes, living
+from model.changes import Change, changes, living
+from model.leading import affinity
 
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
 

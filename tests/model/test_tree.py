@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 from model.tree import distances, parents, tree
@@ -9,7 +11,7 @@ def test_topics_that_share_words_come_together_first():
     assert [node.number for node in nodes] == [4, 5, 6]
     assert {frozenset(node.topics) for node in nodes[:2]} == {frozenset({0, 2}), frozenset({1, 3})}
     assert sorted(nodes[-1].topics) == [0, 1, 2, 3]
-    assert all(a.height <= b.height for a, b in zip(nodes, nodes[1:], strict=False))
+    assert all(a.height <= b.height for a, b in itertools.pairwise(nodes))
     above = parents(nodes)
     assert above[0] == above[2] != above[1] == above[3]
     assert 6 not in above

@@ -1,4 +1,4 @@
-"""`status`, `topics`, `articles`: one look at a session from another process."""
+"""`status` and `articles`: one look at a session from another process."""
 
 import click
 
@@ -76,50 +76,6 @@ def status(session: str, as_json: bool) -> None:
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"
         )
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics topics --top 8
-  wikitopics topics --model hdp --json"""
-)
-@session_option
-@click.option(
-    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
-)
-@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
-@json_option
-def topics(session: str, top: int, model: str | None, as_json: bool) -> None:
-    """The topics, most prevalent first; numbers count from 0."""
-    from session.records import SNAPSHOT_WORDS
-    from session.storage.reader import SessionReader
-
-    with SessionReader(session_path(session)) as reader:
-        name = choose_model(reader.models(), model)
-        rows = [(row.topic, row.share, row.words) for row in reader.topics(name, top)]
-        if rows and top > SNAPSHOT_WORDS:
-            from session.answers.inference import topics as from_model
-
-            rows = from_model(reader, name, top)
-    rows.sort(key=lambda row: -row[1])
-    if as_json:
-        put_json(
-            [
-                {
-                    "model": name,
-                    "topic": topic,
-                    "share": share,
-                    "words": [{"word": word, "probability": value} for word, value in words],
-                }
-                for topic, share, words in rows
-            ]
-        )
-        return
-    if not rows:
-        say("no topics yet: the first measurement comes after the first minibatch")
-    for topic, share, words in rows:
-        put_line(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
 
 
 @click.command(

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from session.records import Snapshot, TopicRow, TopWords
+from session.naming import names
+from session.records import Snapshot, TopicEvent, TopicRow, TopWords
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
+from session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
+from session.storage.database import select, session_errors
 from session.storage.decoding import whole
 from session.storage.reader.opened import OpenedSession
 
@@ -39,6 +42,35 @@ class TopicReader(OpenedSession):
             history.append((kept.articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))
         return history
 
+    def topic_names(self, model: str) -> tuple[str, ...]:
+        """What each topic is called: as somebody named it, else as its words say; empty before the first
+        snapshot."""
+        number, topics = self._number(model), self.model_status(model).topics
+        with session_errors(self.path):
+            kept = select(self._connection, "topic_names", "topic", "name", "alive", "model")
+            given = select(self._connection, "given_names", "topic", "name", "model")
+        known = decode_topic_names(
+            [row[:-1] for row in self._rows(f"{kept} WHERE model = ? ORDER BY topic", [number])], topics
+        )
+        called = decode_given_names(
+            [row[:-1] for row in self._rows(f"{given} WHERE model = ?", [number])], topics
+        )
+        if known is None:
+            newest = self.newest_words(model)
+            by_words = tuple(names(newest.leading, newest.shares, self.vocabulary())) if newest else ()
+        else:
+            by_words = known.names
+        return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
+
+    def topic_events(self) -> list[TopicEvent]:
+        """What has happened to the topics of all models, oldest first; nothing where it was not recorded."""
+        models = self.model_statuses()
+        with session_errors(self.path):
+            query = select(
+                self._connection, "topic_events", "model", "articles", "event", "topic", "other", "name", "id"
+            )
+        return [decode_topic_event(row[:-1], models) for row in self._rows(f"{query} ORDER BY id")]
+
     def topics(self, model: str, top: int = 10) -> list[TopicRow]:
         """All topics in their own order, as of the newest snapshot; empty before the first."""
         kept = self._top_words(model, "ORDER BY articles DESC LIMIT ?", [TREND_POINTS])[::-1]
@@ -47,12 +79,13 @@ class TopicReader(OpenedSession):
         newest = self._as_snapshot(model, kept[-1])
         before = self._as_snapshot(model, kept[-2]) if len(kept) > 1 else None
         trend = np.stack([one.shares for one in kept], axis=1)
-        rows = []
+        rows, called = [], self.topic_names(model)
         for topic, words in enumerate(newest.words):
             old = frozenset(before.words[topic][:10]) if before else frozenset(words)
             rows.append(
                 TopicRow(
                     topic=topic,
+                    name=called[topic],
                     share=float(newest.shares[topic]),
                     words=tuple(zip(words[:top], newest.probabilities[topic].tolist(), strict=False)),
                     newcomers=frozenset(words[:top]) - old,
@@ -66,6 +99,10 @@ class TopicReader(OpenedSession):
         """Every kept point but those that a trainer thins out meanwhile."""
         for articles in self.snapshots(model):
             yield from self._top_words(model, "AND articles = ?", [articles])
+
+    def newest_words(self, model: str) -> TopWords | None:
+        """The newest snapshot as it is kept; None before the first."""
+        return next(iter(self._top_words(model, "ORDER BY articles DESC LIMIT 1", [])), None)
 
     def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self._rows(

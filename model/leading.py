@@ -1,4 +1,4 @@
-"""How far topics have moved between two looks at one model, by their leading words."""
+"""Comparing topics by their leading words: how far each has moved, how near they are to one another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,20 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     return 1.0 - stayed
 
 
+def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
+    """(K,) how much the leading words of ``ones`` have in common with those of topic in ``others``.
+
+    Bhattacharyya coefficients: 1 for the same words and probabilities, 0 for no common word.
+    """
+    ids, probabilities = others[0][topic], _scaled(others[1][topic])
+    roots = np.zeros(max(int(ids.max()), int(ones[0].max())) + 1)
+    roots[ids] = np.sqrt(probabilities)
+    found: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
+    return found
+
+
 def _scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:
     numbers = probabilities.astype(np.float64)
-    scaled: NDArray[np.float64] = numbers / numbers.sum(axis=1, keepdims=True)
+    total = numbers.sum(axis=-1, keepdims=True)
+    scaled: NDArray[np.float64] = np.divide(numbers, total, out=np.zeros_like(numbers), where=total > 0)
     return scaled

@@ -1,0 +1,66 @@
+"""The topics of a model as a tree: what is alike lies together, so that hundreds of them can be read."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.tree import parents, tree
+from session.naming import group_names
+from session.storage.reader import SessionReader
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A topic, or a group of topics. Topics are numbered from 0 to K - 1, groups from K on."""
+
+    number: int
+    parent: int | None
+    height: float
+    """How far apart its parts are; 0 for a topic."""
+    name: str
+    share: float
+    topics: tuple[int, ...]
+    """In the order in which they are drawn."""
+
+
+def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
+    """All topics and groups by number, as of the newest snapshot; empty before the first."""
+    with reader.one_moment():
+        kept = reader.newest_words(model)
+        if kept is None:
+            return ()
+        names, words = reader.topic_names(model), reader.vocabulary()
+    nodes = tree(kept.leading)
+    above = parents(nodes)
+    shares = kept.shares.astype(np.float64)
+    groups = group_names([node.topics for node in nodes], kept.leading, kept.shares, words)
+    leaves = [
+        Branch(topic, above.get(topic), 0.0, name, float(shares[topic]), (topic,))
+        for topic, name in enumerate(names)
+    ]
+    inner = [
+        Branch(
+            node.number,
+            above.get(node.number),
+            node.height,
+            name,
+            float(shares[list(node.topics)].sum()),
+            node.topics,
+        )
+        for node, name in zip(nodes, groups, strict=True)
+    ]
+    return (*leaves, *inner)
+
+
+def cut(branches: tuple[Branch, ...], groups: int) -> list[Branch]:
+    """The tree cut into (at most) so many branches, in the order in which it is drawn."""
+    if not branches:
+        return []
+    children: dict[int | None, list[Branch]] = {}
+    for branch in branches:
+        children.setdefault(branch.parent, []).append(branch)
+    found = list(children[None])
+    while len(found) < groups and any(branch.height > 0 for branch in found):
+        place = max(range(len(found)), key=lambda i: found[i].height)
+        found[place : place + 1] = children[found[place].number]
+    return found

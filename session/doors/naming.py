@@ -1,0 +1,30 @@
+"""Giving a topic a name of one's own."""
+
+from pathlib import Path
+
+from session.errors import BadUsage
+from session.storage.codec.topics import LONGEST_NAME, given_name
+from session.storage.given_names import give_name, take_back
+from session.storage.reader import SessionReader
+
+
+def rename(path: Path, model: str, topic: int, name: str) -> str:
+    """Call a topic ``name`` from now on, everywhere; an empty one gives it the name of its words again.
+
+    Works beside a trainer. Returns what it is called now. Raises :class:`BadUsage` for no such topic and for
+    a name that cannot be shown in a line, :class:`session.errors.SessionError` where the session is of an
+    older version.
+    """
+    with SessionReader(path) as reader:
+        number, topics = reader.models().index(model), reader.model_status(model).topics
+    if not 0 <= topic < topics:
+        raise BadUsage(f"model {model} has topics 0 to {topics - 1}, not {topic}")
+    if name.strip():
+        try:
+            give_name(path, number, topic, given_name(name))
+        except ValueError:
+            raise BadUsage(f"a topic's name has 1 to {LONGEST_NAME} printable characters") from None
+    else:
+        take_back(path, number, topic)
+    with SessionReader(path) as reader:
+        return next(iter(reader.topic_names(model)[topic : topic + 1]), "")

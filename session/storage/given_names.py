@@ -1,0 +1,33 @@
+"""The names that people give topics: written by whoever gives one, beside a trainer if there is one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from session.errors import SessionError
+from session.storage.database import connect, read_rows, session_errors
+from session.storage.schema import VERSION
+
+
+def give_name(path: Path, model: int, topic: int, name: str) -> None:
+    """Call a topic of the model of this number ``name``. Raises :class:`SessionError`."""
+    _write(path, "INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
+
+
+def take_back(path: Path, model: int, topic: int) -> None:
+    """Let the topic have the name of its words again. Raises :class:`SessionError`."""
+    _write(path, "DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
+
+
+def _write(path: Path, sql: str, values: Sequence[object]) -> None:
+    db = connect(path)
+    try:
+        with session_errors(path):
+            ((version,),) = read_rows(db.conn, "PRAGMA user_version")
+            if version != VERSION:
+                raise SessionError(
+                    f"{path} is of an older version, which keeps no names; `wikitopics train` brings it up "
+                    "to date"
+                )
+            db.execute(sql, values)
+    finally:
+        db.close()

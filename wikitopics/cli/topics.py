@@ -1,0 +1,203 @@
+"""`topics`, `topics rename` and `history`: what was found, and how it came about."""
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from session.paths import session_path
+from wikitopics.cli.look import choose_model
+from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.output import put_json, put_line, say
+
+if TYPE_CHECKING:
+    from session.storage.reader import SessionReader
+
+model_option = click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+NO_TOPICS = "no topics yet: the first come after the first minibatch"
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  wikitopics topics --top 8
+  wikitopics topics --tree
+  wikitopics topics --model hdp --json
+  wikitopics topics rename 12 'rivers and lakes'""",
+)
+@session_option
+@click.option(
+    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
+)
+@model_option
+@click.option("--tree", is_flag=True, help="What is alike together, in groups.")
+@json_option
+@click.pass_context
+def topics(
+    ctx: click.Context, /, session: str, top: int, model: str | None, tree: bool, as_json: bool
+) -> None:
+    """The topics, most prevalent first; numbers count from 0."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from session.storage.reader import SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        name = choose_model(reader.models(), model)
+        if tree:
+            _tree(reader, name, as_json)
+        else:
+            _list(reader, name, top, as_json)
+
+
+def _list(reader: "SessionReader", model: str, top: int, as_json: bool) -> None:
+    from session.records import SNAPSHOT_WORDS
+
+    rows = [(row.topic, row.share, row.words) for row in reader.topics(model, top)]
+    names = reader.topic_names(model)
+    if rows and top > SNAPSHOT_WORDS:
+        from session.answers.inference import topics as from_model
+
+        rows = from_model(reader, model, top)
+    rows.sort(key=lambda row: -row[1])
+    if as_json:
+        put_json(
+            [
+                {
+                    "model": model,
+                    "topic": topic,
+                    "share": share,
+                    "words": [{"word": word, "probability": value} for word, value in words],
+                    "name": names[topic],
+                }
+                for topic, share, words in rows
+            ]
+        )
+        return
+    if not rows:
+        say(NO_TOPICS)
+    for topic, share, words in rows:
+        put_line(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
+
+
+def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
+    from session.answers.tree import cut, topic_tree
+
+    branches = topic_tree(reader, model)
+    if as_json:
+        put_json(
+            [
+                {
+                    "model": model,
+                    "node": branch.number,
+                    "parent": branch.parent,
+                    "height": branch.height,
+                    "name": branch.name,
+                    "share": branch.share,
+                }
+                for branch in branches
+            ]
+        )
+        return
+    if not branches:
+        say(NO_TOPICS)
+    for group in cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))):
+        put_line(f"{group.share:6.1%}  {group.name}")
+        for topic in group.topics:
+            if branches[topic].share >= UNUSED:
+                put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
+
+
+UNUSED = 1e-3
+"""Share below which a topic is left out of what people read."""
+
+
+@topics.command(
+    epilog="""\b
+Examples:
+  wikitopics topics rename 12 'rivers and lakes'
+  wikitopics topics rename 12 '' --session night      its words name it again"""
+)
+@click.argument("topic", metavar="K", type=click.IntRange(0))
+@click.argument("name")
+@session_option
+@model_option
+def rename(topic: int, name: str, session: str, model: str | None) -> None:
+    """Give topic K a name of your own, used everywhere from now on; '' takes it back.
+
+    Works while a trainer runs.
+    """
+    from session.doors.naming import rename as give
+    from session.storage.reader import SessionReader
+
+    path = session_path(session)
+    with SessionReader(path) as reader:
+        chosen = choose_model(reader.models(), model)
+    say(f"topic {topic} of {chosen} is called {give(path, chosen, topic, name)}")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics history               what has happened to the topics
+  wikitopics history 12            the words of topic 12 over time
+  wikitopics history --json"""
+)
+@click.argument("topic", metavar="[TOPIC]", type=click.IntRange(0), required=False)
+@session_option
+@model_option
+@json_option
+def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
+    """Births, deaths, splits, mergers and new names of topics; with TOPIC, its words over time."""
+    from session.storage.reader import SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        if topic is None:
+            _events(reader, model, as_json)
+        else:
+            _words(reader, choose_model(reader.models(), model), topic, as_json)
+
+
+def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    models = reader.models() if model is None else [choose_model(reader.models(), model)]
+    found = [event for event in reader.topic_events() if event.model in models]
+    if as_json:
+        put_json([asdict(event) for event in found])
+        return
+    if not found:
+        say("nothing has happened to the topics yet, or this session is of before it was recorded")
+    for event in found:
+        of = f"{event.model:10}" if len(models) > 1 else ""
+        put_line(f"{event.articles:11,}  {of}{event.told()}")
+
+
+def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
+    from session.errors import BadUsage
+
+    count = reader.model_status(model).topics
+    if topic >= count:
+        raise BadUsage(f"topic {topic}: model {model} has topics 0 to {count - 1}")
+    found = reader.topic_history(model, topic)
+    if as_json:
+        put_json(
+            [
+                {
+                    "model": model,
+                    "articles": articles,
+                    "topic": topic,
+                    "share": share,
+                    "words": [{"word": word, "probability": value} for word, value in words],
+                }
+                for articles, share, words in found
+            ]
+        )
+        return
+    if not found:
+        say(NO_TOPICS)
+    shown = 0
+    for place, (articles, share, words) in enumerate(found):
+        if articles.bit_length() != shown or place + 1 == len(found):  # a line a doubling, and the newest
+            shown = articles.bit_length()
+            put_line(f"{articles:11,} {share:6.1%}  {' '.join(word for word, _ in words)}")
