@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from model.leading import Leading, affinity
 from model.naming import ownership
+from model.online import IN_USE
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-IN_USE = 1e-3
-"""Share of the corpus from which a topic can be born; at half of it, it dies."""
 OWN = 0.25
 """Mean ownership of a topic's first words from which they are its own, until it falls below a third of it."""
 FIRST = 10
@@ -28,7 +27,8 @@ KINSHIP = 0.5
 class Change:
     """What happened to a topic.
 
-    born: it has come into use with words of its own. died: it is in use no longer, or its words are others'.
+    born: it has come into use with words of its own. died: it has fallen to half of what "in use" means, or
+    its words are others'.
     split: ``other`` is born with words that it had before. merged: it died, and ``other`` has its words.
     renamed: its words have become others, so that it has another name.
     """
@@ -46,7 +46,7 @@ def changes(
     shares: (K,) of the corpus, after. alive: the topics born and not dead up to now.
     """
     owned = ownership(after, shares)[:, :FIRST].mean(axis=1)
-    up = (np.asarray(shares) >= IN_USE) & (owned >= OWN)
+    up = (np.asarray(shares) > IN_USE) & (owned >= OWN)
     down = (np.asarray(shares) < IN_USE / 2) | (owned < OWN / 3)
     living = np.zeros(len(up), np.bool_)
     living[list(alive)] = True

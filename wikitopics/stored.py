@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from model import OnlineModel
-    from session.records import ArticleRow, Status
+    from session.records import ArticleRow, Status, TopicEvent
     from vocab import Vocabulary
 
 
@@ -32,6 +32,8 @@ class Topic:
 
     number: int
     """Topics count from 0, the same in every command and export."""
+    name: str
+    """The one that somebody gave it, else the words that tell it apart."""
     share: float
     """Of the words of the corpus."""
     words: tuple[str, ...]
@@ -42,9 +44,11 @@ class Topic:
     """How well its ten leading words go together in held-out articles, -1 to 1; None without any."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
+    parent: int | None
+    """The group of topics that it is in, as `wikitopics topics --tree` numbers it; None for a lone topic."""
 
     def __repr__(self) -> str:
-        return f"<Topic {self.number}, {self.share:.1%}: {' '.join(self.words[:10])}>"
+        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {' '.join(self.words[:10])}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,13 +127,18 @@ class StoredSession:
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         from session.answers.coherence import coherences
+        from session.answers.tree import topic_tree
 
         with self._reading() as reader:
-            rows = reader.topics(_name(reader, model), SNAPSHOT_WORDS)
+            name = _name(reader, model)
+            rows = reader.topics(name, SNAPSHOT_WORDS)
             npmi = coherences(reader, rows)
+            tree = topic_tree(reader, name)
         topics = [
-            Topic(row.topic, row.share, *_apart(row.words), value, row.share > IN_USE)
-            for row, value in zip(rows, npmi, strict=True)
+            Topic(
+                row.topic, row.name, row.share, *_apart(row.words), value, row.share > IN_USE, branch.parent
+            )
+            for row, value, branch in zip(rows, npmi, tree, strict=False)
         ]
         return sorted(topics, key=lambda topic: -topic.share)
 
@@ -139,6 +148,12 @@ class StoredSession:
             name = _name(reader, model)
             kept = reader.topic_history(name, _number(reader, name, topic), SNAPSHOT_WORDS)
         return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
+
+    def events(self, model: str | None = None) -> list[TopicEvent]:
+        """What has happened to a model's topics, oldest first; empty where that was not recorded."""
+        with self._reading() as reader:
+            name = _name(reader, model)
+            return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles that are most about a topic; the newest ones, of whatever role, where it is None."""

@@ -83,7 +83,10 @@ def test_topics_are_those_of_the_command(session, cli):
         assert last.articles == session.history(0, model)[-1].articles
         assert np.mean([topic.npmi for topic in topics]) == pytest.approx(last.value)
     first = session.topics()[0]
-    assert repr(first) == f"<Topic {first.number}, {first.share:.1%}: {' '.join(first.words[:10])}>"
+    assert (
+        repr(first)
+        == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {' '.join(first.words[:10])}>"
+    )
 
 
 def test_articles_of_a_topic_and_the_newest(session, cli):

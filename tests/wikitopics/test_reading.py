@@ -70,7 +70,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no article" in none.err
-    assert cli("export", "topics").out == "model,topic,rank,word,probability,share\n"
+    assert cli("export", "topics").out == "model,topic,rank,word,probability,share,name,npmi,parent\n"
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 
 
@@ -80,7 +80,9 @@ def test_topics_come_by_share(cli, trained):
     assert shares == sorted(shares, reverse=True)
     assert sorted(topic["topic"] for topic in value) == [0, 1, 2, 3, 4]
     assert all(len(topic["words"]) == 3 for topic in value)
-    assert len(cli("topics").out.splitlines()) == 5
+    header, *lines = cli("topics").out.splitlines()
+    assert header.split() == ["topic", "share", "trend", "npmi", "name", "words"]
+    assert [int(line.split()[0]) for line in lines] == [topic["topic"] for topic in value]
 
 
 def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
@@ -93,7 +95,8 @@ def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
         assert long["words"] == whole["words"][:50]
         assert {one["word"] for one in whole["words"]} == set(corpus.words)
         assert abs(sum(one["probability"] for one in whole["words"]) - 1) < 1e-4
-    assert len(cli("topics", "--top", 50).out.splitlines()[0].split()) == 52
+    name = len(many[0]["name"].split())
+    assert len(cli("topics", "--top", 50).out.splitlines()[1].split()) == 4 + name + 50
 
 
 def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):

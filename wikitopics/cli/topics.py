@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from session.foreign import visible
 from session.paths import session_path
 from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import json_option, session_option
@@ -32,12 +33,18 @@ Examples:
 )
 @model_option
 @click.option("--tree", is_flag=True, help="What is alike together, in groups.")
+@click.option("--all", "every", is_flag=True, help="Topics that are not in use too.")
 @json_option
 @click.pass_context
 def topics(
-    ctx: click.Context, /, session: str, top: int, model: str | None, tree: bool, as_json: bool
+    ctx: click.Context, /, session: str, top: int, model: str | None, tree: bool, every: bool, as_json: bool
 ) -> None:
-    """The topics, most prevalent first; numbers count from 0."""
+    """The topics, most prevalent first; numbers count from 0.
+
+    The share is that of the words of the corpus, the trend how many points it has moved over the last few
+    snapshots, npmi how well the leading words go together in held-out articles (-1 to 1). A topic in use has
+    over a thousandth of the words. --json gives all topics.
+    """
     if ctx.invoked_subcommand is not None:
         return
     from session.storage.reader import SessionReader
@@ -47,40 +54,61 @@ def topics(
         if tree:
             _tree(reader, name, as_json)
         else:
-            _list(reader, name, top, as_json)
+            _list(reader, name, top, every, as_json)
 
 
-def _list(reader: "SessionReader", model: str, top: int, as_json: bool) -> None:
+def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
+    from model.online import IN_USE
+    from session.answers.coherence import coherences
+    from session.answers.tree import topic_tree
     from session.records import SNAPSHOT_WORDS
 
-    rows = [(row.topic, row.share, row.words) for row in reader.topics(model, top)]
-    names = reader.topic_names(model)
+    rows = reader.topics(model, top)
+    if not rows:
+        say(NO_TOPICS)
+    words = {row.topic: row.words for row in rows}
     if rows and top > SNAPSHOT_WORDS:
         from session.answers.inference import topics as from_model
 
-        rows = from_model(reader, model, top)
-    rows.sort(key=lambda row: -row[1])
+        words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
+    npmi = dict(zip(words, coherences(reader, reader.topics(model, SNAPSHOT_WORDS)), strict=True))
+    rows.sort(key=lambda row: -row.share)
     if as_json:
+        tree = topic_tree(reader, model)
         put_json(
             [
                 {
                     "model": model,
-                    "topic": topic,
-                    "share": share,
-                    "words": [{"word": word, "probability": value} for word, value in words],
-                    "name": names[topic],
+                    "topic": row.topic,
+                    "share": row.share,
+                    "words": [{"word": word, "probability": value} for word, value in words[row.topic]],
+                    "name": row.name,
+                    "npmi": npmi[row.topic],
+                    "parent": tree[row.topic].parent,
+                    "in_use": row.share > IN_USE,
                 }
-                for topic, share, words in rows
+                for row in rows
             ]
         )
         return
-    if not rows:
-        say(NO_TOPICS)
-    for topic, share, words in rows:
-        put_line(f"{topic:4} {share:6.1%}  {' '.join(word for word, _ in words)}")
+    shown = [row for row in rows if every or row.share > IN_USE]
+    wide = max((len(visible(row.name)) for row in shown), default=0)
+    if shown:
+        put_line(f"topic  share  trend   npmi  {'name':{wide}}  words")
+    for row in shown:
+        coherence = npmi[row.topic]
+        said = "" if coherence is None else f"{coherence:.2f}"
+        moved = 100 * (row.share - row.trend[0])
+        put_line(
+            f"{row.topic:5} {row.share:6.1%} {moved:+6.2f} {said:>6}  "
+            f"{row.name:{wide}}  {' '.join(word for word, _ in words[row.topic])}"
+        )
+    if len(shown) < len(rows):
+        say(f"{len(rows) - len(shown)} of {len(rows)} topics are not in use; --all shows them")
 
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
+    from model.online import IN_USE
     from session.answers.tree import cut, topic_tree
 
     branches = topic_tree(reader, model)
@@ -104,12 +132,8 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     for group in cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))):
         put_line(f"{group.share:6.1%}  {group.name}")
         for topic in group.topics:
-            if branches[topic].share >= UNUSED:
+            if branches[topic].share > IN_USE:
                 put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
-
-
-UNUSED = 1e-3
-"""Share below which a topic is left out of what people read."""
 
 
 @topics.command(

@@ -14,6 +14,7 @@ from session.answers.exports.formats.json import Json
 from session.answers.exports.formats.npz import Npz
 from session.answers.exports.subject import Asked, Row, Subject
 from session.answers.exports.tables.articles import ARTICLES
+from session.answers.exports.tables.events import EVENTS
 from session.answers.exports.tables.history import HISTORY
 from session.answers.exports.tables.metrics import METRICS
 from session.answers.exports.tables.model import MODEL
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 SUBJECTS: dict[str, Subject] = {
-    subject.name: subject for subject in (TOPICS, HISTORY, METRICS, ARTICLES, MODEL)
+    subject.name: subject for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, MODEL)
 }
 ROWS_TOLD = 1000
 """Progress is told every so many rows."""

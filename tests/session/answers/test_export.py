@@ -20,7 +20,7 @@ from session.storage.backup import backup
 from session.storage.reader import SessionReader
 
 HEADERS = {
-    "topics": "model,topic,rank,word,probability,share",
+    "topics": "model,topic,rank,word,probability,share,name,npmi,parent",
     "history": "model,articles,topic,rank,word,probability",
     "metrics": "model,articles,tokens,seconds,metric,value",
     "articles": "page_id,title,revision_id,words,model,topic,proportion",

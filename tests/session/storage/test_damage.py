@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import wikitopics
+from session.doors.naming import rename
 from session.errors import NotASession
 from session.storage.blobs import pack_state
 from session.storage.lock import trainer_lock
@@ -36,7 +37,11 @@ READING = [
     ["infer", "TEXT"],
     ["infer", "TEXT", "--json", "--model", "hdp"],
     ["infer", "TEXT", "--json", "--model", "scvb0"],
+    ["topics", "--tree", "--json", "--model", "hdp"],
+    ["history"],
+    ["history", "1", "--json"],
     ["export", "topics"],
+    ["export", "events"],
     ["export", "history", "--format", "json"],
     ["export", "metrics", "--format", "json"],
     ["export", "articles"],
@@ -68,6 +73,10 @@ def whole(tmp_path_factory):
         documents = store.held_out()[:10]
         trainer.feed(Block(documents, {"disambiguation": 2}, {"document": 158}, 0.7))
         trainer.commit(9.0, 1)
+    rename(folder / "whole.db", "hdp", 1, "birds")
+    with sqlite3.connect(folder / "whole.db") as connection:  # in so short a session nothing happens
+        connection.execute("INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
+    connection.close()
     return folder / "whole.db"
 
 
@@ -91,6 +100,7 @@ def look(path):
                 await feed.ask(lambda reader, model=model: reader.topic_history(model, 0))
                 await feed.ask(lambda reader, model=model: reader.articles_about(model, 0))
             await feed.ask(lambda reader: reader.find_articles("a"))
+            await feed.ask(lambda reader: reader.topic_events())
         finally:
             feed.close()
 

@@ -102,6 +102,7 @@ def account(path):
             "metrics": reader.all_metrics(),
             "topics": [reader.topics(name) for name in reader.models()],
             "history": {name: reader.snapshots(name) for name in reader.models()},
+            "events": reader.topic_events(),
             "counts": (status.articles, status.held_out, status.crawled, status.pending, status.skipped),
             "tokens": status.tokens,
             "state": status.state,

@@ -8,15 +8,20 @@ WORDS = 20
 
 
 def _rows(asked: Asked) -> Iterator[Row]:
+    from session.answers.coherence import coherences
+    from session.answers.tree import topic_tree
+
     for model in asked.models:
-        for topic in asked.reader.topics(model, top=WORDS):
+        topics, tree = asked.reader.topics(model, top=WORDS), topic_tree(asked.reader, model)
+        for topic, npmi in zip(topics, coherences(asked.reader, topics), strict=True):
+            more = topic.share, topic.name, npmi, tree[topic.topic].parent
             for rank, (word, probability) in enumerate(topic.words, start=1):
-                yield model, topic.topic, rank, word, probability, topic.share
+                yield model, topic.topic, rank, word, probability, *more
 
 
 TOPICS = Subject(
     name="topics",
-    label="Topics: top words, probabilities, shares",
-    columns=("model", "topic", "rank", "word", "probability", "share"),
+    label="Topics: top words, probabilities, shares, names",
+    columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent"),
     rows=_rows,
 )

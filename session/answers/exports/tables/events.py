@@ -1,0 +1,19 @@
+"""What has happened to the topics: births, deaths, splits, mergers and new names."""
+
+from collections.abc import Iterator
+
+from session.answers.exports.subject import Asked, Row, Subject
+
+
+def _rows(asked: Asked) -> Iterator[Row]:
+    for one in asked.reader.topic_events():
+        if one.model in asked.models:
+            yield one.model, one.articles, one.event, one.topic, one.other, one.name
+
+
+EVENTS = Subject(
+    name="events",
+    label="Events: births, deaths, splits, mergers and new names of topics",
+    columns=("model", "articles", "event", "topic", "other", "name"),
+    rows=_rows,
+)

@@ -1,0 +1,73 @@
+"""What is kept of topics beside their words: names, and what happens to them."""
+
+import numpy as np
+
+from session.records import TopWords
+from session.storage.codec.topics import TopicNames
+from session.training.chronicle import Chronicle
+
+WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
+ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
+
+
+def snapshot(articles, firsts, shares=(1 / 13,) * 5):
+    """Five topics, beside eight that lead with the first words there are."""
+    firsts, shares = [*firsts, *[0] * 8], [*shares, *[1 / 13] * 8]
+    ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
+    return TopWords(0, articles, ids, np.tile(ORDER, (len(firsts), 1)), np.array(shares, np.float32))
+
+
+STORY = [
+    snapshot(64, [0, 0, 0, 0, 0]),
+    snapshot(128, [20, 0, 0, 0, 0]),
+    snapshot(256, [20, 40, 0, 0, 0]),
+    snapshot(512, [20, 40, 60, 43, 0]),
+    snapshot(1024, [20, 80, 60, 43, 0]),
+    snapshot(2048, [20, 80, 61, 43, 0], [0.2, 0.1, 0.0838, 0.0002, 0.0]),
+]
+
+
+def chronicle(known=None, last=None):
+    return Chronicle("lda", WORDS, known, last)
+
+
+def told(chronicle, snapshots):
+    return [(event.articles, event.told()) for one in snapshots for event in chronicle.note(one)]
+
+
+def name(first):
+    """Of a topic that leads with ten words from ``first`` on, all its own."""
+    return ", ".join(WORDS[first : first + 3])
+
+
+def test_births_new_names_and_deaths():
+    assert told(chronicle(), STORY) == [
+        (128, f"#0 {name(20)} is born"),
+        (256, f"#1 {name(40)} is born"),
+        (512, f"#2 {name(60)} is born"),
+        (512, f"#1 splits: #3 {name(43)}"),
+        (1024, f"#1 is now {name(80)}"),
+        (2048, f"#3 {name(43)} died"),
+    ]
+
+
+def test_the_story_is_the_same_wherever_a_trainer_stopped():
+    whole = chronicle()
+    events = told(whole, STORY)
+    for stop in range(1, len(STORY)):
+        before = chronicle()
+        first = told(before, STORY[:stop])
+        after = chronicle(before.known, STORY[stop - 1])
+        assert first + told(after, STORY[stop:]) == events
+        assert after.known == whole.known
+
+
+def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
+    late = chronicle(None, STORY[3])
+    assert late.known.names[0] == name(20)
+    assert late.known.alive == {0, 1, 2, 3}
+    assert [text for _, text in told(late, STORY[4:])] == [f"#1 is now {name(80)}", f"#3 {name(43)} died"]
+
+
+def test_what_is_known_is_a_record():
+    assert chronicle().known == TopicNames((), frozenset())
