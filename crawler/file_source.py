@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from crawler.background import Background
 from crawler.errors import BadPosition
+from crawler.kind import default_held_out
 from crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
 from crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
@@ -19,7 +20,6 @@ T = TypeVar("T")
 
 BATCH_PAGES = 50
 BATCH_CHARACTERS = 4 << 20
-DEFAULT_HELD_OUT = 1000
 _SECONDS_A_BATCH = 1.0
 """A batch is not filled up for longer: standard input may come slowly."""
 
@@ -84,11 +84,12 @@ class FileSource:
 
     def _choose(self, held_out: int | None, size: int | None = None) -> Scan:
         """The first reading. ``size``: how many articles were put first when this session began."""
-        wanted = size if size is not None else _with_spare(DEFAULT_HELD_OUT if held_out is None else held_out)
+        most = default_held_out(None) if held_out is None else held_out
+        wanted = size if size is not None else _with_spare(most)
         scanned = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
         if size is None and held_out is None:
-            wanted = _with_spare(min(DEFAULT_HELD_OUT, scanned.articles // 10))
+            wanted = _with_spare(default_held_out(scanned.articles))
         return Scan(scanned.articles, scanned.chosen[:wanted])
 
     def _progress(self) -> None:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.options import Option, Value
+from crawler.options import Given, Option
 
 if TYPE_CHECKING:
     from crawler.source import Source
 
 Identity = Mapping[str, Any]
 """What names a source, as plain JSON values. A session keeps it. Nothing of what acts outside is in it."""
-DEFAULT_HELD_OUT = 1000
 
 
 def default_held_out(articles: int | None) -> int:
     """Articles that are held out of so many (None: unknown) where no number is given."""
-    return DEFAULT_HELD_OUT if articles is None else min(DEFAULT_HELD_OUT, articles // 10)
+    return 1000 if articles is None else min(1000, articles // 10)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a run asks of its source."""
+@dataclass(frozen=True)
+class Asked(Given):
+    """What a run asks of its source: the options that were given, and what else matters to it."""
 
-    options: Mapping[str, Value] = field(default_factory=dict)
-    """Those of the source that were given."""
     held_out: int | None = None
     articles: int | None = None
     """How many the session is to train on, where that is limited."""
@@ -38,21 +35,6 @@ class Asked:
     """Of the program, for the User-Agent."""
     budget_folder: Path | None = None
     """Where this user's trainers share what a server allows."""
-
-    def text(self, name: str) -> str | None:
-        """An option that is a text."""
-        value = self.options.get(name)
-        return None if value is None else str(value)
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """An option that may be repeated."""
-        value = self.options.get(name, ())
-        return value if isinstance(value, tuple) else (str(value),)
-
-    def whole(self, name: str) -> int | None:
-        """An option that is a whole number."""
-        value = self.options.get(name)
-        return int(value) if isinstance(value, int) else None
 
 
 class SourceKind(ABC):
@@ -66,7 +48,9 @@ class SourceKind(ABC):
     """The word for it in `--source` and in files."""
     label: ClassVar[str]
     """What a dialog and the help say of it."""
-    options: ClassVar[tuple[Option, ...]] = ()
+    options: ClassVar[tuple[Option[Any], ...]] = ()
+    presets: ClassVar[Mapping[str, object]] = {}
+    """Settings by name that a session of its own command has."""
     command: ClassVar[str] = ""
     """Of the program, where this kind has one of its own for the screen and the trainer."""
     remark: ClassVar[str] = ""
@@ -83,7 +67,10 @@ class SourceKind(ABC):
         return ""
 
     def words(self, asked: Asked) -> Sequence[str] | None:
-        """The vocabulary that comes with the source, for whoever names none."""
+        """The vocabulary that comes with the source, for whoever names none; None: the usual one.
+
+        Raises BadSource where one has to be named.
+        """
         return None
 
     def needs_contact(self, identity: Identity) -> bool:

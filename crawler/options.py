@@ -3,80 +3,82 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Generic, Literal, TypeVar
 
-Value = str | int | float | bool | tuple[str, ...]
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Scope = Literal["session", "run", "outside"]
 """session: kept, and compared on resume · run: may change from run to run · outside: acts outside the
 program, never kept in a session and never taken from one."""
-Form = Literal["text", "path", "whole", "number", "flag"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Option:
+@dataclass(frozen=True)
+class Option(Generic[T_co]):
     """One thing that a user may set.
 
+    of: str, int, float, bool, or tuple for texts where it may be given several times
     name: the key in files; `flag` is how it is written at the command line
     metavar: what stands for its value in help, such as "N"
+    path: whether it is a file, so that ~ is resolved
     least, most: the range of a number, ends included; `above` in place of `least` where the end is not
     choices: the words that it may be, if not any
-    repeatable: whether it may be given several times
-    default: what holds where nothing is said; None where that depends, as `help` then says
+    default: what holds where nothing is said; None where that is said by `help`
+    needed: whether its source cannot do without it
+    settled: whether a new session finds out its own default and keeps that
     kept_as: the key under which a session keeps it, if not its name
     label: what a dialog calls it; "" keeps it out of there
     """
 
+    of: type[T_co]
     name: str
     help: str
+    _: KW_ONLY
     metavar: str = ""
-    form: Form = "text"
+    path: bool = False
     least: float = -math.inf
     above: float = -math.inf
     most: float = math.inf
     choices: tuple[str, ...] = ()
-    repeatable: bool = False
-    default: Value | None = None
+    default: T_co | None = None
     scope: Scope = "session"
+    needed: bool = False
+    settled: bool = False
     kept_as: str = ""
     label: str = ""
 
     @property
     def flag(self) -> str:
         """As written at the command line."""
-        return "--" + self.name.replace("_", "-")
+        return flag(self.name)
 
-    def parse(self, text: str) -> Value:
-        """The value that one word of the command line, or of a dialog, means.
+    def parse(self, text: str) -> object:
+        """What one word of the command line, or of a dialog, means. Raises ValueError with what it takes."""
+        try:
+            value: object = int(text) if self.of is int else float(text) if self.of is float else text
+        except ValueError:
+            value = None
+        if not self._takes(value):
+            raise ValueError(f"must be {self.takes()}, not {text!r}" if text else "is empty")
+        return value
 
-        Raises ValueError with what it takes.
-        """
-        if self.form in ("whole", "number"):
-            return self.check(_number(text, whole=self.form == "whole"))
-        return self.check(text)
-
-    def check(self, value: object) -> Value:
-        """A single value, as it is, if it fits. Raises ValueError with what it takes."""
-        if isinstance(value, bool) or self.form == "flag":
-            if isinstance(value, bool) and self.form == "flag":
-                return value
-        elif isinstance(value, str):
-            if self.form in ("text", "path") and value and (not self.choices or value in self.choices):
-                return value
-        elif isinstance(value, int | float) and self.form in ("whole", "number"):
-            is_whole = isinstance(value, int)
-            fits = self.least <= value <= self.most and value > self.above and math.isfinite(value)
-            if fits and (is_whole or self.form == "number"):
-                return value
-        raise ValueError(f"must be {self.takes()}")
+    def check(self, value: object) -> T_co:
+        """A value as a file has it. Raises ValueError with what it takes."""
+        fits = isinstance(value, self.of) or (self.of is float and isinstance(value, int))
+        if not fits or (isinstance(value, bool) and self.of is not bool) or not self._takes(value):
+            raise ValueError(f"must be {self.takes()}")
+        return value  # type: ignore[return-value]  # mypy does not follow `of`
 
     def takes(self) -> str:
         """What it takes, in words: "a whole number from 1 to 256"."""
-        if self.form == "flag":
-            return "yes or no"
-        if self.form in ("text", "path"):
-            return f"one of {', '.join(self.choices)}" if self.choices else "not empty"
-        bounds = ["a whole number" if self.form == "whole" else "a number"]
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.of is bool:
+            return "true or false"
+        if self.of not in (int, float):
+            return "text"
+        bounds = ["a whole number" if self.of is int else "a number"]
         if self.above > -math.inf:
             bounds.append(f"over {self.above:g}")
         if self.least > -math.inf:
@@ -85,10 +87,37 @@ class Option:
             bounds.append(f"to {self.most:,.13g}")
         return " ".join(bounds)
 
+    def _takes(self, value: object) -> bool:
+        if isinstance(value, int | float):
+            return self.least <= value <= self.most and value > self.above and math.isfinite(value)
+        if isinstance(value, str):
+            return value in self.choices if self.choices else bool(value)
+        return value is not None
 
-def _number(text: str, *, whole: bool) -> float | str:
-    """The text itself where it is no number."""
-    try:
-        return int(text) if whole else float(text)
-    except ValueError:
-        return text
+
+def flag(name: str) -> str:
+    """How the option of this name is written at the command line."""
+    return "--" + name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Values of options by name: those that somebody gave, or that a file keeps."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def get(self, option: Option[T]) -> T | None:
+        """The value, None where there is none."""
+        value: T | None = self.values.get(option.name)
+        return value
+
+    def __getitem__(self, option: Option[T]) -> T:
+        """The value, or the option's default. Raises KeyError where there is neither."""
+        value = self.values.get(option.name, option.default)
+        if value is None:
+            raise KeyError(option.name)
+        found: T = value
+        return found
+
+    def __contains__(self, option: Option[Any]) -> bool:
+        return option.name in self.values

@@ -130,6 +130,7 @@ class OnlineHDP(OnlineModel):
 
     kind = "hdp"
     label = "online HDP"
+    summary = "finds how many topics it needs, up to this number"
     default_topics = 300
     default_batch_size = 2048
     options = (

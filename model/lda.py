@@ -155,6 +155,7 @@ class OnlineLDA(OnlineModel):
 
     kind = "lda"
     label = "online LDA"
+    summary = "the one to begin with"
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),

@@ -34,6 +34,8 @@ class OnlineModel(ABC):
     """The word for it in `--model` and in files."""
     label: ClassVar[str]
     """Its name for people, such as "online LDA"."""
+    summary: ClassVar[str] = ""
+    """A few words that help to choose."""
     default_topics: ClassVar[int] = 100
     most_topics: ClassVar[int] = 10_000
     default_batch_size: ClassVar[int] = 1024

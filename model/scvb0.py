@@ -138,6 +138,7 @@ class SCVB0(OnlineModel):
 
     kind = "scvb0"
     label = "SCVB0"
+    summary = "collapsed LDA: the quickest"
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),

@@ -38,11 +38,6 @@ def user_path(name: str) -> Path:
         raise BadUsage(f"{name}: there is no such user") from None
 
 
-def user_paths(names: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    """One file or several as a user names them, as :func:`user_path` resolves them."""
-    return str(user_path(names)) if isinstance(names, str) else tuple(str(user_path(name)) for name in names)
-
-
 def session_path(name: str) -> Path:
     """The file of a session: NAME in the session folder, or NAME itself where it is a path.
 

@@ -1,40 +1,33 @@
 """What a session is created with and keeps: resuming it with anything else is refused."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from crawler.options import Given
 from session.errors import BadUsage
 from session.specs import ModelSpec
 
-KEEP_ARTICLES = ("all", "top", "none")
 
+@dataclass(frozen=True, kw_only=True)
+class Settings(Given):
+    """Fixed at creation. `values` holds those of :data:`session.options.KEPT`; these are found out beside.
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Fixed at creation. Limits, threads, requests a minute and the contact are not here: they may change."""
+    Limits, threads, requests a minute and the contact are not here: they may change.
+    """
 
     source: str
-    """api, html, dump, recent, counts or demo."""
+    """The name of a kind, as :mod:`session.sources` knows it."""
     source_name: str
     """For people, e.g. "en.wikipedia.org"."""
     source_options: Mapping[str, Any]
-    """What the source needs to be opened again: api_url, files, sizes. No contact, ever."""
+    """What the source needs to be opened again, as its kind says. No contact, ever."""
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
-    seed: int
-    held_out: int
-    """Articles held out: the number given, or the one settled when the session was made."""
-    documents: int
-    """D, the size of the corpus that the models assume."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
     """Largest minibatch of each model, in the order of ``models``; all divide the largest."""
-    keep_articles: str
-    """all, top or none."""
-    keep_counts: bool = False
-    """Whether another session can train on the counts."""
 
     @property
     def batch_size(self) -> int:
@@ -43,9 +36,16 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
-        values = asdict(self)
-        values["models"] = [spec.as_json() for spec in self.models]
-        return values
+        return {
+            "source": self.source,
+            "source_name": self.source_name,
+            "source_options": dict(self.source_options),
+            "vocabulary": self.vocabulary,
+            "fingerprint": self.fingerprint,
+            "models": [spec.as_json() for spec in self.models],
+            "batch_sizes": self.batch_sizes,
+            **self.values,
+        }
 
 
 def check_batch_sizes(models: tuple[ModelSpec, ...], sizes: tuple[int, ...]) -> None:

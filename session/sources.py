@@ -4,23 +4,27 @@ Another package joins by an entry point of the group `wikitopics.sources`, name 
 `crawler.PageKind`. It is imported only when it is named, and it cannot take the name of a built-in one.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 from crawler.kind import Asked, Identity, SourceKind
+from crawler.options import Option
 from model.registry import Registry, check_subclass
 from session.errors import BadUsage
+from session.options import OWN
 
 BUILT_IN = {
     "api": "crawler.kinds.wiki:Api",
     "html": "crawler.kinds.wiki:Html",
     "dump": "crawler.kinds.dump:Dump",
     "recent": "crawler.kinds.wiki:Recent",
-    "counts": "session.training.counts:Counts",
     "texts": "crawler.kinds.texts:Texts",
+    "counts": "session.training.counts:Counts",
     "demo": "crawler.kinds.demo:Demo",
 }
-DEFAULT = "api"
+RESERVED = ("session", "log", "json", "help")
+"""Options of the commands themselves."""
 
 
 def names() -> tuple[str, ...]:
@@ -30,7 +34,20 @@ def names() -> tuple[str, ...]:
 
 def load(name: str) -> SourceKind:
     """The kind of this name. Raises :class:`BadUsage` where there is none, or none that works."""
-    return _kinds.load(name)()
+    kind = _kinds.load(name)()
+    if name not in BUILT_IN:
+        _check_options(kind)
+    return kind
+
+
+@cache
+def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
+    """The options that our kinds have, by name, and the kinds that have them."""
+    found: dict[str, tuple[Option[Any], list[str]]] = {}
+    for name in BUILT_IN:
+        for option in load(name).options:
+            found.setdefault(option.name, (option, []))[1].append(name)
+    return found
 
 
 @cache
@@ -40,6 +57,16 @@ def described(name: str) -> SourceKind:
         return load(name)
     except BadUsage:
         return _Missing()
+
+
+def _check_options(kind: SourceKind) -> None:
+    """Raise :class:`BadUsage` for an option that means something else here; one of ours may be taken over."""
+    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
+    for option in kind.options:
+        if option.name in RESERVED or ours.get(option.name, option) != option:
+            raise BadUsage(
+                f"the kind of source {kind.name!r} has an option {option.flag}, which is another here"
+            )
 
 
 class _Missing(SourceKind):

@@ -1,8 +1,8 @@
 """What a model of a session is to be: `--model KIND[:key=value,…]`, checked before anything starts."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model import kinds
@@ -63,7 +63,7 @@ def shared_value(kind: str, key: str, value: object) -> Value | None:
 
     Raises :class:`BadUsage`.
     """
-    for option in _options_of(load_kind(kind)):
+    for option in options_of(load_kind(kind)):
         if option.name == key and option.shared:
             return _parsed(option, value)
     return None
@@ -77,13 +77,23 @@ def load_kind(name: str) -> "type[OnlineModel]":
         raise BadUsage(str(error)) from None
 
 
-def _options_of(kind: "type[OnlineModel]") -> tuple[Option, ...]:
+def model_choices() -> Iterator[tuple[str, str, str]]:
+    """(kind, topics by default, words about it) of each; those of other packages are not loaded for that."""
+    for name in kinds.names():
+        if name in kinds.BUILT_IN:
+            kind = kinds.load(name)
+            yield name, str(kind.default_topics), f"{kind.label}: {kind.summary}"
+        else:
+            yield name, "", "of another package"
+
+
+def options_of(kind: "type[OnlineModel]") -> tuple[Option, ...]:
     """All that can be set, the sizes that every kind has among them."""
     most = min(kind.most_topics, MOST_TOPICS)
     return (
         Option("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),
         *kind.options,
-        BATCH_SIZE,
+        replace(BATCH_SIZE, default=kind.default_batch_size),
     )
 
 
@@ -99,7 +109,7 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
 
 
 def _spec(kind: "type[OnlineModel]", text: str, shared: Mapping[str, object]) -> ModelSpec:
-    options = _options_of(kind)
+    options = options_of(kind)
     given = _given(text, kind.kind, ("name", *(option.name for option in options)))
     name = given.get("name", kind.kind)
     if not NAME.fullmatch(name):

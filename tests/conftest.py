@@ -260,12 +260,10 @@ def new_session() -> Callable[..., Path]:
     """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
     import asyncio
 
-    from session.models import new_model
     from session.request import TrainRequest
-    from session.storage import writer as stores
     from session.training.counts import Counts
+    from session.training.creation import create, load_vocabulary, settle
     from session.training.opening import open_source
-    from session.training.start import load_vocabulary, settle
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
@@ -276,10 +274,7 @@ def new_session() -> Callable[..., Path]:
         opened = asyncio.run(open_source(kind, kind.identity(asked), asked, vocabulary, print))
         settings = settle(request, kind, vocabulary, opened)
         asyncio.run(opened.close())
-        models = [
-            new_model(spec, len(vocabulary), settings.documents, settings.seed) for spec in settings.models
-        ]
-        stores.create(path, settings, vocabulary.words, [stores.ModelRow.of(model, None) for model in models])
+        create(path, settings, vocabulary)
         return path
 
     return make

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 UNNAMED_SIZE = 1_000_000
 """Articles of the embedded wiki for the sessions of the first version, which do not name their number."""
 WIKI_SIZE = Option(
-    name="wiki_size",
-    metavar="N",
-    help="Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
+    int,
+    "wiki_size",
+    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
     "resampled from their words.",
-    form="whole",
+    metavar="N",
     least=1,
 )
 
@@ -28,6 +28,7 @@ class Demo(PageKind):
     name = "demo"
     label = "The embedded sample: no network, nothing to set"
     options = (WIKI_SIZE,)
+    presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
     command = "demo"
     remark = (
         "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
@@ -38,7 +39,7 @@ class Demo(PageKind):
         from crawler.embedded.sample import SAMPLE_ARTICLES
 
         enough = (asked.articles or 0) + (asked.held_out or 0)
-        return {WIKI_SIZE.name: asked.whole(WIKI_SIZE.name) or max(SAMPLE_ARTICLES, enough)}
+        return {WIKI_SIZE.name: asked.get(WIKI_SIZE) or max(SAMPLE_ARTICLES, enough)}
 
     def fault(self, identity: Identity) -> str:
         size = identity.get(WIKI_SIZE.name)

@@ -11,13 +11,8 @@ from crawler.options import Option
 if TYPE_CHECKING:
     from crawler.source import Source
 
-DUMP = Option(
-    name="dump",
-    metavar="FILE",
-    help="An XML dump; '-': standard input.",
-    form="path",
-    repeatable=True,
-    label="File",
+DUMP: Option[tuple[str, ...]] = Option(
+    tuple, "dump", "An XML dump; '-': standard input.", metavar="FILE", path=True, needed=True, label="File"
 )
 
 
@@ -29,12 +24,7 @@ class Dump(PageKind):
     options = (DUMP,)
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.errors import BadSource
-
-        files = asked.texts(DUMP.name)
-        if not files:
-            raise BadSource("--source dump needs --dump FILE")
-        return {DUMP.name: [name if name == "-" else str(Path(name).absolute()) for name in files]}
+        return {DUMP.name: [name if name == "-" else str(Path(name).absolute()) for name in asked[DUMP]]}
 
     def fault(self, identity: Identity) -> str:
         files = identity.get(DUMP.name)

@@ -11,19 +11,21 @@ from crawler.options import Option
 if TYPE_CHECKING:
     from crawler.source import Source
 
-TEXTS = Option(
-    name="texts",
-    metavar="PATH",
-    help='Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
+TEXTS: Option[tuple[str, ...]] = Option(
+    tuple,
+    "texts",
+    'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
     "plain or .gz, .bz2, .xz, .zst. May be given several times.",
-    form="path",
-    repeatable=True,
+    metavar="PATH",
+    path=True,
+    needed=True,
     label="File or folder",
 )
 COLUMN = Option(
-    name="text_column",
+    str,
+    "text_column",
+    "The column of a .csv or .tsv that holds the text (default: text).",
     metavar="NAME",
-    help="The column of a .csv or .tsv that holds the text (default: text).",
     label="Text column",
 )
 
@@ -36,13 +38,8 @@ class Texts(PageKind):
     options = (TEXTS, COLUMN)
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.errors import BadSource
-
-        paths = asked.texts(TEXTS.name)
-        if not paths:
-            raise BadSource("--source texts needs --texts PATH")
-        column = asked.text(COLUMN.name)
-        named = {TEXTS.name: [name if name == "-" else str(Path(name).absolute()) for name in paths]}
+        column = asked.get(COLUMN)
+        named = {TEXTS.name: [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]}
         return named if column is None else {**named, COLUMN.name: column}
 
     def fault(self, identity: Identity) -> str:

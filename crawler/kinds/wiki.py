@@ -19,25 +19,28 @@ DUMP_ADVICE = (
     "with --source dump --dump FILE"
 )
 
+API_URL = Option(str, "api_url", "Another wiki.", metavar="URL")
 LANG = Option(
-    name="lang",
+    str,
+    "lang",
+    "Wikipedia in this language; all others need a --vocab.",
     metavar="CODE",
-    help="Wikipedia in this language, e.g. de; needs a --vocab.",
-    kept_as="api_url",
+    default=ENGLISH,
+    kept_as=API_URL.name,
     label="Language",
 )
-API_URL = Option(name="api_url", metavar="URL", help="The wiki (default: English Wikipedia).")
 CONTACT = Option(
-    name="contact",
+    str,
+    "contact",
+    "Your e-mail address or user page, sent to the wiki in the User-Agent; Wikimedia asks for it.",
     metavar="TEXT",
-    help="Your e-mail address or user page, sent to the wiki in the User-Agent; Wikimedia asks for it.",
     scope="outside",
 )
 RPM = Option(
-    name="rpm",
+    int,
+    "rpm",
+    "Requests a minute, 0 for no cap (default: 200 on Wikimedia, 60 elsewhere, 0 on loopback).",
     metavar="N",
-    help="Requests a minute, 0 for no cap (default: 200 on Wikimedia, 60 elsewhere, 0 on loopback).",
-    form="whole",
     least=0,
     most=1_000_000,
     scope="run",
@@ -53,10 +56,20 @@ class WikiKind(PageKind):
         from crawler.addresses import language_api
         from crawler.errors import BadSource
 
-        address, language = asked.text(API_URL.name), asked.text(LANG.name)
-        if address and language:
+        if API_URL in asked and LANG in asked:
             raise BadSource("--api-url and --lang name two wikis: give one")
-        return {API_URL.name: address or language_api(language or ENGLISH)}
+        return {API_URL.name: asked.get(API_URL) or language_api(asked[LANG])}
+
+    def words(self, asked: Asked) -> None:
+        from crawler.errors import BadSource
+
+        language = asked[LANG]
+        if language != ENGLISH:
+            raise BadSource(
+                f"--lang {language} needs a vocabulary of that language: make one with "
+                f"`wikitopics vocab build --lang {language} --articles 20000 -o {language}.txt` "
+                f"and give --vocab {language}.txt"
+            )
 
     def fault(self, identity: Identity) -> str:
         return "" if isinstance(identity.get(API_URL.name), str) else f"{API_URL.name} is no text"
@@ -75,8 +88,8 @@ class WikiKind(PageKind):
             Wiki(
                 identity[API_URL.name],
                 version=asked.version,
-                contact=asked.text(CONTACT.name),
-                rpm=asked.whole(RPM.name),
+                contact=asked.get(CONTACT),
+                rpm=asked.get(RPM),
                 budget_folder=asked.budget_folder,
             )
         )

@@ -7,6 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from session.errors import BadUsage, Damaged
+from session.options import KEEP_COUNTS
 from session.storage.codec.articles import documents_room
 from session.storage.decoding import whole
 from session.storage.documents import Documents
@@ -43,7 +44,7 @@ class KeptCounts(OpenedSession):
             raise BadUsage(
                 f"--counts {self.path}: that session counted other words; leave --vocab out to take its own"
             )
-        if not self.settings().keep_counts:
+        if not self.settings()[KEEP_COUNTS]:
             raise BadUsage(
                 f"the session {self.path} kept no counts: it needs `train --keep-counts` from its start"
             )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlite_utils import Database
 
 from session.errors import SessionError
+from session.options import KEEP_ARTICLES, KEEP_COUNTS
 from session.paths import WAL, beside
 from session.records import TopicEvent, TopWords
 from session.settings import Settings
@@ -231,18 +232,18 @@ class SessionWriter:
         next_seq = self._next_seq
         with session_errors(self.path), writing(self._db):
             for rows in changes.articles:
-                if self.settings.keep_articles != "none" or rows.role != "trained":
+                if self.settings[KEEP_ARTICLES] != "none" or rows.role != "trained":
                     insert_articles(self._db, rows, next_seq)
-                if rows.role == "trained" and self.settings.keep_articles != "none":
+                if rows.role == "trained" and self.settings[KEEP_ARTICLES] != "none":
                     insert_recent(self._db, rows.documents, next_seq)
-                if self.settings.keep_counts and rows.role != "skipped":
+                if self.settings[KEEP_COUNTS] and rows.role != "skipped":
                     self._db.table("kept_counts").insert(
                         {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                     )
                 next_seq += len(rows.documents)
             for seqs, largest in changes.renewed:
                 renew_topics(self._db, seqs, largest)
-            if changes.renewed and progress.renew_from is None and self.settings.keep_articles == "top":
+            if changes.renewed and progress.renew_from is None and self.settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
             self._db.table("pending").insert_all(

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from session.training.counted import CountedDocuments
 
 COUNTS = Option(
-    name="counts",
+    str,
+    "counts",
+    "Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
+    "docs/texts.md), or a session that kept them.",
     metavar="FILE",
-    help="Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed sparse rows; "
-    "see docs/texts.md), or a session that kept them.",
-    form="path",
+    path=True,
     scope="run",  # the file may move: its content is what is compared
+    needed=True,
     label="File",
 )
 
@@ -42,9 +44,7 @@ class Counts(CountedKind):
     options = (COUNTS,)
 
     def identity(self, asked: Asked) -> Identity:
-        if asked.text(COUNTS.name) is None:
-            raise BadUsage("--source counts needs --counts FILE")
-        return {COUNTS.name: str(Path(asked.text(COUNTS.name) or "").absolute())}
+        return {COUNTS.name: str(Path(asked[COUNTS]).absolute())}
 
     def fault(self, identity: Identity) -> str:
         return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is no text"
@@ -54,7 +54,7 @@ class Counts(CountedKind):
         from session.storage.database import is_sqlite
         from session.storage.reader import SessionReader
 
-        path = Path(asked.text(COUNTS.name) or "")
+        path = Path(asked[COUNTS])
         if not is_sqlite(path):
             return None
         with SessionReader(path) as reader:
@@ -65,7 +65,7 @@ class Counts(CountedKind):
         from session.storage.kept_counts import KeptCounts
         from session.training.counts_file import CountsFile
 
-        path = Path(asked.text(COUNTS.name) or identity[COUNTS.name])
+        path = Path(asked.get(COUNTS) or identity[COUNTS.name])
         file: CountedDocuments
         file = KeptCounts(path, words) if is_sqlite(path) else CountsFile(path, len(words), identity)
         if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):

@@ -1,25 +1,28 @@
-"""From a request to a running trainer: open or create the session, make contact, run."""
+"""From a request to a running trainer: resolve what is asked for, open what it needs, run."""
 
 import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.kind import SourceKind, default_held_out
-from crawler.source import SourceInfo
+from crawler.kind import Identity, SourceKind
 from session import sources
 from session.errors import SessionError
-from session.models import default_batch_size, new_model
-from session.paths import user_path
+from session.models import default_batch_size
+from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, MAX_MB, THREADS, VOCAB
 from session.request import DOWNLOAD, TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
+from session.specs import ModelSpec
 from session.storage import writer
 from session.storage.codec.progress import Progress
 from session.storage.heartbeat import check_alone
 from session.storage.lock import TrainerLock, trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.wishes import forget_wishes
+from session.training.crawl import Blocks
+from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
 from session.training.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
 from session.training.running.monitor import Report
@@ -28,8 +31,7 @@ from session.training.running.run import Limits, Run
 from session.training.stream import Stream
 from vocab import Vocabulary
 
-DEFAULT_DOCUMENTS = 7_000_000
-"""D where the source's size cannot be known: about the articles of English Wikipedia."""
+Say = Callable[[str], None]
 OUTGROWN = 4
 """A run that is to go so many times beyond the D of its models is told so: D weighs against their priors."""
 
@@ -41,9 +43,30 @@ class Unawaited(ThreadPoolExecutor):
         super().shutdown(wait=False, cancel_futures=True)
 
 
-def train(
-    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Callable[[str], None]
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be trained, known before anything is opened."""
+
+    path: Path
+    request: TrainRequest
+    stored: Settings | None
+    """Of the session that goes on; None: it is new."""
+    kind: SourceKind
+    identity: Identity
+    specs: tuple[ModelSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A session and its source, both open."""
+
+    store: writer.SessionWriter
+    stream: Stream
+    source: Opened
+    feed: Blocks
+
+
+def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
     """Train the session at ``path`` until its end or a signal; returns why it ended.
 
     ``say`` takes the few lines that tell what is going on before the first report. Raises the errors of
@@ -55,63 +78,25 @@ def train(
         return "stopped before training began"
 
 
-def load_vocabulary(name: str) -> Vocabulary:
-    """A shipped vocabulary by name, or a file."""
-    if "/" in name or "." in name:
-        return Vocabulary.from_file(user_path(name))
-    return Vocabulary.load(name)
-
-
-def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary:
-    """The vocabulary of a new session: the one asked for, or the one that comes with its source."""
-    words = kind.words(request.asked(kind)) if request.vocab is None else None
-    return load_vocabulary(request.vocabulary_name()) if words is None else Vocabulary.from_words(words)
-
-
-def _stored_settings(path: Path) -> Settings | None:
-    if not os.path.exists(path):
-        return None
-    with SessionReader(path) as reader:
-        return reader.settings()
-
-
-def _check(path: Path, request: TrainRequest) -> Settings | None:
-    """What the session was made with, if there is one; raises where the request does not go with it."""
-    stored = _stored_settings(path)
-    if stored is not None:
-        kind = sources.load(stored.source)
-        asked = request.asked(kind)
-        named = any(option.scope == "session" and option.name in asked.options for option in kind.options)
-        options = kind.identity(asked) if named else None
-        fingerprint = load_vocabulary(request.vocab).fingerprint if request.vocab else None
-        check_resumable(request, stored, source_options=options, fingerprint=fingerprint)
-    else:
-        specs = request.specs()  # a wrong option is told before the network is asked
-        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
-        sources.load(request.source_kind())
-    return stored
-
-
-async def _train(
-    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Callable[[str], None]
-) -> str:
+async def _train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
     asyncio.get_running_loop().set_default_executor(Unawaited())
     starting = asyncio.current_task()
     assert starting is not None
     # What takes long from here on is done in threads, so that signals are heard.
     watch_signals(lambda _: starting.cancel())
-    stored = await asyncio.to_thread(_check, path, request)
+    plan = await asyncio.to_thread(resolve, path, request)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
     with trainer_lock(path) as lock:
-        if stored is not None:
+        if plan.stored is not None:
             await asyncio.to_thread(check_alone, path)
             forget_wishes(path)
         keeping = asyncio.create_task(_keep(lock))
         try:
-            return await _train_alone(path, request, stored, report, say)
+            opening = await open_session(plan, say)
+            return await run(plan, opening, report, say)
         finally:
             keeping.cancel()
 
@@ -123,53 +108,96 @@ async def _keep(lock: TrainerLock) -> None:
         lock.renew()
 
 
-async def _train_alone(
-    path: Path,
-    request: TrainRequest,
-    stored: Settings | None,
-    report: Callable[[Report], None],
-    say: Callable[[str], None],
-) -> str:
-    """With the session locked."""
-    kind = sources.load(stored.source if stored else request.source_kind())
-    asked = request.asked(kind, resuming=stored is not None)
-    identity = stored.source_options if stored else kind.identity(asked)
+def resolve(path: Path, request: TrainRequest) -> Plan:
+    """What the request means for the session at ``path``: made if it is not there, gone on with if it is.
+
+    Raises for whatever can be wrong before a source is asked: options that do not go together, or not with
+    what the session was made with.
+    """
+    stored = _stored_settings(path)
     if stored is None:
-        vocabulary = await asyncio.to_thread(new_vocabulary, request, kind)
+        kind, specs = request.kind(), request.specs()
+        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
+        return Plan(path, request, None, kind, request.identity(kind), specs)
+    fingerprint = load_vocabulary(request[VOCAB]).fingerprint if VOCAB in request else None
+    check_resumable(request, stored, fingerprint=fingerprint)
+    return Plan(path, request, stored, sources.load(stored.source), stored.source_options, stored.models)
+
+
+async def open_session(plan: Plan, say: Say) -> Opening:
+    """Open the source, then the session, made now if it is new. Raises the errors of both."""
+    request, is_new = plan.request, plan.stored is None
+    if is_new:
+        vocabulary = await asyncio.to_thread(new_vocabulary, request, plan.kind)
     else:
-        vocabulary = await asyncio.to_thread(_stored_vocabulary, path)
-    specs = stored.models if stored else request.specs()
-    opened = await open_source(kind, identity, asked, vocabulary, say, specs)
+        vocabulary = await asyncio.to_thread(_stored_vocabulary, plan.path)
+    asked = request.asked(plan.kind, resuming=not is_new)
+    source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs)
     try:
-        if stored is None:
-            settings = settle(request, kind, vocabulary, opened)
-            models = await asyncio.to_thread(_new_models, settings, vocabulary)
-            await asyncio.to_thread(writer.create, path, settings, vocabulary.words, models)
-        store = writer.SessionWriter(path)
-        trainer = await asyncio.to_thread(
-            Stream, store, article_limit=request.articles, threads=request.threads
+        if is_new:
+            settings = settle(request, plan.kind, vocabulary, source)
+            await asyncio.to_thread(create, plan.path, settings, vocabulary)
+        store = writer.SessionWriter(plan.path)
+        stream = await asyncio.to_thread(
+            Stream, store, article_limit=request.get(ARTICLES), threads=request[THREADS]
         )
-        say(_begins(store.settings, trainer))
-        if stored is not None and request.documents is None and opened.info.articles is not None:
-            size, made_for = corpus_size(request, opened.info, stored.held_out), stored.documents
-            if size > OUTGROWN * made_for:
-                say(
-                    f"these models were made for a corpus of {made_for:,} articles: "
-                    f"one of {size:,} gives better topics in a new --session"
-                )
-        if stored is None and kind.needs_contact(identity):
-            say(f"this downloads {DOWNLOAD}")
-        feed = opened.feed(lambda: trainer.missing)
+        return Opening(store, stream, source, source.feed(lambda: stream.missing))
     except BaseException:
-        await opened.close()
+        await source.close()
         raise
+
+
+async def run(plan: Plan, opening: Opening, report: Callable[[Report], None], say: Say) -> str:
+    """Train to the end, and let go of the source; returns why it ended."""
+    request, stream = plan.request, opening.stream
     try:
-        reason = await Run(path, store, trainer, feed, Limits(request.hours, request.max_mb), report, say)()
+        say(_begins(opening.store.settings, stream))
+        for line in _remarks(plan, opening.source):
+            say(line)
+        limits = Limits(request.get(HOURS), request.get(MAX_MB))
+        reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say)()
         if reason == "finished":
-            say(_ended(trainer.progress, request.articles))
+            say(_ended(stream.progress, request.get(ARTICLES)))
         return reason
     finally:
-        await feed.close()
+        await opening.feed.close()
+
+
+def _stored_settings(path: Path) -> Settings | None:
+    if not os.path.exists(path):
+        return None
+    with SessionReader(path) as reader:
+        return reader.settings()
+
+
+def _stored_vocabulary(path: Path) -> Vocabulary:
+    with SessionReader(path) as reader:
+        return Vocabulary.from_words(reader.vocabulary())
+
+
+def _begins(settings: Settings, trainer: Stream) -> str:
+    names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
+    done = trainer.progress.articles
+    start = (
+        f"going on at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
+    )
+    return f"{settings.source_name}: training {names}; {start}"
+
+
+def _remarks(plan: Plan, source: Opened) -> list[str]:
+    """What else should be known as it begins."""
+    if plan.stored is None:
+        return [f"this downloads {DOWNLOAD}"] if plan.kind.needs_contact(plan.identity) else []
+    if DOCUMENTS in plan.request or source.info.articles is None:
+        return []
+    size = corpus_size(plan.request, source.info, plan.stored[HELD_OUT])
+    made_for = plan.stored[DOCUMENTS]
+    if size <= OUTGROWN * made_for:
+        return []
+    return [
+        f"these models were made for a corpus of {made_for:,} articles: "
+        f"one of {size:,} gives better topics in a new --session"
+    ]
 
 
 def _ended(progress: Progress, limit: int | None) -> str:
@@ -184,56 +212,3 @@ def _ended(progress: Progress, limit: int | None) -> str:
     if progress.articles < limit:
         return f"every article has been read once: {progress.articles:,}, fewer than --articles {limit:,}"
     return f"--articles {limit:,} is reached"
-
-
-def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
-    """Articles that a run like this can come to train on."""
-    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
-    return min(size, request.articles or size)
-
-
-def settle(request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary, opened: Opened) -> Settings:
-    """The settings of a new session: what was asked for, and defaults from what the source is."""
-    info = opened.info
-    held_out = request.held_out
-    if held_out is None:
-        held_out = default_held_out(info.articles)
-    documents = request.documents
-    if documents is None:
-        documents = corpus_size(request, info, held_out)
-    specs = request.specs()
-    sizes = tuple(default_batch_size(spec) for spec in specs)
-    check_batch_sizes(specs, sizes)
-    return Settings(
-        source=kind.name,
-        source_name=info.name,
-        source_options=opened.identity,
-        vocabulary=request.vocabulary_name(),
-        fingerprint=vocabulary.fingerprint,
-        seed=request.seed or 0,
-        held_out=held_out,
-        documents=documents,
-        models=specs,
-        batch_sizes=sizes,
-        keep_articles=request.keep_articles or "all",
-        keep_counts=bool(request.keep_counts),
-    )
-
-
-def _stored_vocabulary(path: Path) -> Vocabulary:
-    with SessionReader(path) as reader:
-        return Vocabulary.from_words(reader.vocabulary())
-
-
-def _new_models(settings: Settings, vocabulary: Vocabulary) -> list[writer.ModelRow]:
-    return [
-        writer.ModelRow.of(new_model(spec, len(vocabulary), settings.documents, settings.seed), None)
-        for spec in settings.models
-    ]
-
-
-def _begins(settings: Settings, trainer: Stream) -> str:
-    names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
-    done = trainer.progress.articles
-    start = f"going on at {done:,} articles" if done else f"{settings.held_out:,} articles are held out first"
-    return f"{settings.source_name}: training {names}; {start}"

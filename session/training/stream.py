@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from model import Minibatch
 from session.errors import Damaged
 from session.models import load_model
+from session.options import HELD_OUT, SEED
 from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest
@@ -93,7 +94,7 @@ class Stream:
     @property
     def missing(self) -> int:
         """Articles that the held-out set and the next minibatch still lack."""
-        missing = self.settings.held_out - len(self._held_out)
+        missing = self.settings[HELD_OUT] - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
 
     def feed(self, block: Block) -> None:
@@ -112,7 +113,7 @@ class Stream:
         progress.lap = block.lap
         if len(empty):
             self._changes.articles.append(ArticleRows(empty, "skipped"))
-        missing = self.settings.held_out - len(self._held_out)
+        missing = self.settings[HELD_OUT] - len(self._held_out)
         if missing > 0 and len(documents):
             first, documents = documents[:missing], documents[missing:]
             self._held_out = Documents.concatenate([self._held_out, first])
@@ -129,7 +130,7 @@ class Stream:
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for articles that are held out: a source may bring one again, as `recent` does."""
         new = ~np.isin(page_ids, self._held_out.page_ids)
-        if len(self._held_out) < self.settings.held_out:
+        if len(self._held_out) < self.settings[HELD_OUT]:
             # Some of these are held out now: each page once among them.
             first = np.zeros(len(page_ids), np.bool_)
             first[np.unique(page_ids, return_index=True)[1]] = True
@@ -267,7 +268,7 @@ class Stream:
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are kept already."""
         if len(self._held_out):
-            self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings.seed)
+            self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings[SEED])
             self._curves.measure(
                 self.models, self._measured_on, self.progress, elapsed_seconds, self._changes
             )

@@ -16,17 +16,14 @@ WORDS = ("aa", "bb", "cc")
 
 def settings():
     return Settings(
-        "api",
-        "a wiki",
-        {"api_url": "http://x"},
-        "english",
-        hashlib.sha256("\n".join(WORDS).encode()).hexdigest(),
-        0,
-        2,
-        10,
-        (ModelSpec("lda", "lda", 2),),
-        (64,),
-        "all",
+        {"seed": 0, "held_out": 2, "documents": 10, "keep_articles": "all", "keep_counts": False},
+        source="api",
+        source_name="a wiki",
+        source_options={"api_url": "http://x"},
+        vocabulary="english",
+        fingerprint=hashlib.sha256("\n".join(WORDS).encode()).hexdigest(),
+        models=(ModelSpec("lda", "lda", 2),),
+        batch_sizes=(64,),
     )
 
 

@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from crawler import Asked
+from crawler.errors import BadSource
+from crawler.kinds.wiki import Api
 from session.errors import BadUsage
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings
@@ -17,13 +20,20 @@ def stored(**more):
         ["lda:topics=5,alpha=0.1", "hdp:batch_size=32"], {"kappa": 0.7, "tau0": 8, "batch_size": 64}
     )
     settings = Settings(
-        "api", "w", {"api_url": "http://w/api.php"}, "english", PRINT, 7, 10, 99, specs, (64, 32), "all"
+        {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"},
+        source="api",
+        source_name="w",
+        source_options={"api_url": "http://w/api.php"},
+        vocabulary="english",
+        fingerprint=PRINT,
+        models=specs,
+        batch_sizes=(64, 32),
     )
     return replace(settings, **more)
 
 
-def check(request, source_options=None, fingerprint=None, **more):
-    check_resumable(request, stored(**more), source_options=source_options, fingerprint=fingerprint)
+def check(request, fingerprint=None, **more):
+    check_resumable(request, stored(**more), fingerprint=fingerprint)
 
 
 def test_nothing_said_resumes():
@@ -32,8 +42,16 @@ def test_nothing_said_resumes():
 
 def test_the_same_said_again_resumes():
     check(
-        TrainRequest(source="api", seed=7, held_out=10, documents=99, keep_articles="all"),
-        {"api_url": "http://w/api.php"},
+        TrainRequest(
+            source="api",
+            api_url="http://w/api.php",
+            vocab="english",
+            seed=7,
+            held_out=10,
+            documents=99,
+            keep_articles="all",
+            keep_counts=False,
+        ),
         PRINT,
     )
     check(
@@ -88,14 +106,18 @@ def test_another_is_refused_by_its_name(request_, option):
 )
 def test_another_shared_option_is_refused_by_its_name(key, value):
     with pytest.raises(BadUsage, match=f"^--{key.replace('_', '-')} {value}: "):
-        check(TrainRequest(model_defaults={key: value}))
+        check(TrainRequest(**{key: value}))
 
 
 def test_another_wiki_or_vocabulary_is_refused():
     with pytest.raises(BadUsage, match=r"^--api-url "):
-        check(TrainRequest(api_url="http://other"), {"api_url": "http://other"})
+        check(TrainRequest(api_url="http://other"))
+    with pytest.raises(BadUsage, match=r"^--lang https://de\.wikipedia\.org/w/api\.php: "):
+        check(TrainRequest(lang="de"))
+    with pytest.raises(BadUsage, match=r"^--lang de: this session was made with --source counts"):
+        check(TrainRequest(lang="de"), source="counts", source_options={"counts": "x"})
     with pytest.raises(BadUsage, match=r"^--vocab "):
-        check(TrainRequest(vocab="other.txt"), None, "e" * 64)
+        check(TrainRequest(vocab="other.txt"), "e" * 64)
 
 
 @pytest.mark.parametrize(
@@ -111,11 +133,11 @@ def test_another_wiki_or_vocabulary_is_refused():
 )
 def test_sources_that_disagree(request_, says):
     with pytest.raises(BadUsage, match=says):
-        request_.source_kind()
+        request_.identity(request_.kind())
 
 
 def test_another_language_needs_a_vocabulary():
-    with pytest.raises(BadUsage, match=r"--vocab de.txt"):
-        TrainRequest(lang="de").vocabulary_name()
-    assert TrainRequest(lang="de", vocab="x.txt").vocabulary_name() == "x.txt"
-    assert TrainRequest(lang="en").vocabulary_name() == "english"
+    with pytest.raises(BadSource, match=r"--vocab de.txt"):
+        Api().words(Asked({"lang": "de"}))
+    assert Api().words(Asked({"lang": "en"})) is None
+    assert Api().words(Asked()) is None

@@ -15,16 +15,16 @@ from crawler import Option, PageKind
 class Notes(PageKind):
     name = "notes"
     label = "Notes"
-    options = (Option(name="notes", help="A folder.", form="path"),)
+    options = (Option(str, "notes", "A folder.", path=True),)
     def identity(self, asked):
-        return {"notes": asked.text("notes")}
+        return {"notes": asked.values["notes"]}
     def open(self, identity, asked):
         return identity["notes"]
 """
 
 
 def test_the_built_in_kinds_have_their_own_names_and_each_is_of_one_shape():
-    assert sources.names() == ("api", "html", "dump", "recent", "counts", "demo")
+    assert sources.names() == ("api", "html", "dump", "recent", "texts", "counts", "demo")
     for name in sources.names():
         kind = sources.load(name)
         assert kind.name == name
@@ -65,6 +65,8 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
         ("class Notes: name = 'notes'", "not a subclass of crawler.PageKind"),
         ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
+        (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which is another here"),
+        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which is another here"),
     ],
 )
 def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(install, source, says):

@@ -96,7 +96,14 @@ def test_batch_sizes_must_divide_the_largest():
 def test_settings_survive_the_file():
     specs = parse_specs(["lda:alpha=learn,topics=3", "hdp:omega=2"], {})
     settings = Settings(
-        "api", "en.wikipedia.org", {"api_url": "x"}, "english", "f" * 64, 7, 10, 99, specs, (64, 32), "all"
+        {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all", "keep_counts": False},
+        source="api",
+        source_name="en.wikipedia.org",
+        source_options={"api_url": "x"},
+        vocabulary="english",
+        fingerprint="f" * 64,
+        models=specs,
+        batch_sizes=(64, 32),
     )
     rows = [(key, json.dumps(value)) for key, value in settings.as_json().items()]
     assert decode_settings(rows) == settings

@@ -133,17 +133,14 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     specs = tuple(ModelSpec(kind=name, name=name, topics=N_TOPICS) for name in recipe.models)
     words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
     settings = Settings(
+        {"seed": 0, "held_out": recipe.held_out, "documents": 7_000_000},
         source=recipe.source,
         source_name=recipe.source_name,
         source_options={"api_url": "http://127.0.0.1:9/", "counts": "counts.npz", "dump": ["dump.xml"]},
         vocabulary="english",
         fingerprint=hashlib.sha256("\n".join(words).encode()).hexdigest(),
-        seed=0,
-        held_out=recipe.held_out,
-        documents=7_000_000,
         models=specs,
         batch_sizes=(1024,) * len(specs),
-        keep_articles="all",
     )
     empty = ModelRow({"kind": "canned"}, N_TOPICS, 0, 0, 1.0, None)
     create(path, settings, words, [empty] * len(specs))

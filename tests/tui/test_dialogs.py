@@ -60,19 +60,18 @@ async def test_an_export_that_cannot_be_written_says_why(
     ("wish", "words"),
     [
         (
-            Wish("night", "api", "en", "", "english", "1000", LDA),
-            "train --session night --source api --model lda:topics=100 --held-out 1000",
+            Wish("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
+            "train --session night --source api --held-out 1000 --model lda:topics=100",
         ),
         (
-            Wish("de", "recent", "de", "", "de.txt", "", (("lda", "50"), ("hdp", "300"))),
-            "train --session de --source recent --lang de --vocab de.txt"
-            " --model lda:topics=50 --model hdp:topics=300",
+            Wish("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
+            "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 --model hdp",
         ),
         (
-            Wish("d", "dump", "en", "x.xml.bz2", "english", "", (("scvb0", "20"),)),
+            Wish("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
-        (Wish("toy", "demo", "en", "", "", "", ()), "demo --headless --session toy"),
+        (Wish("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
     ],
 )
 def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None:
@@ -82,17 +81,54 @@ def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        (Wish("", "api", "en", "", "", "", LDA), "needs a name"),
-        (Wish("a b", "api", "en", "", "", "", LDA), "no session name"),
-        (Wish("n", "dump", "en", "", "", "", LDA), "needs a file"),
-        (Wish("n", "api", "en", "", "", "", ()), "at least one model"),
-        (Wish("n", "api", "en", "", "", "", (("lda", "0"),)), "topics must be a whole number from 1"),
-        (Wish("n", "api", "en", "", "", "many", LDA), "whole number"),
+        (Wish("", "api", {}, LDA), "needs a name"),
+        (Wish("a b", "api", {}, LDA), "no session name"),
+        (Wish("n", "dump", {}, LDA), "needs a file"),
+        (Wish("n", "api", {}, ()), "at least one model"),
+        (Wish("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
+        (Wish("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused_in_one_line(wish: Wish, why: str) -> None:
     with pytest.raises(SessionError, match=why):
         arguments(wish)
+
+
+NOTES = """
+from crawler import Option, PageKind
+class Notes(PageKind):
+    name, label = "notes", "My notes"
+    options = (Option(str, "notes", "A folder of notes.", path=True, needed=True, label="Folder"),)
+    identity = open = lambda self, *_: None
+"""
+
+
+async def test_a_source_of_another_package_has_its_own_fields(
+    open_app: Opener, live: Path, home: Path, install: Callable[..., None]
+) -> None:
+    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
+    home.mkdir()
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        return Process(1)
+
+    app = open_app(live, launch=launch)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("6", "n")
+        await seeing.until(pilot, "Language")
+        app.screen.query_one("#source", Select).value = "notes"
+        seen = await seeing.until(pilot, "A folder of notes.")
+        assert "Language" not in seen
+        await pilot.press("enter")
+        await seeing.until(pilot, "the source notes needs a folder")
+        app.screen.query_one("#option-notes", Input).value = "/here"
+        await pilot.press("enter")
+        await seeing.until(pilot, "ended with code 1")
+    given = "train --session night --source notes --notes /here --model lda:topics=100"
+    assert started == [given.split()]
 
 
 async def test_a_new_session_is_started_and_opened(

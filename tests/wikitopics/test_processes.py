@@ -122,7 +122,7 @@ main(sys.argv[1:])
     assert "stopped" in done.stderr
 
 
-@pytest.mark.parametrize("slow", ["opening._open_counted", "start.load_vocabulary", "start.Stream"])
+@pytest.mark.parametrize("slow", ["counts.Counts.open", "creation.load_vocabulary", "start.Stream"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""

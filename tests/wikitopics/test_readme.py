@@ -29,7 +29,8 @@ def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
 
 
 def options(command: click.Command) -> set[str]:
-    return {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
+    parameters = command.get_params(click.Context(command))
+    return {option for parameter in parameters for option in parameter.opts} | {"--help", "-h"}
 
 
 def commands() -> list[list[str]]:

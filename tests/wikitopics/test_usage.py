@@ -65,7 +65,7 @@ COMMANDS = [
         (["train", "--lang", "de"], "vocab build --lang de"),
         (["train", "--lang", "../x", "--vocab", "english"], "--lang"),
         (["train", "--api-url", "ftp://x", "--contact", "me@host.org"], "http"),
-        (["train", "--api-url", "", "--contact", "me@host.org"], "--api-url is empty"),
+        (["train", "--api-url", "", "--contact", "me@host.org"], "'--api-url': is empty"),
         (["train", "--vocab", "klingon"], "klingon"),
         (["train", "--vocab", "/none.txt"], "/none.txt"),
         (["train", "--vocab", "~nobody-of-that-name/x"], "no such user"),

@@ -2,23 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
-from session import config
+from session import config, sources
 from session.errors import SessionError
+from session.options import MODEL, OWN, SOURCE, Option
 from session.paths import log_file, session_path
-from session.request import DOWNLOAD
-from session.specs import parse_specs
+from session.request import DOWNLOAD, TrainRequest
+from session.specs import DEFAULT_KIND, model_choices, parse_specs
 from session.storage.files import last_line
 from tui.controls import TrainerProcess
 from tui.dialogs.contact import Answer, AskContact, ContactBook
@@ -28,22 +31,8 @@ from tui.words import visible
 PATIENCE = 90.0
 """Seconds that a trainer may take until its session file exists."""
 
-SOURCES = {
-    "api": "Wikipedia by its API, random articles, politely",
-    "recent": "Recent changes: the articles being edited right now",
-    "html": "Rendered pages of a wiki, one by one",
-    "dump": "A Wikipedia dump file: the fastest way, no network",
-    "counts": "Word counts from a file",
-    "demo": "The embedded sample: no network, nothing to set",
-}
-FILES = frozenset({"dump", "counts"})
-WIKIMEDIA = frozenset({"api", "recent", "html"})
-KINDS = {
-    "lda": ("100", "online LDA: the one to begin with"),
-    "scvb0": ("100", "collapsed LDA: the quickest"),
-    "hdp": ("300", "HDP: finds how many it needs, up to this"),
-}
 Launch = Callable[[Path, list[str]], TrainerProcess]
+OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +41,10 @@ class Wish:
 
     name: str
     source: str
-    language: str
-    file: str
-    vocabulary: str
-    held_out: str
+    values: Mapping[str, str]
+    """What stands in the fields, by the name of the option."""
     models: tuple[tuple[str, str], ...]
-    """(kind, topics) of each model asked for."""
+    """(kind, topics) of each model asked for; "" for its default."""
 
 
 def arguments(wish: Wish) -> list[str]:
@@ -67,28 +54,38 @@ def arguments(wish: Wish) -> list[str]:
     path = session_path(wish.name)
     if path.exists():
         raise SessionError(f"there is a session {wish.name} already: open it, or take another name")
-    if wish.source == "demo":
-        return ["demo", "--headless", "--session", wish.name]
+    kind = sources.load(wish.source)
+    if kind.command:
+        return [kind.command, "--headless", "--session", wish.name]
     if not wish.models:
         raise SessionError("choose at least one model")
     words = ["train", "--session", wish.name, "--source", wish.source]
-    if wish.source in FILES:
-        if not wish.file:
-            raise SessionError(f"the source {wish.source} needs a file")
-        words += [f"--{wish.source}", wish.file]
-    elif wish.language and wish.language != "en":
-        words += ["--lang", wish.language]
-    if wish.vocabulary and wish.vocabulary != "english":
-        words += ["--vocab", wish.vocabulary]
-    specs = [f"{kind}:topics={topics}" for kind, topics in wish.models]
+    for option in (*kind.options, *OWN_FIELDS):
+        value = wish.values.get(option.name, "")
+        if option.needed and not value:
+            raise SessionError(f"the source {wish.source} needs a {option.label.lower()}")
+        if value and value != option.default:
+            words += [option.flag, _checked(option, value)]
+    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in wish.models]
     parse_specs(specs, {})
     for spec in specs:
-        words += ["--model", spec]
-    if wish.held_out:
-        if not wish.held_out.isdecimal():
-            raise SessionError(f"held-out articles must be a whole number, not {wish.held_out}")
-        words += ["--held-out", wish.held_out]
+        words += [MODEL.flag, spec]
     return words
+
+
+def _checked(option: Option[Any], value: str) -> str:
+    try:
+        option.parse(value)
+    except ValueError as error:
+        raise SessionError(f"{option.label} {error}") from None
+    return value
+
+
+def needs_contact(wish: Wish) -> bool:
+    """Whether the source filled in asks who runs a crawler. Raises :class:`SessionError`."""
+    kind = sources.load(wish.source)
+    given = {option.name: wish.values.get(option.name) or None for option in kind.options}
+    return kind.needs_contact(TrainRequest(**given).identity(kind))
 
 
 class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
@@ -99,63 +96,59 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
     def __init__(self, launch: Launch) -> None:
         super().__init__()
         self._launch = launch
+        self._options: dict[str, Option[Any]] = {}
+        """Those of sources that have a field, by name."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
             yield from field("Name", Input("night", id="name", compact=True))
-            sources = [(words, kind) for kind, words in SOURCES.items()]
             yield from field(
-                "Source", Select(sources, value="api", allow_blank=False, id="source", compact=True)
+                "Source",
+                Select(_source_choices(), value=SOURCE.default, allow_blank=False, id="source", compact=True),
             )
-            yield from field(
-                "Language",
-                Input("en", id="language", compact=True),
-                "of the Wikipedia; others than en need a vocabulary",
-                "online",
-            )
-            yield from field("File", Input(id="file", compact=True), "the file to read", "fromfile")
-            yield from field(
-                "Vocabulary",
-                Input("english", id="vocabulary", compact=True),
-                "english, or a file with one word a line",
-                "trained",
-            )
-            yield from field(
-                "Held out",
-                Input("1000", id="held-out", type="integer", compact=True),
-                "articles never trained on, to measure on",
-                "trained",
-            )
+            with Vertical(id="of-source"):
+                for name in sources.BUILT_IN:
+                    yield from self._fields(name)
+            for option in OWN_FIELDS:
+                yield from _field(option, "trained")
             yield Static("Models, side by side on the same articles: topics each", classes="trained")
-            for kind, (topics, words) in KINDS.items():
+            for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
-                    yield Tick(kind, value=kind == "lda", id=f"use-{kind}", compact=True)
+                    yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
                     yield Input(topics, id=f"topics-{kind}", type="integer", compact=True)
-                    yield Static(words, classes="words")
+                    yield Static(Content(words), classes="words")
             yield Static(id="new-told", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Start", variant="primary", id="go", compact=True)
                 yield Button("Cancel", id="close", compact=True)
 
     def on_mount(self) -> None:
-        self._suit("api")
+        self._suit(str(SOURCE.default))
         self.query_one("#name", Input).focus()
 
+    def _fields(self, source: str) -> Iterator[Widget]:
+        """Fields for what this kind of source takes, without those that are there for another."""
+        for option in sources.described(source).options:
+            if option.label and option.name not in self._options:
+                self._options[option.name] = option
+                yield from _field(option)
+
     @on(Select.Changed, "#source")
-    def _source(self, event: Select.Changed) -> None:
+    async def _source(self, event: Select.Changed) -> None:
+        await self.query_one("#of-source").mount_all(self._fields(str(event.value)))
         self._suit(str(event.value))
 
     def _suit(self, source: str) -> None:
         """Show the fields that this source has."""
-        for selector, fits in (
-            (".online", source in WIKIMEDIA),
-            (".fromfile", source in FILES),
-            (".trained", source != "demo"),
-        ):
-            for widget in self.query(selector):
-                widget.display = fits
+        kind = sources.described(source)
+        taken = {option.name for option in kind.options}
+        for name in self._options:
+            for widget in self.query(f".of-{name}"):
+                widget.display = name in taken
+        for widget in self.query(".trained"):
+            widget.display = not kind.command
 
     def wish(self) -> Wish:
         """What is filled in now."""
@@ -163,18 +156,14 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         def value(name: str) -> str:
             return self.query_one(f"#{name}", Input).value.strip()
 
+        fields = (*self._options, *(option.name for option in OWN_FIELDS))
         models = tuple(
-            (k, value(f"topics-{k}")) for k in KINDS if self.query_one(f"#use-{k}", Checkbox).value
+            (kind, value(f"topics-{kind}"))
+            for kind, _, _ in model_choices()
+            if self.query_one(f"#use-{kind}", Checkbox).value
         )
-        return Wish(
-            value("name"),
-            str(self.query_one("#source", Select).value),
-            value("language"),
-            value("file"),
-            value("vocabulary"),
-            value("held-out"),
-            models,
-        )
+        source = str(self.query_one("#source", Select).value)
+        return Wish(value("name"), source, {name: value(f"option-{name}") for name in fields}, models)
 
     @on(Button.Pressed, "#close")
     def _cancelled(self) -> None:
@@ -187,10 +176,11 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         try:
             words = arguments(wish)
             path = session_path(wish.name)
+            asks = needs_contact(wish) and config.contact() is None
         except SessionError as error:
             self._tell(str(error))
             return
-        if wish.source in WIKIMEDIA and config.contact() is None:
+        if asks:
             book = ContactBook(config.contact_problem, config.save_contact, DOWNLOAD)
             self.app.push_screen(AskContact(book, leave="Back"), self._asked)
             return
@@ -234,3 +224,16 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
 
     def _tell(self, words: str) -> None:
         self.query_one("#new-told", Static).update(Content(visible(words)))
+
+
+def _source_choices() -> list[tuple[str, str]]:
+    """What to call each kind of source, and its name. Those of other packages are not loaded for that."""
+    ours = [(sources.load(name).label, name) for name in sources.BUILT_IN]
+    return [*ours, *((name, name) for name in sources.names() if name not in sources.BUILT_IN)]
+
+
+def _field(option: Option[Any], classes: str = "") -> Iterator[Widget]:
+    """The row for an option."""
+    value = "" if option.default is None else str(option.default)
+    entry = Input(value, id=f"option-{option.name}", compact=True)
+    return field(option.label, entry, option.help, f"of-{option.name} {classes}")

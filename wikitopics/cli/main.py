@@ -1,13 +1,14 @@
 """The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from session.errors import did_you_mean
 from session.version import __version__
-from wikitopics.cli.options import session_option, train_options
+from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
 from wikitopics.cli.output import ReaderGone
 
 _COMMANDS = {
@@ -32,7 +33,7 @@ _COMMANDS = {
 _TOLD_HERE = ("session", "contact", "version", "help")
 
 
-class LazyGroup(click.Group):
+class LazyGroup(TakesSettings, click.Group):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -43,6 +44,9 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
         return command
+
+    def takes_settings(self, args: Sequence[str]) -> bool:
+        return not args or args[0] not in _COMMANDS
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -80,10 +84,13 @@ Examples:
   wikitopics topics --top 8            print the topics, eight words each""",
 )
 @session_option
-@train_options
+@log_option
+@progress_option
 @click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
 @click.pass_context
-def wikitopics(ctx: click.Context, /, session: str, **options: Any) -> int | None:
+def wikitopics(
+    ctx: click.Context, /, session: str, log: str | None, as_json: bool, **options: Any
+) -> int | None:
     """A live topic model of Wikipedia in the terminal.
 
     Without a command: open the screen on the session and, if no trainer runs on it, start one with the
@@ -103,4 +110,4 @@ def wikitopics(ctx: click.Context, /, session: str, **options: Any) -> int | Non
         return None
     from wikitopics.cli.screen import open_screen
 
-    return open_screen(ctx, session, options)
+    return open_screen(session, options)

@@ -1,26 +1,21 @@
-"""Options that several commands share, and what they say in --help."""
+"""Options of several commands, and the settings of a trainer as options of the command line."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from session.errors import BadUsage
 from session.paths import session_folder
 
+if TYPE_CHECKING:
+    from crawler.options import Option
+
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class Positive(click.FloatRange):
-    """A number over 0; not "nan", which no comparison would keep out."""
-
-    def __init__(self) -> None:
-        super().__init__(0, min_open=True)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number: float = super().convert(value, param, ctx)
-        if number != number:
-            self.fail(f"{value!r} is no number", param, ctx)
-        return number
 
 
 def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
@@ -33,68 +28,163 @@ session_option = click.option(
     help="The session: a name in the session folder, or a path with a '/' or ending in .db.",
 )  # fmt: skip
 
+log_option = click.option(
+    "--log", metavar="FILE", type=click.Path(dir_okay=False),
+    help="Keep all messages in FILE too; it is rotated at 5 MB, four files at most.",
+)  # fmt: skip
+
+progress_option = click.option(
+    "--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
-_TRAIN = [
-    click.option("--source", type=click.Choice(["api", "html", "dump", "recent", "texts", "counts"]),
-                 default="api",
-                 help="Where articles come from: a wiki's API (default), its rendered pages, a dump file, "
-                      "recent changes, documents of your own, or a file of word counts."),
-    click.option("--api-url", metavar="URL", help="The wiki (default: English Wikipedia)."),
-    click.option("--lang", metavar="CODE", help="Wikipedia in this language, e.g. de; needs a --vocab."),
-    click.option("--dump", metavar="FILE", type=click.Path(), multiple=True,
-                 help="An XML dump; '-': standard input."),
-    click.option("--texts", metavar="PATH", type=click.Path(), multiple=True,
-                 help="Your own documents: a .jsonl of {\"text\", \"title\"?, \"id\"?}, a .csv or .tsv, or a "
-                      "folder of .txt; plain or .gz, .bz2, .xz, .zst."),
-    click.option("--text-column", metavar="NAME",
-                 help="The column of a .csv or .tsv that holds the text (default: text)."),
-    click.option("--counts", metavar="FILE", type=click.Path(),
-                 help="Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed "
-                      "sparse rows; see docs/texts.md), or a session that kept them."),
-    click.option("--vocab", metavar="NAME|FILE", type=click.Path(),
-                 help="The vocabulary (default: english)."),
-    click.option("--contact", metavar="TEXT",
-                 help="Your e-mail address or user page, sent to the wiki in the User-Agent; "
-                      "Wikimedia asks for it."),
-    click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000),
-                 help="Requests a minute, 0 for no cap (default: 200 on Wikimedia, 60 elsewhere, "
-                      "0 on loopback)."),
-    click.option("--model", "model", metavar="SPEC", multiple=True,
-                 help="KIND[:key=value,…] with KIND lda, scvb0 or hdp and keys name, topics, alpha, eta, "
-                      "omega, batch_size, kappa, tau0. Repeat for several models side by side."),
-    click.option("--topics", metavar="K", help="Topics of each model (default 100; hdp: at most 300)."),
-    click.option("--alpha", metavar="A", help="Prior of the proportions: a number, or 'learn'."),
-    click.option("--eta", metavar="E", help="Prior of the topics: a number, or 'learn'."),
-    click.option("--batch-size", metavar="S", help="Articles in a full minibatch."),
-    click.option("--kappa", metavar="X",
-                 help="How fast old minibatches are forgotten, 0.5 to 1; for scvb0 also 'adaptive'."),
-    click.option("--tau0", metavar="X", help="How much the first minibatches are slowed down."),
-    click.option("--documents", metavar="D", type=click.IntRange(1, 10**12),
-                 help="Size of the corpus that the models assume (default: the source's, or --articles "
-                      "at the session's start)."),
-    click.option("--held-out", metavar="N", type=click.IntRange(0, 1_000_000),
-                 help="Articles only measured on (default 1000, or a tenth of a small wiki)."),
-    click.option("--articles", metavar="N", type=click.IntRange(1),
-                 help="Stop when the session has trained on N."),
-    click.option("--hours", metavar="H", type=Positive(), help="Stop after H hours."),
-    click.option("--max-mb", metavar="MB", type=Positive(),
-                 help="Stop this run after downloading MB megabytes."),
-    click.option("--threads", metavar="N", type=click.IntRange(1, 256), default=1,
-                 help="Threads for the models; the result is the same for any number."),
-    click.option("--seed", metavar="N", type=click.IntRange(0, 2**32 - 1), help="Random seed (default 0)."),
-    click.option("--keep-articles", type=click.Choice(["all", "top", "none"]),
-                 help="Which articles to remember with their topics (default all)."),
-    click.option("--keep-counts", is_flag=True, default=None,
-                 help="Keep word counts, so that another session can train on them: --counts THIS.db."),
-    click.option("--log", metavar="FILE", type=click.Path(dir_okay=False),
-                 help="Keep all messages in FILE too; it is rotated at 5 MB, four files at most."),
-    click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."),
-]  # fmt: skip
+
+class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
+    """What an option takes, by its own rules."""
+
+    name = "value"
+
+    def __init__(self, option: Option[Any]) -> None:
+        self.option = option
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Checked here, where click names the option."""
+        try:
+            return self.option.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Files, or the words that there are."""
+        if self.option.path:
+            return [CompletionItem(incomplete, type="file")]
+        return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]
+
+    def words(self) -> Sequence[str]:
+        """All that it can be, if these are few."""
+        return self.option.choices
 
 
-def train_options(command: Command) -> Command:
-    """All options of `wikitopics train`."""
-    for option in reversed(_TRAIN):
-        command = option(command)
-    return command
+class TakesSource(Takes):
+    """The name of a kind of source that `train` crawls."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Kinds of other packages are looked for only where it is none of ours."""
+        from session import sources
+
+        try:
+            kind = sources.load(str(value))
+        except BadUsage as error:
+            self.fail(str(error), param, ctx)
+        if kind.command:
+            self.fail(f"{kind.name} has a command of its own: `wikitopics {kind.command}`", param, ctx)
+        return kind.name
+
+    def words(self) -> Sequence[str]:
+        """Those of other packages too."""
+        from session import sources
+
+        return [name for name in sources.names() if not sources.described(name).command]
+
+
+def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Takes) -> click.Option:
+    """An option as click has it; None where it is not given, so that what was given can be told."""
+    words = help or option.help
+    if not help and option.default is not None and option.of is not bool:
+        words = f"{words.removesuffix('.')} (default: {option.default})."
+    if option.of is bool:
+        return click.Option([option.flag, option.name], is_flag=True, default=None, help=words)
+    return click.Option(
+        [option.flag, option.name],
+        metavar=option.metavar or f"[{'|'.join(option.choices)}]",
+        type=takes(option),
+        multiple=option.of is tuple,
+        help=words,
+    )
+
+
+def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]:
+    """One setting for a command that takes few."""
+    made = click_option(option, help=help)
+
+    def decorate(command: Command) -> Command:
+        command.__dict__.setdefault("__click_params__", []).append(made)
+        return command
+
+    return decorate
+
+
+Groups = list[tuple[str, list[click.Parameter]]]
+
+
+class TakesSettings(click.Command):
+    """A command that takes all settings of a trainer.
+
+    The options of a source from another package are among them once ``--source`` names it.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[f"settings of {self.name}"] = (
+            setting_groups(_named_source(args)) if self.takes_settings(args) else []
+        )
+        return super().parse_args(ctx, args)
+
+    def takes_settings(self, args: Sequence[str]) -> bool:
+        """Whether these words may hold settings: the table of them need not be made where not."""
+        return True
+
+    def _groups(self, ctx: click.Context) -> Groups:
+        """As the words being parsed need them; all where there are none."""
+        groups: Groups | None = ctx.meta.get(f"settings of {self.name}")
+        return setting_groups() if groups is None else groups
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        settings = [option for _, options in self._groups(ctx) for option in options]
+        return [*settings, *super().get_params(ctx)]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, options in [*self._groups(ctx), ("Options", super().get_params(ctx))]:
+            records = [option.get_help_record(ctx) for option in options]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record is not None])
+
+
+def setting_groups(source: str | None = None) -> Groups:
+    """Every setting of a trainer, in the order of the help; ``source`` is that of another package."""
+    from session import options, sources
+
+    kinds = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
+    kinds += [sources.load(source)] if source is not None else []
+    found = {option.name: option for kind in kinds for option in kind.options}
+    asked = click_option(options.SOURCE, takes=TakesSource)
+    asked.metavar = f"[{'|'.join(kind.name for kind in kinds)}]"
+
+    def made(*settings: Option[Any]) -> list[click.Parameter]:
+        return [click_option(setting) for setting in settings]
+
+    return [
+        ("Source", [asked, *made(*found.values(), options.VOCAB)]),
+        ("Models", made(options.MODEL, *options.SHARED)),
+        ("Session, for good", made(*options.KEPT)),
+        ("This run", made(*options.RUN)),
+    ]
+
+
+def _named_source(args: Sequence[str]) -> str | None:
+    """The source of another package that these words name, if it can be loaded."""
+    from session import sources
+
+    named = None
+    for word, behind in pairwise([*args, ""]):
+        if word == "--source" or word.startswith("--source="):
+            named = behind if word == "--source" else word.partition("=")[2]
+    if named is None or named in sources.BUILT_IN:
+        return None
+    try:
+        sources.load(named)
+    except BadUsage:
+        return None  # told with the option itself
+    return named

@@ -66,7 +66,7 @@ def wait_for_session(path: Path) -> None:
         time.sleep(0.1)
 
 
-def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> int:
+def open_screen(session: str, options: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
     from session.storage.lock import owner_pid
     from wikitopics.cli.train import as_request
@@ -75,7 +75,7 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
     need_terminal(command("train", path))
     if owner_pid(path) is not None:
         return attach(path)
-    request = as_request(ctx, options)
+    request = as_request(options)
     request.specs()  # a wrong option is told here, not in the trainer's log
     if contact_missing(path, request):
         answer = ask_contact()
@@ -88,17 +88,18 @@ def open_screen(ctx: click.Context, session: str, options: dict[str, Any]) -> in
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact and none is known."""
+    from crawler.kinds.wiki import CONTACT
     from session import sources
     from session.storage.reader import SessionReader
 
-    if request.contact:
+    if CONTACT in request:
         return False
     if path.exists():
         with SessionReader(path) as reader:
             settings = reader.settings()
         return sources.described(settings.source).needs_contact(settings.source_options)
-    kind = sources.load(request.source_kind())
-    return kind.needs_contact(kind.identity(request.asked(kind)))
+    kind = request.kind()
+    return kind.needs_contact(request.identity(kind))
 
 
 def ask_contact() -> str:

@@ -13,71 +13,63 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crawler.kinds.demo import WIKI_SIZE, Demo
+from session.errors import BadUsage
 from session.foreign import visible
+from session.options import ARTICLES, MODEL
 from session.paths import session_path
-from wikitopics.cli.options import session_option, train_options
-from wikitopics.cli.output import ReaderGone, duration, error_line, nobody_reads, number, put_json, say, until
+from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option, take
+from wikitopics.cli.output import (
+    ReaderGone,
+    duration,
+    error_line,
+    nobody_reads,
+    number,
+    put_json,
+    put_line,
+    say,
+    until,
+)
 
 if TYPE_CHECKING:
     from session.request import TrainRequest
     from session.training.running.monitor import Report
 
+HELP = "help"
+"""In place of a kind of model."""
 
-def as_request(ctx: click.Context, options: dict[str, Any]) -> "TrainRequest":
-    """The options of `train` as a :class:`session.request.TrainRequest`."""
+
+def as_request(options: dict[str, Any]) -> "TrainRequest":
+    """The settings given to `train`, with the contact that the user keeps."""
+    from crawler.kinds.wiki import CONTACT
     from session import config
-    from session.errors import BadUsage
     from session.request import TrainRequest
 
-    def given(name: str) -> bool:
-        return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-
-    shared = ("topics", "alpha", "eta", "batch_size", "kappa", "tau0")
-    for name in ("api_url", "lang", "text_column", "counts", "vocab"):
-        if options[name] == "":
-            raise BadUsage(f"--{name.replace('_', '-')} is empty")
-    return TrainRequest(
-        source=options["source"] if given("source") else None,
-        api_url=options["api_url"],
-        lang=options["lang"],
-        dump=options["dump"],
-        texts=options["texts"],
-        text_column=options["text_column"],
-        counts=options["counts"],
-        vocab=options["vocab"],
-        contact=options["contact"] or config.contact(),
-        rpm=options["rpm"],
-        model=options["model"],
-        model_defaults={key: options[key] for key in shared},
-        documents=options["documents"],
-        held_out=options["held_out"],
-        articles=options["articles"],
-        hours=options["hours"],
-        max_mb=options["max_mb"],
-        threads=options["threads"],
-        seed=options["seed"],
-        keep_articles=options["keep_articles"],
-        keep_counts=options["keep_counts"],
-    )
+    return TrainRequest(**options | {CONTACT.name: options[CONTACT.name] or config.contact()})
 
 
 @click.command(
+    cls=TakesSettings,
     epilog="""\b
 Examples:
   wikitopics train --contact me@host.org --hours 8
   wikitopics train --session de --lang de --vocab de.txt
   wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
-  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1"""
+  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1""",
 )
 @session_option
-@train_options
-@click.pass_context
-def train(ctx: click.Context, /, session: str, as_json: bool, log: str | None, **options: Any) -> int:
+@log_option
+@progress_option
+def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.
     """
-    return run_trainer(session, as_request(ctx, options), as_json, log)
+    if HELP in options[MODEL.name]:
+        for line in model_help():
+            put_line(line)
+        return 0
+    return run_trainer(session, as_request(options), as_json, log)
 
 
 @click.command(
@@ -87,23 +79,12 @@ Examples:
   wikitopics demo --headless --articles 5000"""
 )
 @click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
-@click.option(
-    "--articles",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Stop when the session has trained on N. A new session makes its wiki large enough for N.",
-)
-@click.option(
-    "--wiki-size",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
-    "resampled from their words.",
-)
+@take(ARTICLES, help=f"{ARTICLES.help} A new session makes its wiki large enough for N.")
+@take(WIKI_SIZE)
 @click.option(
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
 )
-@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output.")
+@progress_option
 def demo(
     headless: bool,
     articles: int | None,
@@ -123,15 +104,25 @@ def demo(
         return open_demo(session, articles, wiki_size)
     from session.request import TrainRequest
 
-    request = TrainRequest(
-        source="demo",
-        model_defaults={"topics": 50, "batch_size": 256},
-        documents=20_000,
-        held_out=200,
-        articles=articles,
-        wiki_size=wiki_size,
-    )
+    request = TrainRequest(source=Demo.name, articles=articles, wiki_size=wiki_size, **Demo.presets)
     return run_trainer(session, request, as_json)
+
+
+def model_help() -> Iterator[str]:
+    """What `--model` can say: every kind of model, and the keys that it takes."""
+    from model import kinds
+    from session.specs import load_kind, options_of
+
+    for name in kinds.names():
+        try:
+            kind = load_kind(name)
+        except BadUsage as error:
+            yield f"{name}: {error}"
+            continue
+        yield f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else "")
+        for option in options_of(kind):
+            default = "" if option.default is None else f"; default {option.default}"
+            yield f"  {option.name}={option.takes()}{default}: {option.help}"
 
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
@@ -166,7 +157,7 @@ class Log(logging.handlers.RotatingFileHandler):
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
-    from session.errors import BadUsage, SessionError
+    from session.errors import SessionError
     from session.storage.database import keep_sessions
 
     keep_sessions(log)

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from wikitopics.cli.options import session_names
+from crawler.kinds.texts import COLUMN
+from crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
+from wikitopics.cli.options import session_names, take
 from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.cli.train import as_request
 
 _session_option = click.option(
     "--session",
@@ -33,7 +37,7 @@ def show(name: str, session: str | None) -> None:
     """Print a vocabulary, one word a line; its size and fingerprint go to standard error."""
     from session.paths import session_path
     from session.storage.reader import SessionReader
-    from session.training.start import load_vocabulary
+    from session.training.creation import load_vocabulary
     from vocab import Vocabulary
 
     if session is not None:
@@ -61,11 +65,9 @@ Examples:
 @click.option(
     "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
 )
-@click.option(
-    "--text-column", metavar="NAME", help="The column of a .csv or .tsv that holds the text (default: text)."
-)
-@click.option("--lang", metavar="CODE", help="Crawl Wikipedia in this language instead of reading files.")
-@click.option("--api-url", metavar="URL", help="Crawl this wiki instead of reading files.")
+@take(COLUMN)
+@take(LANG, help="Crawl Wikipedia in this language instead of reading files.")
+@take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
     "--articles",
     metavar="N",
@@ -74,8 +76,8 @@ Examples:
     show_default=True,
     help="Articles to crawl.",
 )
-@click.option("--contact", metavar="TEXT", help="As for `wikitopics train`.")
-@click.option("--rpm", metavar="N", type=click.IntRange(0, 1_000_000), help="As for `wikitopics train`.")
+@take(CONTACT, help="As for `wikitopics train`.")
+@take(RPM, help="As for `wikitopics train`.")
 @click.option(
     "--session", metavar="NAME", help="Taken as by every command, and not needed: building reads no session."
 )
@@ -84,44 +86,37 @@ def build(
     output: Path,
     size: int,
     text_column: str | None,
-    lang: str | None,
-    api_url: str | None,
     articles: int,
-    contact: str | None,
-    rpm: int | None,
     session: str | None,
+    **wiki: Any,
 ) -> None:
     """Make a vocabulary from SOURCE.
 
     Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, .csv and .tsv tables, folders of .txt, or a file of
     plain text, in which blank lines separate the documents.
     """
-    from session import config
     from session.errors import BadUsage
-    from session.request import TrainRequest
     from session.storage.files import check_target, replacing
     from session.training.vocabulary import crawled_documents, file_documents
     from vocab.build import build_vocabulary
     from vocab.stopwords import ENGLISH
 
-    crawl = lang is not None or api_url is not None
+    language = wiki[LANG.name]
+    crawl = language is not None or wiki[API_URL.name] is not None
     if crawl == bool(sources):
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
     if crawl:
-        from crawler.kinds.wiki import Api
-
-        request = TrainRequest(lang=lang, api_url=api_url, contact=contact or config.contact(), rpm=rpm)
-        kind, asked = Api(), request.asked(Api())
-        source = kind.open(kind.identity(asked), asked)
+        kind, request = Api(), as_request(wiki)
+        source = kind.open(request.identity(kind), request.asked(kind))
         progress = ProgressLine("articles", articles)
         documents = crawled_documents(source, articles, progress, say)
     else:
         progress = ProgressLine("documents")
         documents = _counted(file_documents(sources, say, text_column), progress)
-    english = lang in (None, "en")
+    english = language in (None, LANG.default)
     # Without a list of stop words the frequent words themselves have to go.
     built = build_vocabulary(
         documents,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from session.errors import Damaged
+from session.options import HELD_OUT
 from session.records import ArticleRow, ModelStatus
 from session.settings import Settings
 from session.storage.decoding import optional, text, whole
@@ -46,4 +47,4 @@ def documents_room(settings: Settings) -> int:
 
     Far more than any: 64 kB an article of a minibatch and of those held out.
     """
-    return 2**26 + 2**16 * (settings.batch_size + settings.held_out)
+    return 2**26 + 2**16 * (settings.batch_size + settings[HELD_OUT])

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crawler.options import Option
 from model.options import Value
 from session.errors import Damaged
-from session.settings import KEEP_ARTICLES, Settings
+from session.options import KEPT
+from session.settings import Settings
 from session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
-from session.storage.decoding import LARGEST, flag, from_json, listed, named, number, one_of, text, whole
+from session.storage.decoding import LARGEST, from_json, listed, named, number, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
@@ -37,23 +39,30 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         raise Damaged("settings.models and settings.batch_sizes do not go together")
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
+    kept = {option.name: _kept(option, values) for option in KEPT}
     source = text(*get("source"))
     if not _SOURCE.fullmatch(source):
         raise Damaged("settings.source is no source's name")
     return Settings(
+        {name: value for name, value in kept.items() if value is not None},
         source=source,
         source_name=text(*get("source_name")),
         source_options=_source_options(*get("source_options")),
         vocabulary=text(*get("vocabulary")),
         fingerprint=text(*get("fingerprint")),
-        seed=whole(*get("seed"), 0, 2**128),
-        held_out=whole(*get("held_out")),
-        documents=whole(*get("documents"), 1),
         models=models,
         batch_sizes=sizes,
-        keep_articles=one_of(*get("keep_articles"), KEEP_ARTICLES),
-        keep_counts=flag(*get("keep_counts")) if "keep_counts" in values else False,
     )
+
+
+def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
+    """The value of a setting; a session from before it was there has none."""
+    if option.name not in values and not option.settled:
+        return option.default
+    try:
+        return option.check(values.get(option.name))
+    except ValueError as error:
+        raise Damaged(f"settings.{option.name} {error}") from None
 
 
 def model_name(value: object, place: str) -> str:

@@ -3,6 +3,7 @@
 import time
 
 from session.errors import NoSession
+from session.options import HELD_OUT
 from session.records import NOT_RECORDED, State, Status, TrainerActivity, per_hour
 from session.storage.codec.heartbeat import Heartbeat
 from session.storage.codec.progress import Progress
@@ -39,7 +40,7 @@ def status_of(opened: OpenedSession) -> Status:
         articles=progress.articles,
         tokens=progress.tokens,
         held_out=progress.held_out,
-        held_out_target=settings.held_out,
+        held_out_target=settings[HELD_OUT],
         crawled=progress.crawled,
         pending=progress.pending,
         skipped=progress.skipped,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from session.errors import BadUsage
+from session.options import DOCUMENTS
 from session.storage.kept_counts import KeptCounts
 from session.storage.reader import SessionReader
 
@@ -19,7 +20,7 @@ def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, sta
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
     with SessionReader(first) as reader:
-        documents = reader.settings().documents
+        documents = reader.settings()[DOCUMENTS]
         crawled = reader.status().articles
     again = cli(
         "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,

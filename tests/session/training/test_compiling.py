@@ -14,7 +14,7 @@ from session.training.evaluation import HeldOut
 
 @pytest.mark.parametrize("spec", ["lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp"])
 def test_a_trainer_compiles_nothing_after_the_warm_up(spec: str) -> None:
-    (parsed,) = TrainRequest(model=(spec,), model_defaults={}).specs()
+    (parsed,) = TrainRequest(model=(spec,)).specs()
     warm_up([parsed])
     compiled: list[str] = []
 

@@ -171,7 +171,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tm
         (("--texts", "notes.docx"), ".jsonl, .csv, .tsv, .txt"),
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name two sources"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
-        (("--texts", "a.jsonl", "--lang", "de"), "leave --api-url and --lang out"),
+        (("--texts", "a.jsonl", "--lang", "de"), "leave --lang out"),
     ],
 )
 def test_wrong_usage_is_one_line(

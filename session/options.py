@@ -1,0 +1,107 @@
+"""The settings of a trainer, each declared once: name, type, range, default, help, and how long it holds.
+
+The command line, requests, stored settings, the resume check and the dialog for new sessions are made from
+these, together with the options by which each kind of source describes itself (:mod:`session.sources`).
+"""
+
+from typing import Any
+
+from crawler.options import Option as Option
+
+SOURCE = Option(
+    str,
+    "source",
+    "Where articles come from: a wiki's API, its rendered pages, a dump file, recent changes, your own "
+    "documents, a file of word counts, or what another package brings.",
+    metavar="KIND",
+    default="api",
+)
+VOCAB = Option(
+    str,
+    "vocab",
+    "The vocabulary: one that comes with the program, or a file with one word a line.",
+    metavar="NAME|FILE",
+    path=True,
+    default="english",
+    label="Vocabulary",
+)
+
+MODEL: Option[tuple[str, ...]] = Option(
+    tuple,
+    "model",
+    "KIND[:key=value,…], as `--model help` lists them; repeat it for several models (default: lda).",
+    metavar="SPEC",
+)
+SHARED = (
+    Option(str, "topics", "Topics of each model (default 100; hdp: at most 300).", metavar="K"),
+    Option(str, "alpha", "Prior of the proportions: a number, or 'learn'.", metavar="A"),
+    Option(str, "eta", "Prior of the topics: a number, or 'learn'.", metavar="E"),
+    Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),
+    Option(
+        str,
+        "kappa",
+        "How fast old minibatches are forgotten, 0.5 to 1; for scvb0 also 'adaptive'.",
+        metavar="X",
+    ),
+    Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
+)
+"""For every model that has such an option and shares it; what each takes, its kind knows."""
+
+SEED = Option(int, "seed", "Random seed.", metavar="N", least=0, most=2**32 - 1, default=0)
+HELD_OUT = Option(
+    int,
+    "held_out",
+    "Articles set aside for evaluation, never trained on (default: 1000, or a tenth of a small source).",
+    metavar="N",
+    least=0,
+    most=1_000_000,
+    settled=True,
+    label="Held out",
+)
+DOCUMENTS = Option(
+    int,
+    "documents",
+    "Size of the corpus that the models assume (default: the source's, or --articles at its start).",
+    metavar="D",
+    least=1,
+    most=10**12,
+    settled=True,
+)
+KEEP_ARTICLES = Option(
+    str,
+    "keep_articles",
+    "Which articles to remember with their topics.",
+    choices=("all", "top", "none"),
+    default="all",
+)
+KEEP_COUNTS = Option(
+    bool,
+    "keep_counts",
+    "Keep word counts, so that another session can train on them: --counts THIS.db.",
+    default=False,
+)
+KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS)
+"""A session has these for good, as they were when it was made."""
+
+ARTICLES = Option(
+    int, "articles", "Stop when the session has trained on N.", metavar="N", least=1, scope="run"
+)
+HOURS = Option(float, "hours", "Stop after H hours.", metavar="H", above=0, scope="run")
+MAX_MB = Option(
+    float, "max_mb", "Stop this run after downloading MB megabytes.", metavar="MB", above=0, scope="run"
+)
+THREADS = Option(
+    int,
+    "threads",
+    "Threads for the models; the result is the same for any number.",
+    metavar="N",
+    least=1,
+    most=256,
+    default=1,
+    scope="run",
+)
+RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
+"""These may be another at every run."""
+
+OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN)
+"""All but those of the sources."""

@@ -1,0 +1,130 @@
+"""The table of settings: every one declared once, and what is made from that."""
+
+import json
+
+import pytest
+
+from crawler import SourceInfo
+from crawler.options import Given, Option
+from session import sources
+from session.errors import BadUsage, Damaged
+from session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
+from session.request import TrainRequest, check_resumable
+from session.storage.codec.settings import decode_settings
+from session.training.creation import settle
+from session.training.opening import Opened
+from vocab import Vocabulary
+
+HALF_LIFE = Option(int, "half_life", "Articles.", least=1)
+ON_END = Option(str, "on_end", "A command.", scope="outside")
+
+
+def test_names_are_used_once():
+    taken = [option for name in sources.BUILT_IN for option in sources.load(name).options]
+    by_name = {option.name: option for option in taken}
+    assert all(by_name[option.name] is option for option in taken)
+    names = [option.name for option in (*OWN, *by_name.values())]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [(SEED, "7", 7), (THREADS, "256", 256), (Option(float, "h", ""), "1e3", 1000.0), (ON_END, "ls", "ls")],
+)
+def test_a_word_is_read(option, text, value):
+    assert option.parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "says"),
+    [
+        (HELD_OUT, "-1", "a whole number from 0 to 1,000,000, not '-1'"),
+        (HELD_OUT, "1.5", "a whole number"),
+        (Option(float, "hours", "", above=0), "0", "a number over 0"),
+        (Option(float, "hours", "", above=0), "nan", "a number over 0"),
+        (Option(str, "keep", "", choices=("all", "top")), "some", "one of all, top"),
+        (ON_END, "", "is empty"),
+    ],
+)
+def test_another_is_refused_with_what_it_takes(option, text, says):
+    with pytest.raises(ValueError, match=says):
+        option.parse(text)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, 1.0, -1, [1]])
+def test_a_file_has_no_other_types(value):
+    with pytest.raises(ValueError, match="must be a whole number"):
+        SEED.check(value)
+
+
+def test_what_is_given_and_what_holds():
+    given = Given({"threads": 2})
+    assert (given.get(THREADS), given[THREADS]) == (2, 2)
+    assert (given.get(SEED), given[SEED]) == (None, 0)
+    assert ARTICLES not in given
+    with pytest.raises(KeyError):
+        given[ARTICLES]
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """A setting that comes later: its declaration is all that it takes."""
+    for module in ("session.request", "session.training.creation", "session.storage.codec.settings"):
+        monkeypatch.setattr(f"{module}.KEPT", (*KEPT, HALF_LIFE))
+
+
+def made(**given):
+    opened = Opened(SourceInfo("a wiki", 700), {}, None, None)
+    words = Vocabulary.from_words(("aa", "bb"))
+    return settle(TrainRequest(held_out=3, **given), sources.load("api"), words, opened)
+
+
+def rows(settings):
+    return [(key, json.dumps(value)) for key, value in settings.as_json().items()]
+
+
+def test_a_later_setting_is_kept_and_compared(later):
+    without, settings = made(), made(half_life=500, on_end="ls")
+    assert decode_settings(rows(settings)) == settings
+    assert settings[HALF_LIFE] == 500
+    assert "on_end" not in settings.as_json()
+    check_resumable(TrainRequest(half_life=500), settings, fingerprint=None)
+    with pytest.raises(BadUsage, match=r"^--half-life 9: this session was made with 500"):
+        check_resumable(TrainRequest(half_life=9), settings, fingerprint=None)
+    with pytest.raises(BadUsage, match=r"^--half-life 9: this session was made without it"):
+        check_resumable(TrainRequest(half_life=9), without, fingerprint=None)
+
+
+def test_a_session_from_before_a_setting_has_its_default(later):
+    settings = made()
+    found = decode_settings([row for row in rows(settings) if row[0] not in ("keep_counts", "half_life")])
+    assert found.get(HALF_LIFE) is None
+    assert found == settings
+    with pytest.raises(Damaged, match=r"settings.held_out must be a whole number"):
+        decode_settings([row for row in rows(settings) if row[0] != "held_out"])
+
+
+def test_a_new_session_stores_what_it_always_did():
+    opened = Opened(SourceInfo("a wiki", 5000), {"api_url": "http://w/api.php"}, None, None)
+    request = TrainRequest(
+        model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64"
+    )
+    stored = settle(request, sources.load("api"), Vocabulary.from_words(("aa", "bb")), opened).as_json()
+    fingerprint = stored.pop("fingerprint")
+    assert len(fingerprint) == 64
+    assert json.loads(json.dumps(stored)) == {
+        "source": "api",
+        "source_name": "a wiki",
+        "source_options": {"api_url": "http://w/api.php"},
+        "vocabulary": "english",
+        "seed": 0,
+        "held_out": 500,
+        "documents": 4500,
+        "models": [
+            {"kind": "lda", "name": "lda", "topics": 5, "alpha": 0.1, "batch_size": 64, "kappa": 0.7},
+            {"kind": "hdp", "name": "hdp", "topics": 300, "batch_size": 32, "kappa": 0.7},
+        ],
+        "batch_sizes": [64, 32],
+        "keep_articles": "all",
+        "keep_counts": False,
+    }
