@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, sound_text, utf8_size
 from crawler.wire import Trouble
 
 LARGEST_ID = (1 << 63) - 1
@@ -155,17 +155,6 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
 def is_id(value: object) -> TypeGuard[int]:
     """Whether ``value`` can be the id of a page or revision."""
     return type(value) is int and 0 < value <= LARGEST_ID
-
-
-def sound_text(text: str) -> str:
-    """``text`` without the lone surrogates that JSON can smuggle in and UTF-8 cannot carry."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
-    return text
 
 
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:

@@ -33,9 +33,24 @@ def utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def sound_text(text: str) -> str:
+    """``text`` without the lone surrogates that JSON can smuggle in and UTF-8 cannot carry."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One article as the source delivered it, markup not yet removed."""
+    """One article as the source delivered it, markup not yet removed.
+
+    Of the title, what UTF-8 cannot write is replaced, as in the name of a file that is no text, and what is
+    beyond 255 bytes is cut off.
+    """
 
     page_id: int
     title: str
@@ -44,6 +59,12 @@ class Page:
     markup: Markup
     id: str | None = None
     """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+
+    def __post_init__(self) -> None:
+        title = sound_text(self.title)
+        if utf8_size(title) > LONGEST_TITLE:
+            title = title.encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
+        object.__setattr__(self, "title", title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from model.completion import document_completion
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import Option
+from model.options import fault_in
+from model.registry import NAME
 
 Make = Callable[..., OnlineModel]
 
@@ -47,13 +48,14 @@ def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> Non
     assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
     for name in ("kind", "label"):
         assert isinstance(getattr(kind, name, None), str), f"expected {name} to be text"
+    assert NAME.fullmatch(kind.kind), f"expected kind to be of letters, digits, _ and -, found {kind.kind!r}"
     for name in ("default_topics", "most_topics", "default_batch_size", "version"):
         assert isinstance(getattr(kind, name), int), f"expected {name} to be a whole number"
         assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
     assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
-    names = [option.name for option in kind.options]
-    assert all(isinstance(option, Option) for option in kind.options), "expected options to be Options"
-    assert len(set(names)) == len(names), f"expected options of different names, found {names}"
+    assert not (fault := fault_in(kind.options)), (
+        f"expected options of names of their own: {kind.kind} {fault}"
+    )
     for option in kind.options:
         assert option.parse(None) == option.default, f"expected None to give {option.name}'s default"
         if option.default is not None:
@@ -269,10 +271,10 @@ def _minibatches() -> list[Minibatch]:
 
 def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in state.items():
-        plain = isinstance(value, bool | int | float | str)
-        array = isinstance(value, np.ndarray) and not value.dtype.hasobject
+        plain = isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value))
+        array = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim <= 4
         assert plain or array, (
-            f"expected {name} to be an array or a plain value, found {type(value).__name__}"
+            f"expected {name} to be a finite number, a flag, a text or an array of numbers: {value!r:.60}"
         )
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **state)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from model.options import fault_in
 from model.registry import Registry, check_subclass
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ def _checked(name: str, found: object) -> type[OnlineModel]:
     from model.online import OnlineModel
 
     check_subclass(found, OnlineModel, "model.OnlineModel", name, "kind")
-    return cast("type[OnlineModel]", found)
+    kind = cast("type[OnlineModel]", found)
+    if fault := fault_in(kind.options):
+        raise ValueError(fault)
+    return kind
 
 
 _kinds: Registry[type[OnlineModel]] = Registry(

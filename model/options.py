@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import SupportsFloat
 
 Value = float | int | str
+TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
+"""What every model has, so that no kind's own option can be called that."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,17 @@ def prior(
     """
     words = ("learn",) if learn else ()
     return Option(name, help, default, least=1e-9, most=1e9, words=words, shared=shared)
+
+
+def fault_in(options: object) -> str:
+    """What keeps these from being the options of a kind; "" for nothing."""
+    if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
+        return "has options that are no tuple of Options"
+    names = [option.name for option in options]
+    for name in names:
+        if name in TAKEN or names.count(name) > 1 or not name.isidentifier():
+            return f"has an option {name!r}: it needs a name of its own, of letters, digits and _"
+    return ""
 
 
 def _number(value: object) -> float:

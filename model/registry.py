@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+"""What such a thing may be called, so that it can be written in a command and kept in a file."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """Every name, the built-in ones first; loads nothing."""
-        return (*self.built_in, *(name for name in self._brought() if name not in self.built_in))
+        brought = (name for name in self._brought() if NAME.fullmatch(name))
+        return (*self.built_in, *(name for name in brought if name not in self.built_in))
 
     def load(self, name: str) -> T:
         """The thing of this name."""
@@ -61,6 +65,8 @@ class Registry(Generic[T]):
 
     def _loaded(self, name: str, point: EntryPoint) -> T:
         where = f"the {self.noun} {name!r} ({point.value})"
+        if not NAME.fullmatch(name):
+            raise self.error(f"{where} needs a name of letters, digits, '_' and '-', a letter first")
         try:
             found = point.load()
         except (Exception, SystemExit) as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)

@@ -42,6 +42,16 @@ class Damaged(NotASession):
         super().__init__(f"the session is damaged ({what}): restore a backup, or start another --session")
 
 
+class MissingKind(SessionError):
+    """A session's kind of model or source came with a package that is gone; takes which one that is."""
+
+    def __init__(self, noun: str, name: str) -> None:
+        super().__init__(
+            f"no installed package brings the {noun} {name!r}: install the one that did when this session "
+            "began"
+        )
+
+
 class NotRunning(SessionError):
     """A running trainer was asked for, and none runs."""
 

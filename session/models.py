@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from model import KindError, Metric, OnlineModel, kinds
-from session.errors import BadUsage, Damaged, SessionError
+from session.errors import BadUsage, Damaged, MissingKind, SessionError
 from session.records import ModelStatus
 from session.specs import ModelSpec
 
@@ -44,10 +44,7 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
 
 def _kind(name: str) -> type[OnlineModel]:
     if name not in kinds.names():
-        raise SessionError(
-            f"no installed package brings the kind of model {name!r}: install the one that did when this "
-            "session began"
-        )
+        raise MissingKind("kind of model", name)
     try:
         return kinds.load(name)
     except KindError as error:

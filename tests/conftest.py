@@ -3,12 +3,14 @@
 Nothing of the user's own settings, and no session of theirs, is touched.
 """
 
+import contextlib
 import functools
 import itertools
 import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,6 +225,25 @@ def trained(corpus: Corpus, cli: Callable[..., Outcome], home: Path) -> Path:
     )
     assert outcome.code == 0, outcome.err
     return home / "default.db"
+
+
+@pytest.fixture
+def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
+    """Returns once a trainer has committed so many: ``wait_for_articles(path, articles, trainer)``."""
+    from session.errors import NoSession
+    from session.storage.reader import SessionReader
+
+    def wait(path: Path, articles: int, trainer: subprocess.Popen[str]) -> None:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with contextlib.suppress(NoSession), SessionReader(path) as reader:
+                if reader.status().articles >= articles:
+                    return
+            assert trainer.poll() is None, trainer.communicate()
+            time.sleep(0.01)
+        raise AssertionError(f"{articles} articles were never trained")
+
+    return wait
 
 
 @pytest.fixture

@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
+from session.errors import Damaged, SessionError
 from session.storage.decoding import from_json, named
 
 _END = struct.Struct("<4s4H2LH")
 """A zip's last record, as np.savez leaves it: among others the entries of its directory, and their bytes."""
 _MOST_ARRAYS = 100
 _LONGEST_ENTRY = 256
+_ARRAY = re.compile("[<>|][iuf][1248]")
+"""The numbers that an array may be of, as numpy writes their type."""
 _HEADER = re.compile(
-    rb"\x93NUMPY\x01\0..\{'descr': '([<>|][iuf][1248])', 'fortran_order': (True|False), "
+    rb"\x93NUMPY\x01\0..\{'descr': '(" + _ARRAY.pattern.encode() + rb")', 'fortran_order': (True|False), "
     rb"'shape': \(((?:\d{1,12},? ?){0,4})\), \} *\n",
     re.DOTALL,
 )
@@ -55,9 +57,24 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
 
 
 def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
-    """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays)."""
+    """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays).
+
+    Raises :class:`SessionError` for what :func:`unpack_state` would not take back: a model of another package
+    may have that.
+    """
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     plain = {key: value for key, value in state.items() if key not in arrays}
+    unfit = [key for key, value in arrays.items() if not _ARRAY.fullmatch(value.dtype.str) or value.ndim > 4]
+    unfit += [key for key, value in plain.items() if not _is_plain(value)]
+    if len(arrays) > _MOST_ARRAYS:
+        raise SessionError(
+            f"a session keeps at most {_MOST_ARRAYS} arrays of a model, which has {len(arrays)}"
+        )
+    if unfit:
+        raise SessionError(
+            f"a session keeps finite numbers, flags, texts and arrays of numbers: {unfit[0]} of the model's "
+            "state is none of these"
+        )
     return json.dumps(plain), pack_arrays(arrays)
 
 
@@ -65,6 +82,10 @@ def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
     """The inverse of :func:`pack_state`. Raises :class:`Damaged` for what is none of its."""
     plain = named(from_json(scalars, "models.scalars"), "models.scalars")
     return {**plain, **unpack_arrays(arrays, "models.arrays")}
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _check_directory(data: bytes) -> None:

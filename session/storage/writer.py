@@ -31,6 +31,7 @@ from session.storage.articles import (
     renew_topics,
 )
 from session.storage.blobs import pack_state
+from session.storage.codec.models import check_size
 from session.storage.codec.progress import Progress
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.codec.topics import TopicNames, decode_topic_names
@@ -80,9 +81,11 @@ class ModelRow:
 
     @classmethod
     def of(cls, model: "OnlineModel", log_likelihood: float | None) -> "ModelRow":
-        """A model as it is now."""
+        """A model as it is now. Raises :class:`SessionError` for one that no session can keep."""
+        state = model.state()
+        check_size(state, model.n_topics, model.n_words)
         return cls(
-            state=model.state(),
+            state=state,
             topics=model.n_topics,
             topics_in_use=model.topics_in_use(),
             updates=model.updates,

@@ -11,6 +11,11 @@ from tests import packages
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 
 
+def odd_options(options):
+    """The source of a kind "odd" with these options."""
+    return f"{UNIGRAMS}class Kind(MixtureOfUnigrams):\n    kind = 'odd'\n    options = ({options},)"
+
+
 def test_the_built_in_kinds():
     assert kinds.names() == ("lda", "scvb0", "hdp")
     assert [kinds.load(name) for name in kinds.names()] == [OnlineLDA, SCVB0, OnlineHDP]
@@ -50,6 +55,15 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["two words", "a:b", "1st", "x" * 65, "new.kind"])
+def test_a_name_that_no_command_can_write_is_refused(install, name):
+    install(UNIGRAMS, "wikitopics.models", **{name: "foreign_models:MixtureOfUnigrams"})
+    assert kinds.names() == ("lda", "scvb0", "hdp")
+    with pytest.raises(KindError, match="letters, digits") as caught:
+        kinds.load(name)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
@@ -62,6 +76,10 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
             "from model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",
         ),
+        (odd_options("'eta'"), "no tuple of Options"),
+        (odd_options("Option('topics', '')"), "an option 'topics'"),
+        (odd_options("Option('a-b', '')"), "an option 'a-b'"),
+        (odd_options("Option('a', ''), Option('a', '')"), "an option 'a'"),
         (UNIGRAMS + "Kind = MixtureOfUnigrams", "calls itself 'unigrams'"),
     ],
 )

@@ -3,14 +3,12 @@
 import json
 import signal
 import sys
-import time
 from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
 
 import wikitopics as wt
-from session.errors import NoSession
 from session.storage.reader import SessionReader
 from tests import packages
 
@@ -129,7 +127,9 @@ def test_options_that_it_does_not_take_are_refused(unigrams, cli, one_line, spec
 
 
 @pytest.mark.timeout(300)
-def test_stops_leave_no_trace(unigrams, spawn, cli, corpus_of, states, assert_same_states, home):
+def test_stops_leave_no_trace(
+    unigrams, spawn, cli, corpus_of, wait_for_articles, states, assert_same_states, home
+):
     corpus = corpus_of(6000)
     arguments = [*RACE, *corpus.options(), *SMALL]
     assert cli(*arguments, "--session", "undisturbed").code == 0
@@ -144,21 +144,6 @@ def test_stops_leave_no_trace(unigrams, spawn, cli, corpus_of, states, assert_sa
     assert stopped == 2
     assert cli(*arguments).code == 0
     assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
-
-
-def wait_for_articles(path, articles, trainer):
-    """Return once the trainer has committed so many."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        assert trainer.poll() is None, trainer.communicate()
-        try:
-            with SessionReader(path) as reader:
-                if reader.status().articles >= articles:
-                    return
-        except NoSession:
-            pass
-        time.sleep(0.01)
-    raise AssertionError(f"{articles} articles were never trained")
 
 
 # Packages that do not work

@@ -1,10 +1,12 @@
 """The models at the last commit: `models`, without their states."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from session.errors import Damaged
+import numpy as np
+
+from session.errors import Damaged, SessionError
 from session.records import ModelStatus
 from session.specs import MOST_TOPICS, ModelSpec
 from session.storage.codec.settings import model_name
@@ -47,5 +49,15 @@ def _model(
 
 
 def state_room(topics: int, n_words: int) -> int:
-    """Bytes that the arrays of a model may take: the topics in float64, and 128 MB for all else."""
-    return 8 * topics * n_words + 2**27
+    """Bytes that a model's state may take: four arrays as large as the topics in float64, and 128 MB."""
+    return 4 * 8 * topics * n_words + 2**27
+
+
+def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
+    """Raise :class:`SessionError` for the state of a model that would be refused when it is read."""
+    size = sum(value.nbytes for value in state.values() if isinstance(value, np.ndarray))
+    room = state_room(topics, n_words) - 2**20
+    if size > room:
+        raise SessionError(
+            f"a session keeps at most {room >> 20:,} MB of such a model, not {size >> 20:,} MB"
+        )

@@ -86,7 +86,7 @@ def test_a_file_system_without_hard_links_holds_sessions_too(tmp_path, monkeypat
 
 
 def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
-    with pytest.raises(TypeError):
+    with pytest.raises(SessionError):
         stores.create(tmp_path / "s.db", settings(), WORDS, [ModelRow({"x": object()}, 2, 1, 3, 0.5, None)])
     assert list(tmp_path.iterdir()) == []
 
