@@ -25,7 +25,7 @@ import lzma
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from model import Minibatch
 from vocab import Vocabulary
 
 Corpus = Literal["short", "long"]
+CORPORA: tuple[Corpus, ...] = get_args(Corpus)
 FOLDER = Path(__file__).parent / "data"
 ARRAYS = ("indptr", "word_ids", "counts")
 REPORTED = {"short": 4_000, "long": 1_500}

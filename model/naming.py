@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from model.leading import Leading
 
-RELEVANCE = 0.5
-"""Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/naming.md says
+RELEVANCE = 0.6
+"""Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/topics.md says
 how it was chosen."""
 WORDS = 3
 """In a name."""
