@@ -11,7 +11,7 @@ from typing import Any, cast
 from crawler.kind import Asked, Identity, SourceKind
 from crawler.options import Option
 from model.registry import Registry, check_subclass
-from session.errors import BadUsage
+from session.errors import BadUsage, MissingKind
 from session.options import OWN
 
 BUILT_IN = {
@@ -38,6 +38,13 @@ def load(name: str) -> SourceKind:
     if name not in BUILT_IN:
         _check_options(kind)
     return kind
+
+
+def load_stored(name: str) -> SourceKind:
+    """The kind of a session's source. Raises :class:`MissingKind`, or :class:`BadUsage` as `load` does."""
+    if name not in names():
+        raise MissingKind("kind of source", name)
+    return load(name)
 
 
 @cache

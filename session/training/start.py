@@ -120,8 +120,9 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
         return Plan(path, request, None, kind, request.identity(kind), specs)
     fingerprint = load_vocabulary(request[VOCAB]).fingerprint if VOCAB in request else None
+    kind = sources.load_stored(stored.source)
     check_resumable(request, stored, fingerprint=fingerprint)
-    return Plan(path, request, stored, sources.load(stored.source), stored.source_options, stored.models)
+    return Plan(path, request, stored, kind, stored.source_options, stored.models)
 
 
 async def open_session(plan: Plan, say: Say) -> Opening:

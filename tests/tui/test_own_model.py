@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import seeing
+from standins import Process
+from textual.widgets import Checkbox, Input, Select
 
 from tests.packages import Package
 from tui.chart.chart import Chart
@@ -33,6 +35,30 @@ async def look(app: Any, metric: str) -> None:
 
 async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
     await look(open_app(race), "Share of the main topic, mean of 40 held-out articles")
+
+
+async def test_it_is_offered_for_a_new_session(open_app: Opener, race: Path, unigrams: Package) -> None:
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        return Process(1)
+
+    app = open_app(race, launch=launch)
+    async with app.run_test(size=(100, 50)) as pilot:
+        await seeing.until(pilot, "unigrams 4")
+        await pilot.press("6", "n")
+        await seeing.until(pilot, "unigrams")
+        app.screen.query_one("#source", Select).value = "counts"
+        app.screen.query_one("#use-lda", Checkbox).value = False
+        app.screen.query_one("#use-unigrams", Checkbox).value = True
+        app.screen.query_one("#topics-unigrams", Input).value = "7"
+        await seeing.until(pilot, "Word counts")
+        app.screen.query_one("#option-counts", Input).value = "/here.npz"
+        await pilot.press("enter")
+        await seeing.until(pilot, "ended with code 1")
+    given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
+    assert started == [given.split()]
 
 
 async def test_it_is_shown_without_its_package(

@@ -37,6 +37,12 @@ def test_it_is_imported_only_when_it_is_named(unigrams, cli, corpus):
     assert unigrams.module not in sys.modules
 
 
+def test_it_is_listed_with_its_options(unigrams, cli):
+    told = cli("train", "--model", "help").out
+    assert "unigrams" in told
+    assert "decay" in told
+
+
 def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
     models = {one["name"]: one for one in json.loads(cli("status", "--json").out)["models"]}
     assert {name: (one["kind"], one["topics"]) for name, one in models.items()} == {
@@ -191,7 +197,7 @@ def left(race, unigrams, monkeypatch):
 
 
 def test_training_on_needs_the_package(left, cli, one_line):
-    one_line(cli("train"), 1, "'unigrams'", "package")
+    one_line(cli("train"), 1, "no installed package brings the kind of model 'unigrams'")
     one_line(cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is no kind of model")
 
 

@@ -1,0 +1,188 @@
+"""A source of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
+
+import json
+import signal
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+import wikitopics as wt
+from session.storage.reader import SessionReader
+from tests import packages
+
+SECTION = packages.section("A source of your own")
+SMALL = ["--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3]
+
+
+@pytest.fixture
+def notes(documented, monkeypatch):
+    package = documented("A source of your own")
+    package.install(monkeypatch)
+    return package
+
+
+@pytest.fixture
+def folder(tmp_path, corpus):
+    """400 notes of 20 words each, in folders of 40."""
+    for number in range(400):
+        note = tmp_path / "notes" / f"part {number // 40}" / f"note {number}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        first = 12 * (number % 5)
+        words = [corpus.words[first + (number * i) % 12] for i in range(1, 21)]
+        note.write_text(f"# {' '.join(words[:3])}\n\n{' '.join(words[3:])}\n")
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def train(notes, folder, corpus):
+    """The words of the document's command, with its folder ours."""
+    (command,) = packages.commands(SECTION)
+    command = [folder if word == "~/notes" else word for word in command]
+    return [*command, "--vocab", corpus.vocabulary, *SMALL]
+
+
+def test_it_is_what_pip_makes_of_the_document(notes):
+    (point,) = entry_points(group="wikitopics.sources")
+    assert (point.name, point.dist.name) == ("notes", "wikitopics-notes")
+
+
+def test_it_is_trained_like_ours(train, cli, notes):
+    outcome = cli(*train)
+    assert outcome.code == 0, outcome.err
+    now = json.loads(cli("status", "--json").out)
+    assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == ("notes", 360, 40, 0)
+    titles = {article.title for article in wt.open().articles(limit=500)}
+    assert len(titles) == 400
+    assert "part 3/note 123.md" in titles
+    assert "every article has been read once" in outcome.err
+
+
+STARRED = """
+from crawler import Option
+from wikitopics_notes import NOTES, Notes
+
+STARS = Option(int, "stars", "Only notes with so many stars.", metavar="N", least=0, default=0)
+
+
+class Starred(Notes):
+    name = "starred"
+    label = "Notes with stars"
+    options = (NOTES, STARS)
+
+    def identity(self, asked):
+        return {**super().identity(asked), "stars": asked[STARS]}
+"""
+
+
+@pytest.fixture
+def starred(notes, install, folder, corpus):
+    """The words that train on a second source, which has an option with a default beside the first one's."""
+    install(STARRED, "wikitopics.sources", starred="starred_notes:Starred")
+    return ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *SMALL]
+
+
+def test_its_options_are_told_and_checked_once_it_is_named(starred, cli, one_line, folder):
+    assert "--notes FOLDER" in cli("train", "--source", "starred", "--help").out
+    assert "--notes" not in cli("train", "--help").out
+    one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
+    one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
+    one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "No such option")
+    one_line(cli(*starred, "--lang", "de"), 2, "leave --lang out")
+    one_line(cli("train", "--stars", 3), 2, "No such option")
+
+
+def test_its_options_belong_to_the_session(starred, cli, one_line):
+    assert cli(*starred, "--articles", 64).code == 0
+    changed = cli("train", "--source", "starred", "--stars", 3)
+    one_line(changed, 2, "--stars 3: this session was made with 0")
+    assert cli("train", "--source", "starred", "--stars", 0).code == 0
+
+
+@pytest.mark.parametrize(
+    "source", ["raise RuntimeError('broken on purpose')", "Kind = 3", "class Kind: pass"]
+)
+def test_one_that_is_broken_is_one_line(install, cli, one_line, source):
+    install(source, "wikitopics.sources", odd="odd_sources:Kind")
+    one_line(cli("train", "--source", "odd"), 2, "--source", "'odd' (odd_sources:Kind)")
+
+
+def test_it_is_imported_only_when_it_is_named(notes, cli):
+    for words in (["train", "--help"], ["train", "--source", "note"], ["train", "--source", "counts"]):
+        cli(*words)
+    assert notes.module not in sys.modules
+
+
+@pytest.mark.timeout(300)
+def test_stops_leave_no_trace(train, spawn, cli, wait_for_articles, states, assert_same_states, home):
+    assert cli(*train, "--session", "undisturbed").code == 0
+    for sent in (signal.SIGKILL, signal.SIGTERM):
+        trainer = spawn(*train)
+        wait_for_articles(home / "default.db", 64, trainer)
+        trainer.send_signal(sent)
+        trainer.communicate(timeout=60)
+    assert cli("train").code == 0
+    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+    rows = [cli("export", "articles", "--all", "--session", name).out for name in ("default", "undisturbed")]
+    assert rows[0] == rows[1]
+    assert rows[0].count("\n") == 401
+
+
+def test_other_notes_than_the_sessions_are_refused(train, cli, one_line, folder, tmp_path):
+    assert cli(*train, "--articles", 64).code == 0
+    one_line(
+        cli("train", "--notes", tmp_path, "--source", "notes"), 2, "--notes", "this session was made with"
+    )
+    one_line(cli("train", "--source", "api"), 2, "--source api", "notes")
+    (folder / "one more.md").write_text("more")
+    outcome = cli("train")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "has other notes than when this session began" in outcome.err
+    (folder / "one more.md").unlink()
+    assert cli("train").code == 0
+
+
+def test_a_folder_without_notes_makes_no_session(train, cli, one_line, tmp_path, home):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    one_line(
+        cli(*(empty if "notes" in str(word) and "/" in str(word) else word for word in train)), 2, "no .md"
+    )
+    assert not (home / "default.db").exists()
+
+
+def test_a_name_that_is_no_text_is_kept_as_far_as_it_can_be_written(train, cli, folder):
+    try:
+        (folder / "caf\udce9.md").write_text("aaa aab")
+    except OSError:
+        pytest.skip("the file system takes Unicode only")
+    assert cli(*train).code == 0
+    assert "caf?.md" in cli("export", "articles", "--all").out
+
+
+def test_a_session_is_read_where_its_package_is_gone(train, cli, notes, one_line, monkeypatch, tmp_path):
+    assert cli(*train, "--articles", 128).code == 0
+    notes.uninstall(monkeypatch)
+    one_line(cli("train"), 1, "no installed package brings the kind of source 'notes'")
+    one_line(cli("train", "--source", "notes"), 2, "'notes' is no kind of source")
+    for command in ("status", "topics", "articles --topic 0", "sessions"):
+        assert cli(*command.split()).code == 0, command
+    assert cli("export", "model", "-o", tmp_path / "model.npz").code == 0
+    for what in ("topics", "history", "metrics", "articles"):
+        for form in ("csv", "json"):
+            assert cli("export", what, "--format", form).code == 0
+    assert wt.open().infer(["aaa aab"]).shape == (1, 5)
+
+
+def test_what_it_raises_is_told_and_loses_nothing(train, cli, folder, home):
+    note = folder / "part 3" / "note 123.md"
+    note.unlink()
+    note.symlink_to(folder / "nowhere")
+    outcome = cli(*train)
+    assert outcome.code == 1
+    assert "note 123.md" in outcome.err.splitlines()[-1]
+    note.unlink()
+    note.write_text("aaa aab")
+    assert cli("train").code == 0
+    with SessionReader(home / "default.db") as reader:
+        assert reader.status().articles == 360
