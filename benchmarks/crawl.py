@@ -30,7 +30,7 @@ from crawler.source import Source
 from crawler.sources.api import ApiSource
 from crawler.sources.html import HtmlSource
 from crawler.wiki import Wiki
-from session.training.crawl import CrawledBlocks
+from session.training.intake.crawl import CrawledBlocks
 from vocab import Vocabulary
 
 WINDOW = 60.0

@@ -282,9 +282,9 @@ def new_session() -> Callable[..., Path]:
     import asyncio
 
     from session.request import TrainRequest
-    from session.training.counts import Counts
     from session.training.creation import create, load_vocabulary, settle
-    from session.training.opening import open_source
+    from session.training.intake.counts import Counts
+    from session.training.intake.opening import open_source
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
@@ -317,10 +317,10 @@ def trainer_of(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    from session.storage.lock import trainer_lock
+    from session.storage.coordination.lock import trainer_lock
     from session.storage.writer import SessionWriter
-    from session.training.counting import count_pages
-    from session.training.crawl import CrawledBlocks
+    from session.training.intake.counting import count_pages
+    from session.training.intake.crawl import CrawledBlocks
     from session.training.running.run import Limits, Run
     from session.training.stream import Stream
     from tests.session.memory import INFO
@@ -330,7 +330,7 @@ def trainer_of(
     vocabulary = Vocabulary.from_words(corpus.words)
     monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: ThreadPoolExecutor(2))
     monkeypatch.setattr(
-        "session.training.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
+        "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
     )
 
     async def run(

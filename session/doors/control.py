@@ -7,8 +7,8 @@ from pathlib import Path
 
 from session.errors import NotRunning, SessionError
 from session.process import Process
-from session.storage.lock import owner
-from session.storage.wishes import wish
+from session.storage.coordination.lock import owner
+from session.storage.coordination.wishes import wish
 
 OBEY_SECONDS = 3.0
 """A trainer at work looks twice a second at what it is asked for; one that is still starting does not."""

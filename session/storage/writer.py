@@ -1,6 +1,6 @@
 """The session file, written: everything of one stretch of training commits together or not at all.
 
-Only one trainer writes (see :mod:`session.storage.lock`), from one thread.
+Only one trainer writes (see :mod:`session.storage.coordination.lock`), from one thread.
 """
 
 import contextlib

@@ -10,7 +10,7 @@ from session.paths import user_path
 from session.request import TrainRequest
 from session.settings import Settings, check_batch_sizes
 from session.storage import writer
-from session.training.opening import Opened
+from session.training.intake.opening import Opened
 from vocab import Vocabulary
 
 DEFAULT_DOCUMENTS = 7_000_000

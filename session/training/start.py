@@ -17,13 +17,13 @@ from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
 from session.storage import writer
 from session.storage.codec.progress import Progress
-from session.storage.heartbeat import check_alone
-from session.storage.lock import TrainerLock, trainer_lock
+from session.storage.coordination.heartbeat import check_alone
+from session.storage.coordination.lock import TrainerLock, trainer_lock
+from session.storage.coordination.wishes import forget_wishes
 from session.storage.reader import SessionReader
-from session.storage.wishes import forget_wishes
-from session.training.crawl import Blocks
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
-from session.training.opening import Opened, open_source
+from session.training.intake.crawl import Blocks
+from session.training.intake.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
 from session.training.running.monitor import Report
 from session.training.running.orders import watch_signals

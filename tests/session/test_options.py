@@ -12,7 +12,7 @@ from session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
 from session.request import TrainRequest, check_resumable
 from session.storage.codec.settings import decode_settings
 from session.training.creation import settle
-from session.training.opening import Opened
+from session.training.intake.opening import Opened
 from vocab import Vocabulary
 
 HALF_LIFE = Option(int, "half_life", "Articles.", least=1)

@@ -22,9 +22,9 @@ from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
 from session.storage.codec.progress import Progress
+from session.storage.coordination.heartbeat import HeartbeatWriter
+from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
-from session.storage.heartbeat import HeartbeatWriter
-from session.storage.lock import trainer_lock
 from session.storage.writer import Changes, ModelRow, SessionWriter, create
 
 THEMES = (

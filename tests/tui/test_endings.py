@@ -12,7 +12,7 @@ import pytest
 from test_terminal import LEAVE, Terminal
 
 from session.doors import control
-from session.storage.lock import owner
+from session.storage.coordination.lock import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from session.errors import SessionError
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from session.storage.writer import Changes, SessionWriter
 from tui.follower import Follower

@@ -11,7 +11,7 @@ import seeing
 from rich.cells import cell_len
 
 from session.records import TopicRow
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from tui.chart.chart import Chart
 from tui.chart.picture import Drawing
 from tui.chart.plot import Series

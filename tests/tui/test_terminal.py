@@ -20,7 +20,7 @@ import canned
 import pytest
 import seeing
 
-from session.storage.lock import trainer_lock
+from session.storage.coordination.lock import trainer_lock
 from tui.terminal import speaks_utf8
 from wikitopics.cli.screen import wait_for_session
 

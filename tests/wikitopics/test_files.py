@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from session.storage.lock import trainer_lock
+from session.storage.coordination.lock import trainer_lock
 from session.storage.schema import VERSION
 
 

@@ -59,7 +59,7 @@ def attach(path: Path) -> int:
 
 def wait_for_session(path: Path) -> None:
     """Return when there is a session at ``path``, or nobody seems to be making one."""
-    from session.storage.lock import owner
+    from session.storage.coordination.lock import owner
 
     enough = time.monotonic() + BEGIN_SECONDS
     while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
@@ -68,7 +68,7 @@ def wait_for_session(path: Path) -> None:
 
 def open_screen(session: str, options: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
-    from session.storage.lock import owner_pid
+    from session.storage.coordination.lock import owner_pid
     from wikitopics.cli.train import as_request
 
     path = session_path(session)
@@ -114,7 +114,7 @@ def ask_contact() -> str:
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
     """`wikitopics demo` with the screen."""
-    from session.storage.lock import owner_pid
+    from session.storage.coordination.lock import owner_pid
 
     path = session_path(session)
     need_terminal(command("demo --headless", path))
@@ -172,7 +172,7 @@ def show(path: Path, arguments: list[str] | None = None) -> int:
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and say of each session in a line how it stands."""
-    from session.storage.lock import owner
+    from session.storage.coordination.lock import owner
 
     if trainers.running():
         say("saving and stopping …")

@@ -97,7 +97,7 @@ def build(
     """
     from session.errors import BadUsage
     from session.storage.files import check_target, replacing
-    from session.training.vocabulary import crawled_documents, file_documents
+    from session.training.intake.vocabulary import crawled_documents, file_documents
     from vocab.build import build_vocabulary
     from vocab.stopwords import ENGLISH
 

@@ -13,6 +13,7 @@ from session.records import ModelStatus
 from session.settings import Settings
 from session.storage.codec.heartbeat import Heartbeat
 from session.storage.codec.progress import Committed
+from session.storage.coordination.lock import owner
 from session.storage.database import (
     as_session_error,
     check_file,
@@ -21,7 +22,6 @@ from session.storage.database import (
     read_rows,
     session_errors,
 )
-from session.storage.lock import owner
 from session.storage.tables import (
     read_committed,
     read_heartbeat,

@@ -7,8 +7,8 @@ from session.options import HELD_OUT
 from session.records import NOT_RECORDED, State, Status, TrainerActivity, per_hour
 from session.storage.codec.heartbeat import Heartbeat
 from session.storage.codec.progress import Progress
+from session.storage.coordination.lock import owner_pid
 from session.storage.database import is_at
-from session.storage.lock import owner_pid
 from session.storage.reader.opened import OpenedSession
 
 STALE_SECONDS = 15.0

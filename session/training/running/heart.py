@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from session.errors import NotNow, SessionError
 from session.records import State
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.training.running.monitor import Monitor, Report
 from session.training.running.news import Line
 from session.training.running.orders import Orders

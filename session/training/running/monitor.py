@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from session.records import BoundBy, Event, State, TrainerActivity
 from session.storage.codec.progress import Progress
-from session.training.crawl import Blocks
+from session.training.intake.crawl import Blocks
 from session.training.running.learner import Learner
 from session.training.running.news import Line, News
 from session.training.running.orders import Orders

@@ -15,7 +15,7 @@ from session.errors import NotNow
 from session.sources import described
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
-from session.training.crawl import Blocks
+from session.training.intake.crawl import Blocks
 from session.training.running.commits import COMMIT_SECONDS
 from session.training.running.heart import Heart
 from session.training.running.learner import Learner

@@ -15,10 +15,10 @@ from session.doors import control
 from session.errors import NotRunning, SessionError, SessionInUse
 from session.process import Process
 from session.records import TrainerActivity
-from session.storage import heartbeat
-from session.storage.heartbeat import HeartbeatWriter, check_alone
-from session.storage.lock import lock_path
-from session.storage.wishes import wish
+from session.storage.coordination import heartbeat
+from session.storage.coordination.heartbeat import HeartbeatWriter, check_alone
+from session.storage.coordination.lock import lock_path
+from session.storage.coordination.wishes import wish
 
 
 @contextlib.contextmanager
@@ -73,7 +73,8 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
     """A trainer that is still starting does not look at what it is asked for."""
     monkeypatch.setattr(control, "PATIENCE_SECONDS", 30.0)
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom session.storage.lock import trainer_lock\n"
+        "import sys, time\nfrom pathlib import Path\n"
+        "from session.storage.coordination.lock import trainer_lock\n"
         "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
     )
     if not answers:

@@ -16,7 +16,7 @@ import wikitopics
 from session.doors.naming import rename
 from session.errors import NotASession
 from session.storage.blobs import pack_state
-from session.storage.lock import trainer_lock
+from session.storage.coordination.lock import trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from session.training.stream import Stream

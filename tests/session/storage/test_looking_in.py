@@ -19,7 +19,7 @@ TRAINER = """
 import sys
 from pathlib import Path
 from session.records import TrainerActivity
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.writer import Changes, SessionWriter
 path = Path(sys.argv[1])
 store, pulse = SessionWriter(path), HeartbeatWriter(path)

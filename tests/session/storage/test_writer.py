@@ -14,8 +14,8 @@ from session.errors import DiskFull, SessionError
 from session.storage import writer as stores
 from session.storage.articles import ArticleRows
 from session.storage.codec.progress import Progress
+from session.storage.coordination.lock import lock_path
 from session.storage.database import connect
-from session.storage.lock import lock_path
 from session.storage.reader import SessionReader
 from session.storage.schema import VERSION
 from session.storage.writer import Changes, ModelRow, SessionWriter

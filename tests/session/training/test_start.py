@@ -6,7 +6,7 @@ import time
 import pytest
 
 from crawler.source import Activity
-from session.training.opening import patiently
+from session.training.intake.opening import patiently
 
 
 class Slow:

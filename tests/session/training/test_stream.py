@@ -10,7 +10,7 @@ from model import kinds
 from session.storage.documents import Block, Documents
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.counts_file import CountsFile
+from session.training.intake.counts_file import CountsFile
 from session.training.stream import Stream
 
 MODELS = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from session.errors import BadUsage
 from session.storage.documents import Documents
 from session.storage.files import open_input
-from session.training.npz import Column, Npz, TooLarge, is_undamaged, open_npz
+from session.training.intake.npz import Column, Npz, TooLarge, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""

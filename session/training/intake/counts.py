@@ -13,7 +13,7 @@ from session.errors import BadUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from session.training.counted import CountedDocuments
+    from session.training.intake.counted import CountedDocuments
 
 COUNTS = Option(
     str,
@@ -63,7 +63,7 @@ class Counts(CountedKind):
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
         from session.storage.database import is_sqlite
         from session.storage.kept_counts import KeptCounts
-        from session.training.counts_file import CountsFile
+        from session.training.intake.counts_file import CountsFile
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
         file: CountedDocuments

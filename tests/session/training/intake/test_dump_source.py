@@ -12,7 +12,7 @@ import pytest
 
 from crawler.page_files import page_hash
 from crawler.source import Page, SourceInfo
-from session.training.vocabulary import file_documents
+from session.training.intake.vocabulary import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -81,7 +81,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(
             raise ValueError("&#" + "9" * 5000)
         return page.title
 
-    monkeypatch.setattr("session.training.vocabulary.prose", choosy)
+    monkeypatch.setattr("session.training.intake.vocabulary.prose", choosy)
     told: list[str] = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told

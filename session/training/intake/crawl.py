@@ -12,9 +12,9 @@ from typing import Literal, Protocol
 from crawler.source import Activity, Page, PageBatch, Position, Source, SourceInfo
 from session.errors import SessionError
 from session.storage.documents import Block, Documents
-from session.training.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
+from session.training.intake.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
+from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from session.training.rates import Rate
-from session.training.workers import JobFailed, WorkerDied, Workers
 
 Wait = Literal["network", "parsing"]
 MOST_DEATHS = 3

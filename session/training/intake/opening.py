@@ -10,9 +10,9 @@ from crawler.source import Activity, Source, SourceInfo
 from session.errors import Damaged
 from session.specs import ModelSpec
 from session.training.compiling import warm_up
-from session.training.counted import CountedBlocks
-from session.training.counts import CountedKind
-from session.training.crawl import Blocks, CrawledBlocks
+from session.training.intake.counted import CountedBlocks
+from session.training.intake.counts import CountedKind
+from session.training.intake.crawl import Blocks, CrawledBlocks
 from vocab import Vocabulary
 
 

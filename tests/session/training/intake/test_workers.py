@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from session.errors import SessionError
-from session.training.crawl import CrawledBlocks
-from session.training.workers import JobFailed, WorkerDied, Workers
+from session.training.intake.crawl import CrawledBlocks
+from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -82,7 +82,7 @@ def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
 @pytest.mark.parametrize("stopped", [False, True])
 def test_no_worker_outlives_a_killed_parent(stopped):
     script = (
-        "import time; from session.training.workers import Workers\n"
+        "import time; from session.training.intake.workers import Workers\n"
         "pool = Workers(2, int, ()); jobs = [pool.submit(time.sleep, 600) for _ in range(2)]\n"
         "while len(pool.pids()) < 2: time.sleep(0.01)\n"
         "print(*pool.pids(), flush=True); time.sleep(600)"

@@ -8,10 +8,10 @@ import pytest
 
 from session.errors import SessionError, SessionInUse
 from session.process import UNKNOWN, Process
-from session.storage.lock import lock_path, owner, owner_pid, trainer_lock
+from session.storage.coordination.lock import lock_path, owner, owner_pid, trainer_lock
 
 HOLD = (
-    "import sys, time\nfrom pathlib import Path\nfrom session.storage.lock import trainer_lock\n"
+    "import sys, time\nfrom pathlib import Path\nfrom session.storage.coordination.lock import trainer_lock\n"
     "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
 )
 

@@ -7,21 +7,21 @@ import pytest
 
 from crawler.source import Activity, Page, PageBatch, SourceInfo
 from session.errors import SessionError
+from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
-from session.storage.lock import trainer_lock
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.counting import count_pages
-from session.training.crawl import CrawledBlocks
+from session.training.intake.counting import count_pages
+from session.training.intake.crawl import CrawledBlocks
+from session.training.intake.workers import Workers
 from session.training.running.run import Limits, Run
 from session.training.stream import Stream
-from session.training.workers import Workers
 from vocab import Vocabulary
 
 INFO = SourceInfo("memory", 60)
 WORKER = """
 import os
-from session.training import counting
+from session.training.intake import counting
 
 def prose(page, info):
     if "raises" in page.title:

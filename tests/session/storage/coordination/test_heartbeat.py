@@ -7,9 +7,9 @@ import sqlite3
 
 from session.process import Process
 from session.records import Event, TrainerActivity
-from session.storage import heartbeat as pulses
 from session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination import heartbeat as pulses
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.errors import WikiRefused, WikiUnreachable
 from session.storage.reader import SessionReader
-from session.training import crawl as feed_module
+from session.training.intake import crawl as feed_module
 from session.training.stream import Stream
 from tests.session.memory import account_holds, pages_of, status, until
 

@@ -7,7 +7,7 @@ import pytest
 
 from session.doors import control
 from session.errors import Damaged, DiskFull, SessionError
-from session.storage.heartbeat import HeartbeatWriter
+from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from tests.session.memory import account_holds, pages_of, status, until
 

@@ -10,9 +10,9 @@ from concurrent.futures import Executor, Future
 import numpy as np
 
 from crawler.source import Activity, Page, PageBatch
-from session.training.counting import count_pages
-from session.training.crawl import MOST_AHEAD, CrawledBlocks, _result
-from session.training.workers import WorkerDied
+from session.training.intake.counting import count_pages
+from session.training.intake.crawl import MOST_AHEAD, CrawledBlocks, _result
+from session.training.intake.workers import WorkerDied
 from tests.session.memory import INFO
 from vocab import Vocabulary
 

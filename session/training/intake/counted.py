@@ -6,7 +6,7 @@ from typing import Protocol
 from crawler.source import Activity, Position
 from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
-from session.training.crawl import Wait
+from session.training.intake.crawl import Wait
 from session.training.rates import Rate
 
 

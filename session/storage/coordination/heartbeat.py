@@ -9,8 +9,8 @@ from pathlib import Path
 from session.process import Process
 from session.records import Flow, State, TrainerActivity
 from session.storage.codec.heartbeat import Heartbeat, Wishes, encode_heartbeat
+from session.storage.coordination.lock import in_use
 from session.storage.database import connect, session_errors, writing
-from session.storage.lock import in_use
 from session.storage.reader import SessionReader
 from session.storage.reader.status import STALE_SECONDS
 from session.storage.tables import read_wishes
