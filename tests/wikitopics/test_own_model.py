@@ -152,6 +152,25 @@ def test_stops_leave_no_trace(
     assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
 
 
+def test_an_error_of_its_own_leaves_the_session_whole(
+    documented, cli, corpus, states, assert_same_states, home, tmp_path, monkeypatch
+):
+    module = "wikitopics_unigrams"
+    source = packages.files(SECTION)[f"{module}.py"]
+    broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")
+    points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
+    packages.by_hand(tmp_path / "broken", "broken", module, broken, points)
+    failing, mended = packages.Package(module, tmp_path / "broken"), documented("A model of your own")
+    failing.install(monkeypatch)
+    with pytest.raises(AssertionError, match="a bug"):
+        cli(*RACE, *corpus.options(), *SMALL)
+    failing.uninstall(monkeypatch)
+    mended.install(monkeypatch)
+    assert cli("train").code == 0
+    assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
+    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+
+
 # Packages that do not work
 
 
@@ -213,7 +232,9 @@ def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
     assert "unigrams   unigrams, 20 topics" in cli("status").out
     assert len(json.loads(cli("topics", "--json").out)) == 20
     assert cli("articles", "--topic", 0).code == 0
-    for what in ("topics", "history", "metrics", "articles"):
+    for command in ("topics --all", "topics --tree", "history", "history 3", "topics rename 3 Rivers"):
+        assert cli(*command.split()).code == 0, command
+    for what in ("topics", "history", "metrics", "articles", "events"):
         for form in ("csv", "json"):
             exported = cli("export", what, "--format", form)
             assert exported.code == 0, exported.err

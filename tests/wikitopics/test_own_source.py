@@ -137,7 +137,7 @@ def test_other_notes_than_the_sessions_are_refused(train, cli, one_line, folder,
     (folder / "one more.md").write_text("more")
     outcome = cli("train")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "has other notes than when this session began" in outcome.err
+    assert "has other notes than when the session began" in outcome.err
     (folder / "one more.md").unlink()
     assert cli("train").code == 0
 
