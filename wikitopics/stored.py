@@ -130,7 +130,7 @@ class StoredSession:
         from session.answers.tree import topic_tree
 
         with self._reading() as reader:
-            name = _name(reader, model)
+            name = reader.model_named(model)
             rows = reader.topics(name, SNAPSHOT_WORDS)
             npmi = coherences(reader, rows)
             tree = topic_tree(reader, name)
@@ -144,15 +144,17 @@ class StoredSession:
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every snapshot that was kept, oldest first."""
+        topic = index(topic)  # numpy's integers will do
         with self._reading() as reader:
-            name = _name(reader, model)
-            kept = reader.topic_history(name, _number(reader, name, topic), SNAPSHOT_WORDS)
+            name = reader.model_named(model)
+            reader.check_topic(name, topic)
+            kept = reader.topic_history(name, topic, SNAPSHOT_WORDS)
         return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """What has happened to a model's topics, oldest first; empty where that was not recorded."""
         with self._reading() as reader:
-            name = _name(reader, model)
+            name = reader.model_named(model)
             return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
@@ -161,17 +163,19 @@ class StoredSession:
         if not 0 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 0 to {MOST_ARTICLES:,}, not {limit}")
         with self._reading() as reader:
-            name = _name(reader, model)
+            name = reader.model_named(model)
             if topic is None:
                 rows = reader.recent_articles(limit)
             else:
-                rows = reader.articles_about(name, _number(reader, name, topic), limit)
+                topic = index(topic)
+                reader.check_topic(name, topic)
+                rows = reader.articles_about(name, topic, limit)
         return [_article(row, name) for row in rows]
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """Every measurement of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading() as reader:
-            name = _name(reader, model)
+            name = reader.model_named(model)
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(self, texts: Iterable[str], model: str | None = None) -> NDArray[np.float32]:
@@ -190,14 +194,14 @@ class StoredSession:
                     f"infer takes a list of texts: number {number} is of type {type(text).__name__}"
                 )
         with self._open() as reader:
-            return proportions(reader, _name(reader, model), texts)[1]
+            return proportions(reader, reader.model_named(model), texts)[1]
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: a copy of its own, ready for `infer` and for `learn`."""
         from session.answers.inference import saved_model
 
         with self._open() as reader:
-            return saved_model(reader, _name(reader, name))
+            return saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
         """The words that the session counts."""
@@ -239,24 +243,6 @@ class StoredSession:
         """What is read in the block is of one moment; the file may not be kept waiting for long."""
         with self._open() as reader, reader.one_moment():
             yield reader
-
-
-def _name(reader: SessionReader, model: str | None) -> str:
-    """The model that is meant."""
-    names = reader.models()
-    if model is None:
-        return names[0]
-    if model not in names:
-        raise BadUsage(f"this session has no model {model!r}: it has {', '.join(names)}")
-    return model
-
-
-def _number(reader: SessionReader, model: str, topic: int) -> int:
-    """A topic's number, of numpy's types too."""
-    number, K = index(topic), reader.model_status(model).topics
-    if not 0 <= number < K:
-        raise BadUsage(f"model {model} has the topics 0 to {K - 1:,}, not {number}")
-    return number
 
 
 def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -16,9 +16,8 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
     older version.
     """
     with SessionReader(path) as reader:
-        number, topics = reader.models().index(model), reader.model_status(model).topics
-    if not 0 <= topic < topics:
-        raise BadUsage(f"model {model} has topics 0 to {topics - 1}, not {topic}")
+        reader.check_topic(model, topic)
+        number = reader.models().index(model)
     if name.strip():
         try:
             give_name(path, number, topic, given_name(name))

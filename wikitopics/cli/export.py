@@ -8,7 +8,6 @@ import click
 from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, save
 from session.metrics import METRICS, Metric
 from session.paths import session_path
-from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
 
@@ -65,7 +64,7 @@ def export(
     with SessionReader(session_path(session)) as reader:
         models = reader.models()
         if model is not None or subject.one_model:
-            models = [choose_model(models, model)]
+            models = [reader.model_named(model)]
         asked = Asked(reader, models, everything)
         if output is None or output == "-":
             to_standard_output(written_as, subject, asked)

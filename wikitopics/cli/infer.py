@@ -5,7 +5,6 @@ import sys
 import click
 
 from session.paths import command, session_path
-from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import json_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
@@ -32,7 +31,7 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
-        name = choose_model(reader.models(), model)
+        name = reader.model_named(model)
         texts = [(file, _read(file)) for file in files or ("-",)]
         counts, thetas = proportions(reader, name, [text for _, text in texts])
         if not counts.any():

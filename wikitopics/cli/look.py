@@ -95,14 +95,11 @@ Examples:
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """The articles read that are most about a topic."""
-    from session.errors import BadUsage
     from session.storage.reader import SessionReader
 
-    with SessionReader(session_path(session)) as reader:
-        name = choose_model(reader.models(), model)
-        count = next(one.topics for one in reader.status().models if one.name == name)
-        if topic >= count:
-            raise BadUsage(f"--topic {topic}: model {name} has topics 0 to {count - 1}")
+    with SessionReader(session_path(session)) as reader, reader.one_moment():
+        name = reader.model_named(model)
+        reader.check_topic(name, topic)
         rows = reader.articles_about(name, topic, limit)
         has_ids = reader.has_ids()
     found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
@@ -127,14 +124,3 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         say(f"no article that is kept is most about topic {topic} of {name}")
     for row, share in found:
         put_line(f"{share:6.1%}  {row.title}")
-
-
-def choose_model(names: list[str], asked: str | None) -> str:
-    """The model meant by ``--model``. Raises :class:`session.errors.BadUsage` for one that is not there."""
-    from session.errors import BadUsage
-
-    if asked is None:
-        return names[0]
-    if asked not in names:
-        raise BadUsage(f"--model {asked}: this session has {', '.join(names)}")
-    return asked

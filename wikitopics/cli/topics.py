@@ -7,7 +7,6 @@ import click
 
 from session.foreign import visible
 from session.paths import session_path
-from wikitopics.cli.look import choose_model
 from wikitopics.cli.options import json_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
@@ -50,7 +49,7 @@ def topics(
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
-        name = choose_model(reader.models(), model)
+        name = reader.model_named(model)
         if tree:
             _tree(reader, name, as_json)
         else:
@@ -63,18 +62,19 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
     from session.answers.tree import topic_tree
     from session.records import SNAPSHOT_WORDS
 
-    rows = reader.topics(model, top)
+    with reader.one_moment():
+        rows = reader.topics(model, SNAPSHOT_WORDS)
+        words = {row.topic: row.words[:top] for row in rows}
+        if rows and top > SNAPSHOT_WORDS:
+            from session.answers.inference import topics as from_model
+
+            words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
+        npmi = dict(zip(words, coherences(reader, rows), strict=True))
+        tree = topic_tree(reader, model) if as_json else ()
     if not rows:
         say(NO_TOPICS)
-    words = {row.topic: row.words for row in rows}
-    if rows and top > SNAPSHOT_WORDS:
-        from session.answers.inference import topics as from_model
-
-        words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
-    npmi = dict(zip(words, coherences(reader, reader.topics(model, SNAPSHOT_WORDS)), strict=True))
     rows.sort(key=lambda row: -row.share)
     if as_json:
-        tree = topic_tree(reader, model)
         put_json(
             [
                 {
@@ -156,7 +156,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 
     path = session_path(session)
     with SessionReader(path) as reader:
-        chosen = choose_model(reader.models(), model)
+        chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is called {give(path, chosen, topic, name)}")
 
 
@@ -179,13 +179,13 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
         if topic is None:
             _events(reader, model, as_json)
         else:
-            _words(reader, choose_model(reader.models(), model), topic, as_json)
+            _words(reader, reader.model_named(model), topic, as_json)
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
     from dataclasses import asdict
 
-    models = reader.models() if model is None else [choose_model(reader.models(), model)]
+    models = reader.models() if model is None else [reader.model_named(model)]
     found = [event for event in reader.topic_events() if event.model in models]
     if as_json:
         put_json([asdict(event) for event in found])
@@ -198,11 +198,7 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
 
 
 def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
-    from session.errors import BadUsage
-
-    count = reader.model_status(model).topics
-    if topic >= count:
-        raise BadUsage(f"topic {topic}: model {model} has topics 0 to {count - 1}")
+    reader.check_topic(model, topic)
     found = reader.topic_history(model, topic)
     if as_json:
         put_json(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import NoSession, SessionError
+from session.errors import BadUsage, NoSession
 from session.paths import WAL, beside, session_folder
 from session.records import ModelStatus
 from session.settings import Settings
@@ -100,11 +100,23 @@ class OpenedSession:
         with session_errors(self.path):
             return read_state(self._connection, number, topics, n_words)
 
-    def _number(self, name: str) -> int:
+    def model_named(self, name: str | None) -> str:
+        """The model that somebody asked for; None: the first one. Raises :class:`BadUsage`."""
         names = self.models()
+        if name is None:
+            return names[0]
         if name not in names:
-            raise SessionError(f"this session has no model {name}")
-        return names.index(name)
+            raise BadUsage(f"there is no model {name!r}: this session has {', '.join(names)}")
+        return name
+
+    def check_topic(self, model: str, topic: int) -> None:
+        """Raise :class:`BadUsage` where the model has no topic of this number."""
+        topics = self.model_status(model).topics
+        if not 0 <= topic < topics:
+            raise BadUsage(f"model {model} has topics 0 to {topics - 1:,}, not {topic:,}")
+
+    def _number(self, name: str) -> int:
+        return self.models().index(self.model_named(name))
 
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id."""

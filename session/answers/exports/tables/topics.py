@@ -12,8 +12,10 @@ def _rows(asked: Asked) -> Iterator[Row]:
     from session.answers.tree import topic_tree
 
     for model in asked.models:
-        topics, tree = asked.reader.topics(model, top=WORDS), topic_tree(asked.reader, model)
-        for topic, npmi in zip(topics, coherences(asked.reader, topics), strict=True):
+        with asked.reader.one_moment():
+            topics, tree = asked.reader.topics(model, top=WORDS), topic_tree(asked.reader, model)
+            values = coherences(asked.reader, topics)
+        for topic, npmi in zip(topics, values, strict=True):
             more = topic.share, topic.name, npmi, tree[topic.topic].parent
             for rank, (word, probability) in enumerate(topic.words, start=1):
                 yield model, topic.topic, rank, word, probability, *more
