@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from model.naming import ownership
 from model.online import IN_USE
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 OWN = 0.25
 """Mean ownership of a topic's first words from which they are its own, until it falls below a third of it."""
 FIRST = 10

@@ -52,6 +52,24 @@ def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVA
     return np.take_along_axis(leading[0], order, axis=1)
 
 
+def most_relevant_to(
+    groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any]
+) -> list[NDArray[np.int64]]:
+    """The words that lead the topics of each group, by id, the most relevant to the group first."""
+    ids, probabilities = leading
+    uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
+    total = np.bincount(ids.ravel(), uses.ravel())
+    found = []
+    for group in groups:
+        topics = list(group)
+        used = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(total))
+        words = np.flatnonzero(used)
+        # As in `relevance`; the group's share changes nothing in the order either.
+        fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(used[words] / total[words])
+        found.append(words[np.argsort(-fit, kind="stable")])
+    return found
+
+
 def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
     """The words of a topic's name; ``before``, its words up to now, stays where it still fits.
 

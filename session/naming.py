@@ -1,13 +1,12 @@
-"""The name of each topic, as one line of text, from its leading words."""
+"""The name of each topic and group of topics, as one line of text, from their leading words."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from model.leading import Leading
-from model.naming import RELEVANCE, most_relevant, name
+from model.naming import most_relevant, most_relevant_to, name
 
 BETWEEN = ", "
 
@@ -30,15 +29,5 @@ def group_names(
     groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any], words: Sequence[str]
 ) -> list[str]:
     """A name for each group of topics, from all their leading words."""
-    ids, probabilities = leading
-    uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
-    total = np.bincount(ids.ravel(), uses.ravel())
-    found = []
-    for topics in groups:
-        these = list(topics)
-        used = np.bincount(ids[these].ravel(), uses[these].ravel(), len(total))
-        there = np.flatnonzero(used)
-        fit = RELEVANCE * np.log(used[there]) + (1 - RELEVANCE) * np.log(used[there] / total[there])
-        order = there[np.argsort(-fit, kind="stable")].tolist()
-        found.append(BETWEEN.join(name([words[i] for i in order])))
-    return found
+    relevant = most_relevant_to(groups, leading, shares)
+    return [BETWEEN.join(name([words[i] for i in ids.tolist()])) for ids in relevant]

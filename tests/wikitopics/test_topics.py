@@ -79,7 +79,8 @@ def test_the_tree_has_every_topic_once(cli, trained):
     assert nodes[8]["share"] == pytest.approx(1, abs=1e-5)
     assert all(node["name"] for node in nodes)
     printed = cli("topics", "--tree").out.splitlines()
-    assert sum(line.startswith(" " * 0) and "    " in line[6:10] for line in printed) == 5
+    topics = [line.split()[1] for line in printed if line[6:10] == " " * 4]
+    assert sorted(topics) == list("01234")
 
 
 def test_history_tells_what_happened(cli, trained):
