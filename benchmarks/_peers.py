@@ -27,7 +27,13 @@ class SklearnLDA:
     """
 
     def __init__(
-        self, n_topics: int, n_words: int, n_documents: int, batch_size: int = 1024, offset: float = 10.0
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: int,
+        batch_size: int = 1024,
+        offset: float = 10.0,
+        seed: int = 0,
     ) -> None:
         from sklearn.decomposition import LatentDirichletAllocation
 
@@ -39,7 +45,7 @@ class SklearnLDA:
             batch_size=batch_size,
             total_samples=n_documents,
             learning_offset=offset,
-            random_state=0,
+            random_state=seed,
         )
 
     def learn(self, batch: Minibatch) -> None:
@@ -58,13 +64,16 @@ class SklearnLDA:
 class FixedTopics:
     """Topics and a Dirichlet prior learnt by somebody else; proportions by our own inference."""
 
-    def __init__(self, topics: NDArray[Any], alpha: NDArray[np.float64]) -> None:
+    def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
         K, W = topics.shape
         state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
         # Counts so large that exp(E[log beta]) is E[beta].
         counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
         state.update(
-            lambda_hat=counts, total_hat=counts.sum(axis=0, dtype=float), eta_lambda=1e-9, alpha=alpha
+            lambda_hat=counts,
+            total_hat=counts.sum(axis=0, dtype=float),
+            eta_lambda=1e-9,
+            alpha=np.full(K, alpha),
         )
         self._model = OnlineLDA.from_state(state)
         self.n_words = W

@@ -21,6 +21,7 @@ from benchmarks import _rows_lda
 from benchmarks._measure import Curve
 from benchmarks._row import Row, rows
 
+importlib.import_module("benchmarks._rows_first")  # rows without a curve
 _OTHERS = [
     importlib.import_module(f"benchmarks.{module}")
     for module in ("_rows_scvb0", "_rows_hdp")

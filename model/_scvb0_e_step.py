@@ -63,7 +63,7 @@ def e_step(
 ) -> tuple[NDArray[Any], SCVB0Statistics]:
     """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
     K, U, K_padded = len(alpha), *rows.shape
-    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // (U * K_padded)))
+    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
     size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
     blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
     theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)

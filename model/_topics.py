@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._blocks import Workers
+from model.minibatch import Minibatch
 from model.states import FLOATS, LARGEST, TINY, Entry
 
 Vector = NDArray[np.float64]
@@ -216,16 +217,31 @@ class Balance:
     `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the part
     `balance_least` of the mean count as that. A power of 0 is no balance.
 
+    Every schedule counts documents of `document_words` words, since a long document says more about topics
+    than a short one; with 0 it counts each as one.
     The recipes of the models begin with these numbers; all of a recipe's numbers are kept in the state.
     """
 
-    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {"balance_power": (0, 1), "balance_least": (0, 1)}
+    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
+        "document_words": (0, LARGEST),
+        "balance_power": (0, 1),
+        "balance_least": (0, 1),
+    }
     """In a state, of numbers that may be 0 or have a largest value."""
 
+    document_words: float
     balance_power: float
     balance_documents: float
     balance_share: float
     balance_least: float
+
+    def amount(self, batch: Minibatch) -> float:
+        """The documents of a minibatch, as the schedules count them."""
+        return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
+
+    def corpus(self, n_documents: float, documents: float, amount: float) -> float:
+        """A corpus as the schedules count it, of whose documents so many were an amount of so much."""
+        return n_documents * (amount / documents) if documents else n_documents
 
     def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""

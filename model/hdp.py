@@ -26,7 +26,7 @@ numbers of all that are a `Recipe`. With `warm_start=False` figure 9 is followed
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -38,7 +38,7 @@ from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import MOST, MOST_ITERATIONS, TINY, Entry, entries_of, upgraded
+from model.states import MOST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
     from model._hdp_e_step import Corpus, Tables
@@ -52,9 +52,10 @@ class Recipe(Balance):
     """The numbers by which the default leaves the papers.
 
     Topics start from `first_documents` documents: each from `seeds` of them, with the part `seed_weight` of
-    its words; the rest are the corpus's. The uniform sticks to start with weigh as much as the part `heavy`
-    of all tables of the corpus. A whole step takes enough documents for a steady direction and few enough
-    for some `steps` steps, within `smallest_step` and `largest_step`.
+    its words; the rest are the corpus's. While there are fewer, each start has `first_passes` over them. The
+    uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. A whole step
+    takes enough documents for a steady direction and few enough for some `steps` steps, within
+    `smallest_step` and `largest_step`.
     The shortlist of a document are the topics of which `em_steps` of EM expect more than `fewest_words`, at
     most `candidates`. In each of `rounds` rounds phi and gamma have at most `iterations`; then tables with
     fewer than `empty` words leave, and the others choose their topics: none that is `unlikely` times as
@@ -67,6 +68,7 @@ class Recipe(Balance):
     BOUNDS: ClassVar = {**Balance.BOUNDS, "seed_weight": (TINY, 1)}
 
     first_documents: int
+    first_passes: int
     seeds: int
     seed_weight: float
     heavy: float
@@ -86,11 +88,13 @@ class Recipe(Balance):
 
 
 VERSION_1 = Recipe(
+    document_words=0.0,
     balance_power=0.7,
     balance_documents=100_000.0,
     balance_share=2 / 3,
     balance_least=1e-3,
     first_documents=1000,
+    first_passes=1,
     seeds=5,
     seed_weight=0.1,
     heavy=0.1,
@@ -109,7 +113,7 @@ VERSION_1 = Recipe(
     least_share=1e-3,
 )
 """Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = VERSION_1
+WARM = replace(VERSION_1, document_words=100.0, first_passes=6)
 
 
 class OnlineHDP(OnlineModel):
@@ -138,10 +142,10 @@ class OnlineHDP(OnlineModel):
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
         Option("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
-        Option("tau0", "damps the first step sizes", 32.0, least=0),
+        Option("tau0", "damps the first step sizes", 6.0, least=0),
     )
 
-    version = 2
+    version = 3
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -153,6 +157,7 @@ class OnlineHDP(OnlineModel):
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
+        Entry("amount_seen", "_amount", least=0),
         Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
         Entry("omega", least=TINY),
         Entry("alpha", least=TINY),
@@ -175,7 +180,7 @@ class OnlineHDP(OnlineModel):
         omega: float = 1.0,
         alpha: float = 1.0,
         eta: float = 0.2,
-        tau0: float = 32.0,
+        tau0: float = 6.0,
         kappa: float = 0.6,
         warm_start: bool = True,
         tolerance: float = 1e-2,
@@ -204,6 +209,7 @@ class OnlineHDP(OnlineModel):
             [0], [], []
         )  # the documents that the topics start from, until there are enough
         self._started_from = 0
+        self._amount = 0.0  # documents seen, as the recipe counts them
         if warm_start:
             topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
         else:
@@ -238,9 +244,9 @@ class OnlineHDP(OnlineModel):
 
     @property
     def whole_step(self) -> int:
-        """Documents of a step of full size."""
+        """Documents of a step of full size, as the recipe counts them."""
         recipe = self.recipe
-        return int(np.clip(self._n_documents / recipe.steps, recipe.smallest_step, recipe.largest_step))
+        return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
 
     @property
     def lambda_(self) -> NDArray[Any]:
@@ -287,9 +293,10 @@ class OnlineHDP(OnlineModel):
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough)
         else:
-            theta = self._step(batch, self._seen)
+            theta = self._step(batch, self._amount)
         self._updates += 1
         self._seen += batch.D
+        self._amount += self.recipe.amount(batch)
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -318,7 +325,7 @@ class OnlineHDP(OnlineModel):
         batch.check_words(self.n_words)
         ids, local = distinct(batch, self.n_words)
         theta = np.empty((batch.D, self.n_topics), np.float32)
-        corpus = self._corpus(ids, self._seen)
+        corpus = self._corpus(ids, self._amount)
         for documents, part, part_local in parts(batch, local):
             theta[documents] = self._e_step(part, part_local, corpus).theta
         return theta
@@ -332,7 +339,7 @@ class OnlineHDP(OnlineModel):
 
         batch.check_words(self.n_words)
         ids, local = distinct(batch, self.n_words)
-        corpus = self._corpus(ids, self._seen)
+        corpus = self._corpus(ids, self._amount)
         Elog_rows, Elog_sigma = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
         found = np.empty(batch.D)
         for documents, part, part_local in parts(batch, local):
@@ -348,14 +355,14 @@ class OnlineHDP(OnlineModel):
 
         return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _corpus(self, ids: NDArray[np.int32], seen: int) -> Corpus:
+    def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
         """What documents with these words see of the corpus; after few `seen`, topics ahead are held back."""
         from model._hdp_e_step import Elog_sticks, corpus_for_figure_9, corpus_for_shortlists, expected_sticks
 
         sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
         if not self.warm_start:
             return corpus_for_figure_9(self._topics, ids, sigma, Elog_sigma)
-        balance = self.recipe.balance(self._topics, seen, self._n_documents)
+        balance = self.recipe.balance(self._topics, seen, self._in_all())
         return corpus_for_shortlists(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
 
     def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
@@ -378,9 +385,10 @@ class OnlineHDP(OnlineModel):
         first = Minibatch.concatenate([self._first, batch])
         if min(2 * self._started_from, enough) <= first.D:
             self._start_from(first)
-            theta = self._step(first, 0)[-batch.D :]
+            for _ in range(self.recipe.first_passes if enough > first.D else 1):
+                theta = self._step(first, 0)[-batch.D :]
         else:
-            theta = self._step(batch, self._seen)
+            theta = self._step(batch, self._amount)
         self._first = first if enough > first.D else Minibatch([0], [], [])
         return theta
 
@@ -395,13 +403,13 @@ class OnlineHDP(OnlineModel):
         )
         self._started_from = documents.D
 
-    def _step(self, batch: Minibatch, seen: int) -> NDArray[np.float32]:
+    def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12."""
         from model._hdp_e_step import parts, sum_statistics
 
         ids, local = distinct(batch, self.n_words)
         corpus = self._corpus(ids, seen)
-        whole = min(1.0, batch.D / self.whole_step) if self.warm_start else 1.0
+        whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps of parts of a minibatch together forget as much as one of the whole.
         rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
@@ -428,6 +436,10 @@ class OnlineHDP(OnlineModel):
         self.b = (1 - rho) * self.b + rho * self.omega + weight * after
         self._rho = rho
 
+    def _in_all(self) -> float:
+        """The documents of the corpus, as the recipe counts them."""
+        return self.recipe.corpus(self._n_documents, self._seen, self._amount)
+
     def _contradiction(self) -> str:
         too_many = self.recipe.first_documents < self._first.D
         return "there are more documents to start from than it takes" if too_many else ""
@@ -435,8 +447,11 @@ class OnlineHDP(OnlineModel):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """Version 1 had a few other keys and knew one recipe."""
+        if state.get("version") == 2:
+            return counted(state, VERSION_1)
         renamed = {"seen": "documents_seen", "words": "words_of_topics"}
-        return {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
+        new = {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
+        return counted(new, VERSION_1)
 
 
 def topics_from(

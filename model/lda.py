@@ -13,11 +13,12 @@ and eta are `_newton.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
 the first few documents decide which topics live. Four measures mend that; the schedules among them follow the
-documents seen, so that the sizes of minibatches hardly matter (docs/decisions/0005-warm-start.md has the
-measurements). Their numbers are a `Recipe`:
+words seen, so that the sizes of minibatches and the lengths of documents hardly matter (measurements:
+docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Their numbers are a `Recipe` (`_lda_recipe.py`):
 
-- *temperature*: for a while the E-step uses a large symmetric alpha, which falls geometrically; topics
-  separate slowly, along what many documents have in common;
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`_scvb0_e_step.py`), which does not
+  take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
+  and falls geometrically: topics separate along what many documents have in common;
 - *balance*: for a while small topics gain words and large ones lose them (`_topics.Balance`);
 - *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
   minibatch counts by its size;
@@ -29,108 +30,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._topics import Balance, Topics, Vector, random_topics
-from model._words import Words, by_word
+from model._lda_recipe import PAPER, THETA_STEPS, VERSION_1, WARM, Recipe
+from model._topics import Statistics, Topics, Vector, random_topics
+from model._words import Words, by_word, distinct
 from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, entries_of, upgraded
+from model.states import MOST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
     from model._lda_e_step import LDAStatistics, Limits
 
 PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
-
-
-@dataclass(frozen=True)
-class Recipe(Balance):
-    """The numbers of the warm start, and of the E-step's shortcuts.
-
-    The least alpha_k of the E-step falls from `first_alpha` to `last_alpha`, with which a learnt alpha
-    begins, within `annealing_documents` documents or the share `annealing_share` of a smaller corpus;
-    meanwhile the E-step makes at most `annealing_iterations`: more only hasten the topics' separation.
-    The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at
-    least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that
-    it lacks), and grows by `horizon_slope` for each document seen.
-    The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
-    first one (0: as it was drawn). A learnt alpha_k is at least `smallest_alpha`.
-    `infer` makes at most `inference_iterations`: more fit the words seen, not the unseen. In float32 a topic
-    leaves a document below `drop` expected words.
-    """
-
-    BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
-        "annealing_documents": (0, LARGEST),
-        "smallest_corpus": (0, LARGEST),
-        "random_share": (0, LARGEST),
-    }
-
-    first_alpha: float
-    last_alpha: float
-    annealing_documents: float
-    annealing_share: float
-    annealing_iterations: int
-    first_horizon: float
-    horizon_share: float
-    shortest_horizon: float
-    horizon_slope: float
-    smallest_corpus: float
-    random_share: float
-    smallest_alpha: float
-    inference_iterations: int
-    drop: float
-
-    def temperature(self, seen: float, n_documents: float) -> float:
-        """The least alpha_k of the E-step after `seen` documents; 0 when annealing is over."""
-        length = min(self.annealing_documents, self.annealing_share * n_documents)
-        if seen >= length:
-            return 0.0
-        return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** (seen / length))
-
-    def step_size(self, seen: float, documents: int, n_documents: float) -> float:
-        """rho of a minibatch of `documents` after `seen`: two halves of it forget nearly as much."""
-        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
-        return -math.expm1(-documents / (first + self.horizon_slope * seen))
-
-
-VERSION_1 = Recipe(
-    balance_power=0.8,
-    balance_documents=64_000.0,
-    balance_share=1.2,
-    balance_least=1e-3,
-    first_alpha=1.7,
-    last_alpha=0.02,
-    annealing_documents=16_000.0,
-    annealing_share=0.3,
-    annealing_iterations=20,
-    first_horizon=4_000.0,
-    horizon_share=0.3,
-    shortest_horizon=300.0,
-    horizon_slope=0.75,
-    smallest_corpus=1e6,
-    random_share=0.12,
-    smallest_alpha=1e-4,
-    inference_iterations=8,
-    drop=0.01,
-)
-"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = VERSION_1
-PAPER = replace(
-    VERSION_1,
-    balance_power=0.0,
-    annealing_documents=0.0,
-    smallest_corpus=0.0,
-    random_share=0.0,
-    inference_iterations=MOST_ITERATIONS,
-)
 
 
 class OnlineLDA(OnlineModel):
@@ -176,7 +94,7 @@ class OnlineLDA(OnlineModel):
         ),
     )
 
-    version = 2
+    version = 3
     parts: ClassVar = {"_topics": Topics.kept, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -191,6 +109,7 @@ class OnlineLDA(OnlineModel):
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
+        Entry("amount_seen", "_amount", least=0),
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
     )
 
@@ -223,13 +142,14 @@ class OnlineLDA(OnlineModel):
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = self.recipe.last_alpha if self.warm_start else 1 / n_topics
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / n_topics
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._topics = random_topics(
             self._random, initialization, n_topics, n_words, self._n_documents, self.eta, dtype
         )
         self._words_since_eta = 0
+        self._amount = 0.0  # documents seen, as the recipe counts them
 
     # What it is
 
@@ -266,7 +186,7 @@ class OnlineLDA(OnlineModel):
         A minibatch without documents changes nothing. Raises ValueError for a word id out of range, before
         any change.
         """
-        from model._lda_e_step import e_step, proportions
+        from model._lda_e_step import proportions
 
         batch.check_words(self.n_words)
         if batch.D == 0:
@@ -275,24 +195,46 @@ class OnlineLDA(OnlineModel):
         if self._seen == 0 and self.recipe.random_share:
             # The random lambda of before the first document weighs a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
-        middle = self._seen + batch.D / 2
-        least = self.recipe.temperature(middle, self._n_documents)
-        annealing = bool(least > self.alpha.min())
-        alpha = np.maximum(self.alpha, least) if annealing else self.alpha
-        limits = self._limits(self.recipe.annealing_iterations if annealing else math.inf)
-        balance = self.recipe.balance(self._topics, middle, self._n_documents)
-        words = by_word(batch, self.n_words)
-        rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
-        gamma, statistics = e_step(batch, words, rows, alpha, limits, self._workers)
-        rho = self._step_size(batch.D)
+        amount = self.recipe.amount(batch)
+        in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount + amount)
+        middle = self._amount + amount / 2
+        rho = self._step_size(amount, in_all)
+        balance = self.recipe.balance(self._topics, middle, in_all)
+        alpha = self.alpha
+        if self.recipe.collapsed(middle, in_all):
+            given = 0.0 if self._learn_alpha else self.alpha
+            alpha = np.maximum(np.full(self.n_topics, self.recipe.temperature(middle, in_all)), given)
+            gamma, statistics = self._collapsed_e_step(batch, alpha, balance)
+        else:
+            gamma, statistics = self._e_step(batch, balance, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self.eta, corpus / batch.D, statistics, self._workers)
-        if self._learn_alpha and not annealing:
-            self._update_alpha(statistics, rho)
         if self._learn_eta:
-            self._update_eta(len(words.ids), rho)
+            self._update_eta(len(statistics.ids), rho)
+        self._amount += amount
         self._note_step(batch.D, rho)
         return proportions(gamma + (self.alpha - alpha).astype(gamma.dtype))
+
+    def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
+        """[H10] algorithm 2; from it alpha makes its step as well."""
+        from model._lda_e_step import e_step
+
+        words = by_word(batch, self.n_words)
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
+        if self._learn_alpha:
+            self._update_alpha(statistics, rho)
+        return gamma, statistics
+
+    def _collapsed_e_step(
+        self, batch: Minibatch, alpha: Vector, balance: Vector
+    ) -> tuple[NDArray[Any], Statistics]:
+        """[F13] algorithm 2's, the documents' part."""
+        from model._scvb0_e_step import e_step, word_rows
+
+        words = distinct(batch, self.n_words)
+        rows = word_rows(self._topics, words, balance, self._workers)
+        return e_step(batch, words, rows, alpha, THETA_STEPS, self.recipe.passes, None, self._workers)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -335,9 +277,9 @@ class OnlineLDA(OnlineModel):
 
         return Limits(self.tolerance, int(min(self.max_iterations, iterations)), self.recipe.drop)
 
-    def _step_size(self, documents: int) -> float:
+    def _step_size(self, documents: float, in_all: float) -> float:
         if self._own_steps:
-            return self.recipe.step_size(self._seen, documents, self._n_documents)
+            return self.recipe.step_size(self._amount, documents, in_all)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2; with tau0 = 0 the first step is 1
         return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 
@@ -372,8 +314,14 @@ class OnlineLDA(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 named some keys after private attributes and knew one recipe."""
+        """Version 1 named some keys after private attributes and knew one recipe, which version 2 wrote down.
+
+        Both annealed alpha in [H10]'s own E-step. Who was still at it goes on with the collapsed one, and
+        from 64,000 documents on nothing has changed.
+        """
+        if state.get("version") == 2:
+            return counted(state, VERSION_1 if state.get("warm_start") else PAPER)
         recipe = VERSION_1 if state.get("_warm_start") else PAPER
         names = ("n_documents", "warm_start", "own_steps", "learn_alpha", "learn_eta", "words_since_eta")
         renamed = {f"_{name}": name for name in (*names, "updates", "rho")} | {"_seen": "documents_seen"}
-        return upgraded(state, renamed, recipe)
+        return counted(upgraded(state, renamed, recipe), recipe)

@@ -39,7 +39,7 @@ from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, entries_of, upgraded
+from model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ class Recipe(Balance):
 
 
 VERSION_1 = Recipe(
+    document_words=0.0,
     balance_power=0.5,
     balance_documents=50_000.0,
     balance_share=2 / 3,
@@ -113,7 +114,7 @@ VERSION_1 = Recipe(
     inference_passes=3,
 )
 """Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = VERSION_1
+WARM = replace(VERSION_1, document_words=100.0, first_alpha=0.45)
 PAPER = replace(VERSION_1, balance_power=0.0, annealing_documents=0.0)
 
 
@@ -152,7 +153,7 @@ class SCVB0(OnlineModel):
         Option("tau0", "damps the first of these step sizes", least=0),
     )
 
-    version = 2
+    version = 3
     parts: ClassVar = {
         "_topics": Topics.kept,
         "_steps": StepSizes,
@@ -172,6 +173,7 @@ class SCVB0(OnlineModel):
         Entry("adaptive", "_adaptive", "bool"),
         Entry("n_tokens", "_n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
+        Entry("amount_seen", "_amount", least=0),
         *AdaptiveStep.ENTRIES,
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
     )
@@ -217,6 +219,7 @@ class SCVB0(OnlineModel):
         first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
         self._final_alpha = np.full(n_topics, first_alpha)
         self._tokens_seen = 0.0
+        self._amount = 0.0  # documents seen, as the recipe counts them
         self._topics = random_topics(self._random, "gamma", n_topics, n_words, self._n_documents, 0.0, dtype)
         self._topics.eta = 0.01 if eta == "learn" else float(eta)
         self._topics.rescale(self._corpus_tokens())
@@ -229,7 +232,7 @@ class SCVB0(OnlineModel):
         if not self._annealing():
             return self._final_alpha.copy()
         start = np.maximum(self.recipe.first_alpha, self._final_alpha)
-        elapsed = self._seen / self.recipe.annealed_until(self._n_documents)
+        elapsed = self._amount / self.recipe.annealed_until(self._in_all())
         annealed: Vector = start * (self._final_alpha / start) ** elapsed
         return annealed
 
@@ -283,11 +286,13 @@ class SCVB0(OnlineModel):
         tokens = batch.n_tokens
         if tokens == 0:
             self._seen += batch.D
+            self._amount += self.recipe.amount(batch)
             return self.infer(batch)
         alpha = self.alpha
-        balance = self.recipe.balance(self._topics, self._seen, self._n_documents)
+        balance = self.recipe.balance(self._topics, self._amount, self._in_all())
         first = self._tokens_seen == 0
         self._seen += batch.D
+        self._amount += self.recipe.amount(batch)
         self._tokens_seen += tokens
         if first:
             self._topics.rescale(self._corpus_tokens())
@@ -344,7 +349,11 @@ class SCVB0(OnlineModel):
         return self._n_documents * self._tokens_seen / self._seen
 
     def _annealing(self) -> bool:
-        return self._seen < self.recipe.annealed_until(self._n_documents)
+        return self._amount < self.recipe.annealed_until(self._in_all())
+
+    def _in_all(self) -> float:
+        """The documents of the corpus, as the recipe counts them."""
+        return self.recipe.corpus(self._n_documents, self._seen, self._amount)
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
         """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed."""
@@ -378,6 +387,8 @@ class SCVB0(OnlineModel):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """Version 1 named some keys after private attributes, N_phi's by its letter, and knew one recipe."""
+        if state.get("version") == 2:
+            return counted(state, VERSION_1)
         names = ["n_documents", "n_tokens", "learn_alpha", "learn_eta", "adaptive", "updates", "rho", "scale"]
         renamed = {f"_{name}": name for name in (*names, "documents_seen", "tokens_seen")} | {
             "N_phi_hat": "lambda_hat",
@@ -391,7 +402,7 @@ class SCVB0(OnlineModel):
         N_Z, scale = state.get("N_Z"), state.get("_scale")
         if isinstance(N_Z, np.ndarray) and isinstance(scale, float) and scale:
             new["total_hat"] = N_Z / scale
-        return new
+        return counted(new, VERSION_1)
 
 
 def _step_sizes(

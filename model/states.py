@@ -143,6 +143,15 @@ def upgraded(state: Mapping[str, object], renamed: Mapping[str, str], recipe: ob
     return {**new, **{f"recipe_{name}": value for name, value in vars(recipe).items()}}
 
 
+def counted(state: Mapping[str, object], recipe: object) -> dict[str, object]:
+    """A state from before schedules counted words; numbers that its recipe lacks are this one's.
+
+    Each of its documents counts as one.
+    """
+    lacking = {f"recipe_{name}": value for name, value in vars(recipe).items()}
+    return {**lacking, **state, "amount_seen": state.get("documents_seen")}
+
+
 def plain(value: object) -> object:
     """Numbers, flags and strings out of the arrays without dimensions that an .npz makes of them."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):

@@ -89,10 +89,11 @@ def test_float64_steps_of_the_default_are_its_oracles(documents):
     model = make(dtype="float64", n_documents=documents.D)
     model.learn(documents)  # the start
     lambda_, sticks = model.lambda_, sticks_of(model)
+    # Steps count documents of 100 words.
     assert model.whole_step == 64
-    time = documents.D / 64
+    time = documents.n_tokens / 6400
     for batch in [documents[:4], documents[4:], documents]:
-        whole = batch.D / 64
+        whole = batch.n_tokens / 6400
         time += whole
         rho = 1 - (1 - (1 + time) ** -0.7) ** whole
         # Topics ahead are held back: the balance ends after two thirds of the documents, here at once.
@@ -298,7 +299,8 @@ def test_small_minibatches_forget_as_much_as_one_large(documents):
     whole.learn(documents[:12])
     for start in range(0, 12, 3):
         parts.learn(documents[start : start + 3])
-    assert whole.rho == pytest.approx(1 - (1 - parts.rho) ** 4, rel=0.01)
+    last_parts = documents[:12].n_tokens / documents[9:12].n_tokens
+    assert whole.rho == pytest.approx(1 - (1 - parts.rho) ** last_parts, rel=0.01)
 
 
 def test_float32_drifts_little_in_a_thousand_updates(documents):

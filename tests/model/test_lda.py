@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from model import OnlineLDA
+from model import Minibatch, OnlineLDA
+from tests.model import oracle_scvb0
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step, e_step_document, learn, words_of
 
 
@@ -29,6 +30,43 @@ def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
         theta = model.learn(batch)
         np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6)
         np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
+
+
+def test_the_first_documents_have_the_collapsed_e_step(documents):
+    """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
+    model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")
+    model.learn(documents[:10])
+    lambda_, eta, seen = model.lambda_.T, model._topics.eta, documents[:10].n_tokens / 100
+    mass = (lambda_ - eta).sum(axis=0)
+    batch = documents[10:]
+    amount, in_all = batch.n_tokens / 100, 1000 * documents.n_tokens / 100 / documents.D
+    middle = seen + amount / 2
+    alpha = np.full(5, 0.45 * (0.005 / 0.45) ** (middle / (0.3 * in_all)))
+    factors = (mass / mass.mean()) ** (-0.5 * (1 - middle / (1.2 * in_all)))
+    N_theta, statistics = oracle_scvb0.local_step(
+        batch, lambda_ - eta, mass, alpha, eta, (1.0, 1.0, 0.7), 2, factors
+    )
+    theta = model.learn(batch)
+    rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))
+    assert model.rho == pytest.approx(rho)
+    expected = (1 - rho) * lambda_ + rho * (model.eta + 1e6 / batch.D * statistics)
+    np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
+    gamma = N_theta + model.alpha
+    np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_schedules_count_words():
+    """A document of 400 words teaches as much as four of 100."""
+    word_ids, once = np.tile(np.arange(20), 4), np.full(80, 5)
+    long = Minibatch([0, 20], word_ids[:20], once[:20] * 4)
+    short = Minibatch([0, 20, 40, 60, 80], word_ids, once)
+    models = []
+    for batch, n_documents in ((long, 1_000_000), (short, 4_000_000)):
+        model = make(n_documents=n_documents, warm_start=True, tau0=None, kappa=None)
+        model.learn(batch)
+        models.append(model)
+    assert models[0].rho == models[1].rho
+    assert models[0].state()["amount_seen"] == models[1].state()["amount_seen"] == 4
 
 
 def test_float32_follows_the_oracle(documents):

@@ -70,6 +70,26 @@ def test_numbers_of_a_recipe_stay_with_the_state():
             kind.from_state({**state, whole: MOST_ITERATIONS + 1})
 
 
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_a_state_of_version_2_counts_documents_as_it_did(warm_start):
+    for name in kinds.names():
+        kind = kinds.load(name)
+        model = kind.create(3, 40, 500, {"warm_start": warm_start})
+        batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+        model.learn(batch)
+        later = (
+            "recipe_document_words",
+            "amount_seen",
+            "recipe_collapsed",
+            "recipe_passes",
+            "recipe_first_p",
+        )
+        state = {key: value for key, value in model.state().items() if not key.startswith(later)}
+        again = kind.from_state({**state, "version": 2, "documents_seen": 70_000})
+        again.learn(batch)
+        assert again.state()["amount_seen"] == 70_002
+
+
 def test_a_newer_state_is_said_to_be_one():
     for name in kinds.names():
         kind = kinds.load(name)

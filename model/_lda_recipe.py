@@ -1,0 +1,117 @@
+"""The numbers by which OnlineLDA's default leaves the papers: see `lda.py`, and decisions 0005 and 0015."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from model._topics import Balance
+from model.scvb0 import StepSizes
+from model.states import LARGEST, MOST_ITERATIONS
+
+
+@dataclass(frozen=True)
+class Recipe(Balance):
+    """The numbers of the warm start, and of the E-step's shortcuts.
+
+    The first `collapsed_documents` documents, or the share `collapsed_share` of a smaller corpus, have the
+    collapsed E-step, `passes` over their words. Its alpha falls from `first_alpha` to `last_alpha` within
+    `annealing_documents`, or the share `annealing_share`. A learnt alpha then begins with `learning_from`.
+    The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at
+    least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that
+    it lacks), and grows by `horizon_slope` for each document seen.
+    The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
+    first one (0: as it was drawn). A learnt alpha_k is at least `smallest_alpha`.
+    `infer` makes at most `inference_iterations`: more fit the words seen, not the unseen. In float32 a topic
+    leaves a document below `drop` expected words.
+    """
+
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "annealing_documents": (0, LARGEST),
+        "collapsed_documents": (0, LARGEST),
+        "smallest_corpus": (0, LARGEST),
+        "random_share": (0, LARGEST),
+    }
+
+    first_alpha: float
+    last_alpha: float
+    annealing_documents: float
+    annealing_share: float
+    collapsed_documents: float
+    collapsed_share: float
+    passes: int
+    learning_from: float
+    first_horizon: float
+    horizon_share: float
+    shortest_horizon: float
+    horizon_slope: float
+    smallest_corpus: float
+    random_share: float
+    smallest_alpha: float
+    inference_iterations: int
+    drop: float
+
+    def collapsed(self, seen: float, n_documents: float) -> bool:
+        """Whether the E-step is the collapsed one after `seen` documents."""
+        return seen < min(self.collapsed_documents, self.collapsed_share * n_documents)
+
+    def temperature(self, seen: float, n_documents: float) -> float:
+        """alpha_k of the collapsed E-step after `seen` documents."""
+        length = min(self.annealing_documents, self.annealing_share * n_documents)
+        elapsed = seen / length if length else 1.0
+        return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** min(1.0, elapsed))
+
+    def step_size(self, seen: float, documents: float, n_documents: float) -> float:
+        """rho of a minibatch of `documents` after `seen`: two halves of it forget nearly as much."""
+        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
+        return -math.expm1(-documents / (first + self.horizon_slope * seen))
+
+
+VERSION_1 = Recipe(
+    document_words=0.0,
+    balance_power=0.8,
+    balance_documents=64_000.0,
+    balance_share=1.2,
+    balance_least=1e-3,
+    first_alpha=1.7,
+    last_alpha=0.02,
+    annealing_documents=16_000.0,
+    annealing_share=0.3,
+    collapsed_documents=16_000.0,
+    collapsed_share=0.3,
+    passes=2,
+    learning_from=0.02,
+    first_horizon=4_000.0,
+    horizon_share=0.3,
+    shortest_horizon=300.0,
+    horizon_slope=0.75,
+    smallest_corpus=1e6,
+    random_share=0.12,
+    smallest_alpha=1e-4,
+    inference_iterations=8,
+    drop=0.01,
+)
+"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+WARM = replace(
+    VERSION_1,
+    document_words=100.0,
+    balance_power=0.5,
+    first_alpha=0.45,
+    last_alpha=0.005,
+    annealing_documents=4_000.0,
+    collapsed_documents=40_000.0,
+    collapsed_share=0.6,
+    shortest_horizon=450.0,
+    random_share=0.02,
+)
+PAPER = replace(
+    VERSION_1,
+    balance_power=0.0,
+    collapsed_documents=0.0,
+    smallest_corpus=0.0,
+    random_share=0.0,
+    inference_iterations=MOST_ITERATIONS,
+)
+THETA_STEPS = StepSizes(1.0, 1.0, 0.7)  # of a document's proportions in the collapsed E-step: as in SCVB0
