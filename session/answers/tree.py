@@ -1,5 +1,6 @@
 """The topics of a model as a tree: what is alike lies together, so that hundreds of them can be read."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,11 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
         for node, name in zip(nodes, groups, strict=True)
     ]
     return (*leaves, *inner)
+
+
+def overview(branches: tuple[Branch, ...]) -> list[Branch]:
+    """The tree cut into as many branches as are read at a glance: a few more than the root of its topics."""
+    return cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2)))
 
 
 def cut(branches: tuple[Branch, ...], groups: int) -> list[Branch]:

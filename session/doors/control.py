@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 30.0
 
 
 def pause(path: Path) -> None:
-    """Training and crawling stand still until :func:`resume`. Raises :class:`NotRunning`."""
+    """Pause training and crawling until :func:`resume`. Raises :class:`NotRunning`."""
     _running(path)
     wish(path, paused=True)
 

@@ -176,9 +176,9 @@ def _stored_vocabulary(path: Path) -> Vocabulary:
         return Vocabulary.from_words(reader.vocabulary())
 
 
-def _begins(settings: Settings, trainer: Stream) -> str:
+def _begins(settings: Settings, stream: Stream) -> str:
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
-    done = trainer.progress.articles
+    done = stream.progress.articles
     start = (
         f"going on at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
     )

@@ -72,14 +72,14 @@ class Stream:
             raise Damaged("pending holds another number of articles than progress.pending")
 
     def as_committed(self) -> "Stream":
-        """As of the last commit, with what was fed since: a step that came to no end has left no trace.
+        """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.
 
         Shares nothing with this one but the store, which no step writes to.
         """
-        trainer = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
+        stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
         for block in self._fed:
-            trainer.feed(block)
-        return trainer
+            stream.feed(block)
+        return stream
 
     @property
     def dirty(self) -> bool:

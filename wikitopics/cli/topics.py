@@ -1,6 +1,5 @@
 """`topics`, `topics rename` and `history`: what was found, and how it came about."""
 
-import math
 from typing import TYPE_CHECKING
 
 import click
@@ -109,7 +108,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     from model.online import IN_USE
-    from session.answers.tree import cut, topic_tree
+    from session.answers.tree import overview, topic_tree
 
     branches = topic_tree(reader, model)
     if as_json:
@@ -129,7 +128,7 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
         return
     if not branches:
         say(NO_TOPICS)
-    for group in cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))):
+    for group in overview(branches):
         put_line(f"{group.share:6.1%}  {group.name}")
         for topic in group.topics:
             if branches[topic].share > IN_USE:

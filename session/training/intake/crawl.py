@@ -35,7 +35,7 @@ class Blocks(Protocol):
     def start(self, position: Position | None) -> None:
         """Begin behind ``position``."""
 
-    arrivals: "Rate"
+    arrivals: Rate
     """Articles counted."""
 
     async def next(self) -> Block | None:
