@@ -109,7 +109,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
 def _is_wanted(entry: "os.DirEntry[str]") -> bool:
     if entry.name.startswith("."):
         return False
-    return ending(entry.name) == ONE_DOCUMENT or entry.is_dir()
+    return ending(entry.name) == ONE_DOCUMENT or os.path.isdir(entry)  # of a link to itself, False
 
 
 def _file(path: str, label: str) -> TextFile:

@@ -134,8 +134,14 @@ def _same(flag: str, asked: object, stored: object) -> None:
 
 
 def _differs(flag: str, asked: object, stored: object) -> BadUsage:
-    made = "without it" if stored is None else f"with {stored}"
+    made = "without it" if stored is None or stored is False else f"with {_said(stored)}"
+    given = flag if asked is True else f"{flag} {_said(asked)}"
     return BadUsage(
-        f"{flag} {asked}: this session was made {made}; leave {flag} out to resume it, "
+        f"{given}: this session was made {made}; leave {flag} out to resume it, "
         "or start another with --session NAME"
     )
+
+
+def _said(value: object) -> str:
+    """As it would stand behind its option."""
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -217,6 +217,7 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) ->
     write(tmp_path / "docs" / "a" / "x.txt", "text")
     (tmp_path / "docs" / "a" / "loop").symlink_to("..")
     (tmp_path / "docs" / "twin").symlink_to("a")
+    (tmp_path / "docs" / "self").symlink_to("self")  # no folder and no .txt: nobody's text
     pages, skips, told = read(str(tmp_path / "docs"))
     assert [p.title for p in pages] == ["a/x.txt"]
     assert not skips

@@ -95,6 +95,11 @@ def test_a_later_setting_is_kept_and_compared(later):
         check_resumable(TrainRequest(half_life=9), without, fingerprint=None)
 
 
+def test_every_number_that_a_model_takes_is_read_again():
+    settings = made(model=("lda:topics=2,tau0=1e300",))
+    assert decode_settings(rows(settings)).models == settings.models
+
+
 def test_a_session_from_before_a_setting_has_its_default(later):
     settings = made()
     found = decode_settings([row for row in rows(settings) if row[0] not in ("keep_counts", "half_life")])

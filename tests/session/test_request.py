@@ -109,6 +109,13 @@ def test_another_shared_option_is_refused_by_its_name(key, value):
         check(TrainRequest(**{key: value}))
 
 
+def test_a_flag_and_a_list_are_refused_as_they_would_be_typed():
+    with pytest.raises(BadUsage, match=r"^--keep-counts: this session was made without it; leave"):
+        check(TrainRequest(keep_counts=True))
+    with pytest.raises(BadUsage, match=r"^--texts /a /b: this session was made with /a; leave"):
+        check(TrainRequest(texts=("/a", "/b")), source="texts", source_options={"texts": ["/a"]})
+
+
 def test_another_wiki_or_vocabulary_is_refused():
     with pytest.raises(BadUsage, match=r"^--api-url "):
         check(TrainRequest(api_url="http://other"))

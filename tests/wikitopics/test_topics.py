@@ -24,7 +24,7 @@ def test_every_topic_has_a_name_of_its_words(cli, trained, corpus):
         assert len(set(found[topic["topic"]].split(", ")) & words) >= 2
 
 
-def test_a_topic_is_renamed_everywhere_and_back(cli, trained):
+def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     before = names(cli)
     outcome = cli("topics", "rename", 2, "  rivers \n and lakes ")
     assert outcome.code == 0
@@ -32,6 +32,9 @@ def test_a_topic_is_renamed_everywhere_and_back(cli, trained):
     assert names(cli) == before | {2: "rivers and lakes"}
     assert "rivers and lakes" in cli("topics", "--tree").out
     assert "rivers and lakes" in cli("export", "topics").out
+    words = next(topic["words"] for topic in json.loads(cli("topics", "--json").out) if topic["topic"] == 2)
+    (tmp_path / "text").write_text(" ".join(word["word"] for word in words))
+    assert "   2  rivers and lakes: " in cli("infer", tmp_path / "text").out
     assert cli("topics", "rename", 2, "").code == 0
     assert names(cli) == before
 
@@ -56,7 +59,7 @@ def test_a_session_of_an_older_version_has_names_but_takes_none(cli, home, one_l
     shutil.copy(SCHEMAS / "3.sqlite", home / "old.db")
     assert all(names(cli, "--session", "old").values())
     one_line(cli("topics", "rename", 1, "x", "--session", "old"), 1, "older version")
-    assert "before it was recorded" in cli("history", "--session", "old").err
+    assert "older than these records" in cli("history", "--session", "old").err
 
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):

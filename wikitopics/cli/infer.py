@@ -38,7 +38,10 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
             held = f"{_called(texts[0][0])} holds" if len(texts) == 1 else "these texts hold"
             shown = command("vocab show", reader.path)
             raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
-        words = {row.topic: [word for word, _ in row.words] for row in reader.topics(name, 8)}
+        topics = {
+            row.topic: f"{row.name}: {' '.join(word for word, _ in row.words)}"
+            for row in reader.topics(name, 8)
+        }
     found = [
         (file, count, theta) for (file, _), count, theta in zip(texts, counts.tolist(), thetas, strict=True)
     ]
@@ -56,7 +59,7 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
             continue
         for topic in (-theta).argsort(kind="stable")[:8].tolist():
             if theta[topic] >= 0.01:
-                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {' '.join(words.get(topic, []))}")
+                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {topics.get(topic, '')}")
 
 
 def _called(file: str) -> str:

@@ -190,7 +190,7 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
         put_json([asdict(event) for event in found])
         return
     if not found:
-        say("nothing has happened to the topics yet, or this session is of before it was recorded")
+        say("nothing has happened to the topics yet, or the session is older than these records")
     for event in found:
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")

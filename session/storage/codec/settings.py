@@ -16,7 +16,7 @@ from session.errors import Damaged
 from session.options import KEPT
 from session.settings import Settings
 from session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
-from session.storage.decoding import LARGEST, from_json, listed, named, number, text, whole
+from session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
@@ -104,7 +104,7 @@ def _batch_size(value: object, place: str) -> int:
 def _option(value: object, place: str) -> Value:
     if isinstance(value, str):
         return text(value, place, _LONGEST_WORD)
-    found = number(value, place, -LARGEST, LARGEST)
+    found = number(value, place, -FINITE, FINITE)
     return value if isinstance(value, int) else found
 
 

@@ -198,7 +198,7 @@ def test_another_path_and_a_changed_file_are_refused(
     options = ("--source", "texts", "--texts", path)
     assert cli("train", *options, *MODEL, "--articles", "60").code == 0
     other = write(tmp_path / "b.jsonl", 1, 200)
-    one_line(cli("train", "--texts", other), 2, f"--texts ['{other}']: this session was made with ['{path}']")
+    one_line(cli("train", "--texts", other), 2, f"--texts {other}: this session was made with {path};")
     one_line(
         cli("train", *options, "--text-column", "body"), 2, "--text-column body: this session was made with"
     )
