@@ -179,6 +179,11 @@ class Curve:
     """Trainer running time over all runs."""
     values: NDArray[np.float64]
 
+    def up_to(self, articles: int) -> "Curve":
+        """Its part after so many articles and fewer."""
+        end = int(np.searchsorted(self.articles, articles, side="right"))
+        return Curve(self.articles[:end], self.tokens[:end], self.seconds[:end], self.values[:end])
+
 
 SNAPSHOT_WORDS = 20
 """Words that a snapshot keeps of each topic."""

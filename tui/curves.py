@@ -1,6 +1,6 @@
 """From a look at the session to what the chart draws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
     return Drawing(
         series=tuple(series),
         marks=_marks(look, reference, x_kind),
+        turns=_turns(look, choice, reference, x_kind),
         x_name={"articles": "articles", "words": "words", "time": "running time"}[x_kind],
         label_x=duration if x_kind == "time" else plain,
         label_y=plain,
@@ -66,10 +67,33 @@ def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
 
 def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
     """Where training was started again; runs before the first article say nothing."""
-    restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
-    if curve is None or not restarts:
+    return _placed(
+        sorted({run.first_article for run in look.runs[1:] if run.first_article > 0}), curve, x_kind
+    )
+
+
+def _turns(look: Look, choice: Choice, curve: Curve | None, x_kind: str) -> tuple[tuple[float, bool], ...]:
+    """Where topics came to be, also by a split, and where they came to an end, also by a merger."""
+    told = {
+        (one.articles, one.event in ("born", "split"))
+        for one in look.changes_of(choice.models_of(look))
+        if one.event != "renamed"
+    }
+    turns = sorted(told)
+    return tuple(
+        zip(
+            _placed([articles for articles, _ in turns], curve, x_kind),
+            (begins for _, begins in turns),
+            strict=False,
+        )
+    )
+
+
+def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[float, ...]:
+    """Points of the stream on the x axis; none where there is no curve."""
+    if curve is None or not articles:
         return ()
-    at = np.interp(np.array(restarts, dtype=np.float64), curve.articles, _x(curve, x_kind))
+    at = np.interp(np.array(articles, dtype=np.float64), curve.articles, _x(curve, x_kind))
     return tuple(float(x) for x in at)
 
 

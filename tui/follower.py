@@ -45,12 +45,20 @@ class Follower:
         """The names that the look's metrics are of."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
+        self._past: tuple[Look, Look] | None = None
+        """The last look back, and what it was made from."""
         self._closed = False
 
-    async def look(self, metrics: Iterable[str]) -> Look:
-        """The session as it is now; raises a :class:`session.errors.SessionError`."""
+    async def look(self, metrics: Iterable[str], as_of: int | None = None) -> Look:
+        """The session as it is now, or as it was after ``as_of`` articles; raises a
+        :class:`session.errors.SessionError`."""
         wanted = tuple(metrics)
-        return await self.ask(lambda reader: self._read(reader, wanted))
+
+        def read(reader: "SessionReader") -> Look:
+            look = self._read(reader, wanted)
+            return look if as_of is None else self._back_at(reader, look, as_of)
+
+        return await self.ask(read)
 
     async def ask(self, question: "Callable[[SessionReader], T]") -> T:
         """Any other question to the reader, in its thread. SessionError once the follower is closed."""
@@ -72,7 +80,7 @@ class Follower:
             return question(self._reader)
         except NoSession:  # removed: whatever is at its place by the next look is another session
             self._reader.close()
-            self._reader = self._look = self._version = self._learnt = self._measured = None
+            self._reader = self._look = self._version = self._learnt = self._measured = self._past = None
             raise
 
     def _close(self) -> None:
@@ -108,12 +116,19 @@ class Follower:
                 look,
                 curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
                 topics={m: tuple(reader.topics(m)) for m in look.models},
+                changes=tuple(reader.topic_events()),
                 recent=tuple(reader.recent_articles()),
             )
             self._learnt, self._learnt_at = learnt, now
         # Only now, when nothing has failed: what could not be read is asked for again.
         self._look, self._version, self._looked_at = look, version, now
         return look
+
+    def _back_at(self, reader: "SessionReader", look: Look, articles: int) -> Look:
+        if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
+            topics = {m: tuple(reader.topics(m, as_of=articles)) for m in look.models}
+            self._past = look, look.back_at(articles, topics)
+        return self._past[1]
 
 
 def _last_words(reader: "SessionReader", status: Status) -> str:

@@ -1,10 +1,10 @@
 """One look at a session, complete and immutable: what all views draw from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from session.metrics import METRICS, Metric
-from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicRow
+from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,39 @@ class Look:
     """(model, metric) -> Curve, of the metrics that are on show."""
     topics: Mapping[str, tuple[TopicRow, ...]] = field(default_factory=dict)
     """model -> its topics, topic k at k."""
+    changes: tuple[TopicEvent, ...] = ()
+    """What has happened to the topics of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
     flow: tuple[Flow, ...] = ()
     events: tuple[Event, ...] = ()
     runs: tuple[PastRun, ...] = ()
     last_words: str = ""
     """What a trainer that runs no more said last, if a screen started it."""
+    as_of: int | None = None
+    """In a replay: after so many articles; None: now."""
 
     def topic_words(self, model: str, topic: int, many: int = 3) -> str:
         """The first words of a topic, "" where the topic is not known yet."""
         rows = self.topics.get(model, ())
         return " ".join(word for word, _ in rows[topic].words[:many]) if topic < len(rows) else ""
+
+    def back_at(self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]]) -> "Look":
+        """What was learnt as it was after so many articles, when the topics were these."""
+        curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
+        return replace(
+            self,
+            as_of=articles,
+            status=replace(self.status, articles=articles),
+            curves=curves,
+            topics=topics,
+            changes=tuple(one for one in self.changes if one.articles <= articles),
+            recent=(),
+            runs=tuple(run for run in self.runs if run.first_article <= articles),
+        )
+
+    def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
+        """What has happened to the topics of these models, of the newest snapshot first."""
+        return sorted((one for one in self.changes if one.model in models), key=lambda one: -one.articles)
 
     def metric(self, name: str) -> Metric:
         """The metric of this name, whether anything of this session is measured by it or not."""

@@ -109,6 +109,8 @@ class Changes:
     topic_names: dict[int, TopicNames] = field(default_factory=dict)
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
     """Of the model of this number."""
+    log: list[str] = field(default_factory=list)
+    """Lines that tell of what is saved with them: each stands there once, whatever is trained again."""
     models: dict[int, ModelRow] = field(default_factory=dict)
     thinned_metrics: set[int] = field(default_factory=set)
     """Article counts whose measurements go, and those whose snapshots go."""
@@ -281,6 +283,10 @@ class SessionWriter:
             self._db.table("topic_events").insert_all(
                 {"model": model, **{key: value for key, value in asdict(event).items() if key != "model"}}
                 for model, event in changes.topic_events
+            )
+            now = time.time()
+            self._db.table("events").insert_all(
+                {"at": now, "level": "info", "message": message} for message in changes.log
             )
             for table, points in (
                 ("metrics", changes.thinned_metrics),

@@ -8,6 +8,7 @@ from model import OnlineModel
 from session.records import SNAPSHOT_WORDS, TopWords
 from session.storage.codec.progress import Progress
 from session.storage.writer import Changes, SessionWriter
+from session.story import line
 from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured
 from session.training.schedule import thinned, thinned_snapshots
@@ -50,7 +51,10 @@ class Curves:
         self._topics = dict(enumerate(snapshots))
         changes.snapshots += snapshots
         for number, chronicle in enumerate(self._chronicles):
-            changes.topic_events += [(number, event) for event in chronicle.note(snapshots[number])]
+            happened = chronicle.note(snapshots[number])
+            changes.topic_events += [(number, event) for event in happened]
+            if happened:
+                changes.log.append(line(happened))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from those at the last one.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from session.records import Event, TopWords, TrainerActivity
+from session.records import Event, TopicEvent, TopWords, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
@@ -151,6 +151,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         for m in range(len(specs)):
             changes.snapshots += [snapshot(m, n, recipe.articles, rng) for n in points if n >= 16]
             changes.metrics += metrics(m, points, recipe, rng)
+            changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
             changes.models[m] = ModelRow({"kind": "canned"}, N_TOPICS, 44 - 3 * m, 18, 0.087, score)
         changes.articles = [
@@ -256,6 +257,17 @@ def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWor
     drift = np.exp(np.cumsum(steps, axis=0))[min(n // 512, 59)]
     shares = base * drift * settled + (1 - settled) / N_TOPICS
     return TopWords(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
+
+
+def happenings(model: str, articles: int) -> list[TopicEvent]:
+    """What has happened to a few topics by then."""
+    told = [
+        TopicEvent(model, 512, "born", 3, None, "film, actor, directed"),
+        TopicEvent(model, 4_096, "split", 24, 48, "flows, creek, tributary"),
+        TopicEvent(model, 8_192, "died", 17, None, "theorem, function, space"),
+        TopicEvent(model, 9_216, "renamed", 6, None, "city, town, district"),
+    ]
+    return [event for event in told if event.articles <= articles]
 
 
 def documents(titles: list[str], rng: np.random.Generator) -> Documents:

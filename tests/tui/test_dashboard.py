@@ -362,3 +362,19 @@ async def test_keys_can_be_bound_anew(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "LIVE")
         await pilot.press("f9")
         await seeing.until(pilot, "VIEW FROZEN")
+
+
+async def test_what_has_happened_to_topics(open_app: Opener, two_models: Path) -> None:
+    app = open_app(two_models)
+    async with app.run_test(size=(120, 40)) as pilot:
+        seen = await seeing.until(pilot, "What changed")
+        assert (
+            seen.index("9,216 lda #6 is now") < seen.index("8,192 lda #17 theorem") < seen.index("#24 splits")
+        )
+        assert {"▴", "▾"} <= set(seen)  # on the chart's axis
+        await pilot.press("m")  # lda alone
+        seen = await seeing.until(pilot, " 9,216 #6 is now city")
+        assert "hdp #6" not in seen
+        await pilot.resize_terminal(80, 24)
+        seen = await seeing.until(pilot, "─ 9,216 #6 is now city, town, district ─")
+        assert "What changed" not in seen

@@ -16,6 +16,8 @@ from tui.inks import SERIES, Drawn, Part
 from tui.words import folded, squeezed
 
 END_LABEL_MOST = 24
+TURNS, TURNS_ASCII = ("▴", "▾"), ("^", "v")
+"""On the axis where something began, and where it ended."""
 SHORTEST_NAME = 6
 """Cells of an end label that the name has, however long the value is: the value is never cut."""
 
@@ -27,6 +29,8 @@ class Drawing:
     series: tuple[Series, ...] = ()
     marks: tuple[float, ...] = ()
     """Values of x with a faint vertical line (the trainer was started again there)."""
+    turns: tuple[tuple[float, bool], ...] = ()
+    """Values of x at which something began (true) or ended: signs on the axis."""
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
     label_y: Callable[[float], str] = plain
@@ -255,9 +259,19 @@ class Picture(Drawn):
             rule[column] = tick
             start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
             text[start : start + len(label)] = label
-        parts: list[Part] = [(" " * self.left + corner + "".join(rule), "faint")]
+        parts: list[Part] = [(" " * self.left + corner, "faint"), *self._turned(chart, rule)]
         labels = "".join(text).rstrip()
         name = f"  {self.drawing.x_name}"
         room = whole - len(labels)
         names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
         return [self.strip(parts, whole), self.strip([(labels, "muted"), *names], whole)]
+
+    def _turned(self, chart: Plot, rule: list[str]) -> list[Part]:
+        """The axis, with a sign where something began or ended; where both, it began."""
+        begun, ended = TURNS_ASCII if self.ascii_only else TURNS
+        signs: dict[int, Part] = {}
+        for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
+            column = chart.column(x)
+            if column is not None:
+                signs[column] = (begun, "good") if begins else (ended, "muted")
+        return [signs.get(column, (line, "faint")) for column, line in enumerate(rule)]

@@ -12,12 +12,14 @@ from tui.curves import X_KINDS, drawing, title
 from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenTopic
 from tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
+from tui.widgets.changes import WhatChanged, told
 from tui.widgets.eventlist import EventList
 from tui.widgets.flow import FlowPanel
 from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
 from tui.widgets.topiccard import TopicCard
 from tui.widgets.topiclist import TopicList
+from tui.words import count
 
 WIDE, VAST = 120, 180
 LOW = 22
@@ -30,7 +32,7 @@ class Dashboard(View):
     """Panels side by side where the terminal is wide, one below the other where not."""
 
     TITLE = "Dashboard"
-    PANELS = 6
+    PANELS = 7
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
         Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
@@ -89,6 +91,7 @@ class Dashboard(View):
             with Vertical(id="right"):
                 yield FlowPanel(id="flow")
                 yield NowReading(id="reading")
+                yield WhatChanged(id="changes")
             with Vertical(id="far"):
                 yield TopicCard(id="card")
                 yield EventList(id="log")
@@ -98,6 +101,7 @@ class Dashboard(View):
             ("#flow", "Flow"),
             ("#topics", "Topics by share"),
             ("#reading", "Now reading"),
+            ("#changes", "What changed"),
             ("#card", "Topic"),
             ("#log", "Log"),
         ):
@@ -122,7 +126,15 @@ class Dashboard(View):
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
         # A new look often has the old curves: then the picture stays as it is.
-        shown = (look.curves, look.runs, choice.model, choice.metric, choice.ascii_only, self.x_kind)
+        shown = (
+            look.curves,
+            look.runs,
+            look.changes,
+            choice.model,
+            choice.metric,
+            choice.ascii_only,
+            self.x_kind,
+        )
         same = self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True))
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
         if loaded and not (same and chart.drawing.series):
@@ -136,12 +148,21 @@ class Dashboard(View):
         topics.show_topics(look, choice, self._sought)
         of_model = f" · {model}" if len(look.models) > 1 and model else ""
         which = f"Topics with “{self._sought}”" if self._sought else "Topics by share"
-        name(topics, f"{which}{of_model}")
+        name(topics, f"{which}{of_model}", self._newest_change(look, choice))
         self.query_one(NowReading).show(look, choice)
+        self.query_one(WhatChanged).show(look, choice)
         if self.has_class("-vast"):
             self.query_one(TopicCard).show(topics.current, look, choice)
             log: EventList = self.query_one(EventList)
             log.show_events(look.events)
+
+    def _newest_change(self, look: Look, choice: Choice) -> str:
+        """What has happened last, where there is no room for a panel that tells it."""
+        models = choice.models_of(look)
+        events = look.changes_of(models)
+        if not events or (self.has_class("-wide") and self.has_class("-tall")):
+            return ""
+        return f"{count(events[0].articles)} {told(events[0], len(models) > 1)}"
 
     def _entitle(self) -> None:
         if self._look is None:

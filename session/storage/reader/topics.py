@@ -48,18 +48,26 @@ class TopicReader(OpenedSession):
         number, topics = self._number(model), self.model_status(model).topics
         with session_errors(self.path):
             kept = select(self._connection, "topic_names", "topic", "name", "alive", "model")
-            given = select(self._connection, "given_names", "topic", "name", "model")
         known = decode_topic_names(
             [row[:-1] for row in self._rows(f"{kept} WHERE model = ? ORDER BY topic", [number])], topics
         )
+        if known is not None:
+            return self._called(model, known.names)
+        newest = self.newest_words(model)
+        return self._names_by_words(model, newest) if newest else ()
+
+    def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
+        """The names that the words of one snapshot give, and those that somebody gave."""
+        return self._called(model, names(kept.leading, kept.shares, self.vocabulary()))
+
+    def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
+        """With the names that somebody gave in their places."""
+        number, topics = self._number(model), self.model_status(model).topics
+        with session_errors(self.path):
+            given = select(self._connection, "given_names", "topic", "name", "model")
         called = decode_given_names(
             [row[:-1] for row in self._rows(f"{given} WHERE model = ?", [number])], topics
         )
-        if known is None:
-            newest = self.newest_words(model)
-            by_words = tuple(names(newest.leading, newest.shares, self.vocabulary())) if newest else ()
-        else:
-            by_words = known.names
         return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
 
     def topic_events(self) -> list[TopicEvent]:
@@ -71,15 +79,20 @@ class TopicReader(OpenedSession):
             )
         return [decode_topic_event(row[:-1], models) for row in self._rows(f"{query} ORDER BY id")]
 
-    def topics(self, model: str, top: int = 10) -> list[TopicRow]:
-        """All topics in their own order, as of the newest snapshot; empty before the first."""
-        kept = self._top_words(model, "ORDER BY articles DESC LIMIT ?", [TREND_POINTS])[::-1]
+    def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
+        """All topics in their own order, as of the newest snapshot; empty before the first.
+
+        ``as_of``: as they were after so many articles.
+        """
+        where, bound = ("", []) if as_of is None else ("AND articles <= ?", [as_of])
+        kept = self._top_words(model, f"{where} ORDER BY articles DESC LIMIT ?", [*bound, TREND_POINTS])[::-1]
         if not kept:
             return []
         newest = self._as_snapshot(model, kept[-1])
         before = self._as_snapshot(model, kept[-2]) if len(kept) > 1 else None
         trend = np.stack([one.shares for one in kept], axis=1)
-        rows, called = [], self.topic_names(model)
+        rows = []
+        called = self.topic_names(model) if as_of is None else self._names_by_words(model, kept[-1])
         for topic, words in enumerate(newest.words):
             old = frozenset(before.words[topic][:10]) if before else frozenset(words)
             rows.append(

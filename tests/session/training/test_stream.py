@@ -103,6 +103,7 @@ def account(path):
             "topics": [reader.topics(name) for name in reader.models()],
             "history": {name: reader.snapshots(name) for name in reader.models()},
             "events": reader.topic_events(),
+            "log": [event.message for event in reader.events(10**6)],
             "counts": (status.articles, status.held_out, status.crawled, status.pending, status.skipped),
             "tokens": status.tokens,
             "state": status.state,

@@ -1,0 +1,48 @@
+"""What changed: births, deaths, splits and mergers of topics, and their new names, newest first."""
+
+from collections.abc import Sequence
+
+from session.records import TopicChange, TopicEvent
+from tui.inks import Lines, Part
+from tui.look import Choice, Look
+from tui.words import count, folded, visible
+
+NOTHING = " nothing has happened to the topics yet"
+INKS: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted", "merged": "muted"}
+
+
+class WhatChanged(Lines, can_focus=True):
+    """An event after the other, as many as fit."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._events: Sequence[TopicEvent] = ()
+        self._several = False
+
+    def show(self, look: Look, choice: Choice) -> None:
+        """Those of the models that are on show."""
+        models = choice.models_of(look)
+        self._events, self._several = look.changes_of(models), len(models) > 1
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[list[Part]]:
+        out: list[list[Part]] = []
+        for event in self._events[:height]:
+            out += _lines(event, width, self._several)
+        return out[:height] or [[(NOTHING, "muted")]]
+
+
+def told(event: TopicEvent, several: bool) -> str:
+    """The event in words; where there are ``several`` models, with the name of its own."""
+    return visible(f"{event.model} {event.told()}" if several else event.told())
+
+
+def _lines(event: TopicEvent, width: int, several: bool) -> list[list[Part]]:
+    """After how many articles, and what: folded, keeping to its column."""
+    stamp = f"{count(event.articles):>9} "
+    first, *others = folded(told(event, several), max(width - len(stamp), 16))
+    ink = INKS.get(event.event, "")
+    return [
+        [(stamp, "faint"), (first, ink)],
+        *([(" " * len(stamp), ""), (text, ink)] for text in others),
+    ]
