@@ -103,5 +103,14 @@ THREADS = Option(
 RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
 """These may be another at every run."""
 
-OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN)
+ON_END = Option(
+    str,
+    "on_end",
+    "Run COMMAND when the trainer ends, however it does: $WIKITOPICS_SESSION, $WIKITOPICS_REASON and "
+    "$WIKITOPICS_EXIT_CODE tell it how. It may take 20 s.",
+    metavar="COMMAND",
+    scope="outside",
+)
+
+OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, ON_END)
 """All but those of the sources."""

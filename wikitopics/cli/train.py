@@ -16,8 +16,9 @@ import click
 from crawler.kinds.demo import WIKI_SIZE, Demo
 from session.errors import BadUsage
 from session.foreign import visible
-from session.options import ARTICLES, MODEL
+from session.options import ARTICLES, MODEL, ON_END
 from session.paths import session_path
+from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option, take
 from wikitopics.cli.output import (
     ReaderGone,
@@ -130,15 +131,18 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     from session.training.start import train as start
 
     path = session_path(session)
-    with contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell:
+    with (
+        contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell,
+        at_end(request.get(ON_END), path, tell) as end,
+    ):
         progress = JsonLines(tell) if as_json else Lines(tell)
         try:
-            reason = start(path, request, progress, tell)
+            end.reason = start(path, request, progress, tell)
         except Exception as error:
             if log is not None:
                 tell(error_line(str(error) or type(error).__name__))
             raise
-        progress.end(reason)
+        progress.end(end.reason)
     return 0
 
 

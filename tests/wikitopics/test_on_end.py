@@ -1,0 +1,50 @@
+"""`train --on-end COMMAND`."""
+
+from pathlib import Path
+
+import pytest
+
+from session.errors import SessionError
+from wikitopics.cli import ending, run
+from wikitopics.cli.ending import at_end
+
+TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
+
+
+def test_it_is_told_how_a_good_run_ended(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail) as end:
+        end.reason = "stopped; `touch x` $(touch x) it's\nover"
+    assert out.read_text() == f"0|stopped; `touch x` $(touch x) it's over|{tmp_path}/s.db\n"
+    assert not (tmp_path / "x").exists()
+
+
+def test_it_is_told_why_a_trainer_could_not_begin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path))
+    out = tmp_path / "out"
+    source = ["--source", "counts", "--counts", str(tmp_path / "none.npz")]
+    code = run(["train", *source, "--on-end", f"{TELL}'{out}'"])
+    told, reason, _ = out.read_text().split("|")
+    assert int(told) == code != 0
+    assert reason in capsys.readouterr().err
+    assert out.read_text().count("\n") == 1
+
+
+def test_its_own_failure_is_a_line_and_no_more(tmp_path: Path) -> None:
+    told: list[str] = []
+    with at_end("exit 3", tmp_path, told.append):
+        pass
+    assert told == ["wikitopics: --on-end failed with code 3"]
+    with pytest.raises(SessionError), at_end("exit 3", tmp_path, told.append):
+        raise SessionError("damaged")
+    assert len(told) == 2
+
+
+def test_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "PATIENCE", 0.2)
+    told: list[str] = []
+    with at_end("sleep 600", tmp_path, told.append):
+        pass
+    assert told == ["wikitopics: --on-end took over 0 s and was ended"]

@@ -1,0 +1,78 @@
+"""`train --on-end COMMAND`: what is run when a trainer ends, however it does."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from session.foreign import visible
+from wikitopics.cli.output import ReaderGone, error_line
+
+STANDARD_ERROR = 2
+PATIENCE = 20.0
+"""Seconds that the command may take: whoever stopped the trainer waits for it."""
+
+
+@dataclass(slots=True)
+class End:
+    """How a trainer ends."""
+
+    reason: str = ""
+
+
+@contextlib.contextmanager
+def at_end(command: str | None, path: Path, tell: Callable[[str], None]) -> Iterator[End]:
+    """Run ``command`` behind the block, once, also where that raises; whoever is in it gives the reason."""
+    end = End()
+    try:
+        yield end
+    except BaseException as error:
+        _run(command, path, str(error) or type(error).__name__, _code(error), tell)
+        raise
+    _run(command, path, end.reason, 0, tell)
+
+
+def _code(error: BaseException) -> int:
+    """The exit code that this error comes to."""
+    if isinstance(error, ReaderGone):
+        return 0
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    code = getattr(error, "exit_code", None)
+    return code if isinstance(code, int) else 1
+
+
+def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable[[str], None]) -> None:
+    """By the user's shell. What it prints goes to standard error; what becomes of it changes nothing."""
+    if command is None:
+        return
+    told = {
+        # In the environment, so that no shell reads them as anything else than values.
+        "WIKITOPICS_SESSION": str(path.absolute()),
+        "WIKITOPICS_REASON": visible(" ".join(reason.split())),
+        "WIKITOPICS_EXIT_CODE": str(code),
+    }
+    try:
+        process = subprocess.Popen(
+            command,
+            shell=True,
+            env={**os.environ, **told},
+            stdin=subprocess.DEVNULL,
+            stdout=STANDARD_ERROR,
+            start_new_session=True,  # so that it can be ended as a whole
+        )
+    except (OSError, ValueError) as error:
+        tell(error_line(f"--on-end cannot be run: {error}"))
+        return
+    try:
+        failed = process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # not yet waited for: the number is still its own
+        process.wait()
+        tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was ended"))
+    else:
+        if failed:
+            tell(error_line(f"--on-end failed with code {failed}"))
