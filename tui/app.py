@@ -113,6 +113,8 @@ class Wikitopics(Following):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here and now are neither shown nor obeyed."""
+        if action.startswith("replay_"):
+            return self.replay is not None and self.screen is self.main and not self.main.finding
         if action in {"find", "maximise", "models", "pause", "save"} and isinstance(
             self.screen_stack[0], Main
         ):

@@ -21,6 +21,7 @@ from tui.dialogs.starting import Starting, State
 from tui.follower import Follower
 from tui.look import Choice, Look
 from tui.messages import LookAgain, Ready
+from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
 from tui.widgets.statusline import StatusLine
 
@@ -46,6 +47,8 @@ class Following(App[Ending]):
         self.latest: Look | None = None
         self.frozen_at: float | None = None
         """When the user asked to see no newer looks, by the monotonic clock."""
+        self.replay: Replay | None = None
+        """While there is one, looks are of its point in the past."""
         self._open_reader = open_reader
         self._awaited = trainer
         """A trainer of ours that has not yet got to the session."""
@@ -64,6 +67,7 @@ class Following(App[Ending]):
         """Read the session from now on; where there is none yet, wait for its trainer to make it."""
         if self._awaited is not None and not self.path.exists():
             self._wait_for_session(self._awaited)
+        self.set_interval(FRAME_SECONDS, self._tick)
         self.run_worker(self._follow(), name="follow", exit_on_error=True)
 
     def _new_follower(self, path: Path) -> Follower:
@@ -94,7 +98,9 @@ class Following(App[Ending]):
         while True:
             follower = self.follower
             try:
-                look = await follower.look((self.choice.metric,))
+                look = await follower.look(
+                    (self.choice.metric,), None if self.replay is None else self.replay.articles
+                )
             except SessionError as error:
                 if follower is self.follower:
                     self._trouble = self._words_for(error)
@@ -160,18 +166,63 @@ class Following(App[Ending]):
             self.follower.close()
             self.path, self._awaited = path, trainer
             self.follower, self.latest = self._new_follower(path), None
-            self.choice.model, self.frozen_at = None, None
+            self.choice.model, self.frozen_at, self.replay = None, None, None
         await self.action_view(0)
         self._wake.set()
 
+    # Replay ---------------------------------------------------------------------------------------
+
+    async def action_replay(self) -> None:
+        """From the first snapshot on, or no more."""
+        if self.replay is not None:
+            self.action_replay_end()
+            return
+        if self.latest is None:
+            return
+        models = self.latest.models
+        try:
+            kept = await self.ask(lambda reader: [reader.snapshots(model) for model in models])
+        except SessionError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        points = tuple(sorted(set().union(*kept)))
+        if points:
+            self.replay, self.frozen_at = Replay(points), None
+            self._replay_moved()
+        else:
+            self.notify("nothing to replay yet: the topics are kept from the first minibatch on")
+
+    def action_replay_play(self) -> None:
+        if self.replay is not None:
+            self.replay.play()
+            self._replay_moved()
+
+    def action_replay_step(self, by: int) -> None:
+        if self.replay is not None:
+            self.replay.step(by)
+            self._replay_moved()
+
+    def action_replay_end(self) -> None:
+        self.replay = None
+        self._replay_moved()
+
+    def _tick(self) -> None:
+        if self.replay is not None and self.replay.tick():
+            self._replay_moved()
+
+    def _replay_moved(self) -> None:
+        self.refresh_bindings()
+        self.show_status()
+        self._wake.set()
+
     def show_status(self) -> None:
-        """Draw the status line: the newest state, also where the view is frozen."""
+        """Draw the status line: the newest state, also where the view is frozen, or the replay's."""
         if not self.main.ready:
             return
         frozen = None if self.frozen_at is None else time.monotonic() - self.frozen_at
         line = self.main.query_one(StatusLine)
         line.ascii_only = self.choice.ascii_only
-        line.show(self.latest.status if self.latest else None, self._trouble, frozen)
+        line.show(self.latest.status if self.latest else None, self._trouble, frozen, self.replay)
 
 
 def _applies(look: Look | None) -> tuple[object, ...]:

@@ -44,7 +44,6 @@ class Look:
         return replace(
             self,
             as_of=articles,
-            status=replace(self.status, articles=articles),
             curves=curves,
             topics=topics,
             changes=tuple(one for one in self.changes if one.articles <= articles),

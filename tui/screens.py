@@ -21,6 +21,9 @@ VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessio
 """In the order of their keys 1, 2, 3 …"""
 
 KEYS = (
+    "replay.play",
+    "replay.before",
+    "replay.end",
     "app.freeze",
     "sessions.new",
     "topics.back",
@@ -46,6 +49,7 @@ KEYS = (
     "dashboard.detail",
     "app.pause",
     "app.export",
+    "app.replay",
     "app.copy",
 )
 """What the key bar shows, the most useful first; the rest is in the help and the palette."""
@@ -114,10 +118,15 @@ class Main(Screen[None]):
         self.set_focus(self.view.home())
         self.hint()
 
+    @property
+    def finding(self) -> bool:
+        """Whether what is typed goes into the line in which one says what to find."""
+        return self.query_one(FindBar).is_open
+
     def open_find(self) -> None:
         """Let the user say what to find in the view in sight."""
         sought = self.view.finds()
-        if sought and not self.query_one(FindBar).is_open:
+        if sought and not self.finding:
             self.query_one(FindBar).open(sought)
 
     @on(FindBar.Sought)

@@ -139,7 +139,9 @@ class Topics(View):
 
     async def _fill(self, topic: int, model: str, look: Look) -> None:
         try:
-            history = await self.ask(lambda reader: reader.topic_history(model, topic, KEPT_WORDS))
+            history = await self.ask(
+                lambda reader: reader.topic_history(model, topic, KEPT_WORDS, look.as_of)
+            )
             articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         except SessionError:
             self._told = ()  # what was drawn stays; the next look asks again

@@ -7,7 +7,7 @@ from tui.inks import Lines, Part
 from tui.look import Choice, Look
 from tui.words import count, folded, visible
 
-NOTHING = " nothing has happened to the topics yet"
+NOTHING = " nothing has happened to topics yet"
 INKS: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted", "merged": "muted"}
 
 

@@ -15,29 +15,7 @@ class Numbers(Lines):
         self._told: list[list[Part]] = []
 
     def show(self, look: Look, choice: Choice) -> None:
-        s = look.status
-        lines: list[list[Part]] = []
-        for model in s.models:
-            value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
-            lines.append([(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong")])
-        lines.append(
-            [
-                (" articles ", "muted"),
-                (count(s.articles), "strong"),
-                (" crawled ", "muted"),
-                (count(s.crawled), ""),
-            ]
-        )
-        lines.append([(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")])
-        lines.append(
-            [
-                (" crawl ", "muted"),
-                rate(s, s.activity.crawl_rate),
-                (" train ", "muted"),
-                rate(s, s.activity.train_rate, "idle"),
-            ]
-        )
-        lines.append([(" ", ""), waiting(s, look.at)])
+        lines = _facts(look) if look.as_of is None else [[(" as it was then", "muted")]]
         for row in by_share(look.topics.get(choice.model_of(look) or "", ())):
             words = " ".join(word for word, _ in row.words[:5])
             lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (words, "")])
@@ -46,3 +24,31 @@ class Numbers(Lines):
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
         return self._told
+
+
+def _facts(look: Look) -> list[list[Part]]:
+    """How training goes now."""
+    s = look.status
+    lines: list[list[Part]] = []
+    for model in s.models:
+        value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
+        lines.append([(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong")])
+    lines.append(
+        [
+            (" articles ", "muted"),
+            (count(s.articles), "strong"),
+            (" crawled ", "muted"),
+            (count(s.crawled), ""),
+        ]
+    )
+    lines.append([(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")])
+    lines.append(
+        [
+            (" crawl ", "muted"),
+            rate(s, s.activity.crawl_rate),
+            (" train ", "muted"),
+            rate(s, s.activity.train_rate, "idle"),
+        ]
+    )
+    lines.append([(" ", ""), waiting(s, look.at)])
+    return lines

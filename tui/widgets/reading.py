@@ -20,6 +20,8 @@ class NowReading(Lines, can_focus=True):
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
         look = self._look
+        if look is not None and look.as_of is not None:
+            return [[(" a replay shows topics, not articles", "muted")]]
         if look is None or not look.recent:
             return [[(" the first articles are on their way", "muted")]]
         out: list[list[Part]] = []

@@ -1,11 +1,14 @@
 """The line on top: is it alive, what is it reading, how far, how safe. It never looks alive by itself:
 what it says comes from the trainer's heartbeat."""
 
+from dataclasses import replace
+
 from rich.cells import cell_len
 
 from session.records import Status
 from session.sources import described
 from tui.inks import Lines, Part
+from tui.replay import Replay
 from tui.words import age, clock, count, visible
 
 
@@ -37,11 +40,19 @@ class StatusLine(Lines):
         self._status: Status | None = None
         self._trouble = ""
         self._frozen: float | None = None
+        self._replay: Replay | None = None
         self.ascii_only = False
 
-    def show(self, status: Status | None, trouble: str = "", frozen: float | None = None) -> None:
+    def show(
+        self,
+        status: Status | None,
+        trouble: str = "",
+        frozen: float | None = None,
+        replay: Replay | None = None,
+    ) -> None:
         """``trouble``: why the session cannot be read now; ``frozen``: seconds since the view froze."""
         self._status, self._trouble, self._frozen = status, trouble, frozen
+        self._replay = replay and replace(replay)
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
@@ -62,6 +73,9 @@ class StatusLine(Lines):
             (6, [("wikitopics", "strong")]),
             (0, [(f"{sign} {words}", colour)]),
         ]
+        if self._replay is not None:
+            shown = pieces if self._trouble else pieces[:1]  # how the trainer is now has no place in it
+            return [*shown, *_replayed(self._replay, s, ascii_only=self.ascii_only)]
         if self._frozen is not None:
             pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
         pieces.append((2, [(source_words(s), "")]))
@@ -78,6 +92,17 @@ class StatusLine(Lines):
         elif s.running:
             pieces.append((4, [("nothing to save yet", "muted")]))
         return pieces
+
+
+def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple[int, list[Part]]]:
+    """What is shown is of the past, of which point of it, and how to get back."""
+    sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
+    return [
+        (0, [(f"{sign} REPLAY", "warn")]),
+        (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} articles", "")]),
+        (2, [(source_words(status), "")]),
+        (3, [("space pauses, ←→ step, Esc ends", "muted")]),
+    ]
 
 
 def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:

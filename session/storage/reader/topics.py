@@ -31,12 +31,15 @@ class TopicReader(OpenedSession):
             yield self._as_snapshot(model, kept)
 
     def topic_history(
-        self, model: str, topic: int, top: int = 10
+        self, model: str, topic: int, top: int = 10, as_of: int | None = None
     ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
-        """(articles, share, top words with probabilities) of one topic at every kept point."""
+        """(articles, share, top words with probabilities) of one topic at every kept point, up to ``as_of``
+        articles where that is given."""
         words = self.vocabulary()
         history = []
         for kept in self._each_kept(model):
+            if as_of is not None and kept.articles > as_of:
+                break
             ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
             pairs = zip(ids.tolist(), probabilities.tolist(), strict=True)
             history.append((kept.articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))

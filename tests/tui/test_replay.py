@@ -1,0 +1,62 @@
+"""A replay: the session as it was, snapshot after snapshot."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import seeing
+
+from tui.replay import Replay
+
+Opener = Callable[..., Any]
+
+
+def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
+    replay = Replay((64, 128, 256))
+    seen = [replay.articles]
+    while replay.tick():
+        seen.append(replay.articles)
+    assert seen == [64, 128, 256]
+    assert not replay.playing
+    replay.step(-1)
+    assert (replay.articles, replay.tick()) == (128, False)
+    replay.step(5)
+    replay.play()
+    assert (replay.articles, replay.playing) == (64, True)
+
+
+async def test_what_was_learnt_goes_back_and_comes_again(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("r", "space")
+        await seeing.until(pilot, "REPLAY")
+        await pilot.press(*["left"] * 20)
+        seen = await seeing.until(pilot, "REPLAY  16 of 12,480 articles")
+        assert "LIVE" not in seen
+        assert "nothing has happened to topics yet" in seen
+        assert "lda 1,3" not in seen
+        early = app.latest
+        await pilot.press(*["right"] * 5)
+        seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
+        seen = await seeing.until(pilot, "512 lda #3 film, actor")
+        assert app.latest.topics["lda"] != early.topics["lda"]
+        assert max(app.latest.curves["lda", "perplexity"].articles) == 512
+        await pilot.press("2", "right")  # in every view
+        await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
+        await pilot.press("slash", "space", "x", "left", "escape")  # where one types, these keys type
+        await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
+        await pilot.press("1", "escape")
+        seen = await seeing.until(pilot, "LIVE")
+        await seeing.until(pilot, "lda 1,3")
+        assert "REPLAY" not in seen
+
+
+async def test_it_plays_by_itself(open_app: Opener, two_models: Path) -> None:
+    app = open_app(two_models)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("r")
+        await seeing.until(pilot, "REPLAY  12,480 of 12,480")
+        await pilot.press("r")
+        await seeing.until(pilot, "TRAINER DIED")

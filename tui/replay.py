@@ -1,0 +1,39 @@
+"""A replay: the session as it was after each snapshot of its topics, one after the other."""
+
+from dataclasses import dataclass
+
+FRAME_SECONDS = 0.25
+
+
+@dataclass(slots=True)
+class Replay:
+    """Where a replay stands. What is shown there is a :meth:`tui.look.Look.back_at`."""
+
+    points: tuple[int, ...]
+    """Articles at each snapshot, ascending; at least one."""
+    place: int = 0
+    playing: bool = True
+
+    @property
+    def articles(self) -> int:
+        """The session is shown as it was after so many."""
+        return self.points[self.place]
+
+    def play(self) -> None:
+        """Pause or go on; behind the last point it begins again."""
+        self.playing = not self.playing
+        if self.playing and self.place == len(self.points) - 1:
+            self.place = 0
+
+    def tick(self) -> bool:
+        """Time has passed; returns whether another point is reached."""
+        if not self.playing:
+            return False
+        self.place += self.place < len(self.points) - 1
+        self.playing = self.place < len(self.points) - 1
+        return True
+
+    def step(self, by: int) -> None:
+        """Pause at a point before or after."""
+        self.playing = False
+        self.place = min(max(self.place + by, 0), len(self.points) - 1)
