@@ -26,7 +26,7 @@ def line(events: Sequence[TopicEvent]) -> str:
 def _together(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
     if not events:
         return ""
-    told = ", ".join(_short(one) for one in events[:NAMED])
+    told = " · ".join(_short(one) for one in events[:NAMED])
     if len(events) <= NAMED:
         return f"{kind}: {told}"
     return f"{len(events)} topics {_TOGETHER[kind]}: {told} …"
