@@ -142,7 +142,7 @@ class OnlineHDP(OnlineModel):
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
         Option("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
-        Option("tau0", "damps the first step sizes", 6.0, least=0),
+        Option("tau0", "damps the first step sizes", 12.0, least=0),
     )
 
     version = 3
@@ -180,7 +180,7 @@ class OnlineHDP(OnlineModel):
         omega: float = 1.0,
         alpha: float = 1.0,
         eta: float = 0.2,
-        tau0: float = 6.0,
+        tau0: float = 12.0,
         kappa: float = 0.6,
         warm_start: bool = True,
         tolerance: float = 1e-2,

@@ -78,9 +78,9 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     model.learn(documents)
     assert model.alpha == pytest.approx(np.full(5, 0.02)), "a fifth of the corpus is over"
     early = make(alpha=0.02, n_documents=480, n_tokens=7000, kappa=0.7, dtype="float64")
-    np.testing.assert_array_equal(early.alpha, 0.45)
+    np.testing.assert_array_equal(early.alpha, 0.5)
     early.learn(documents)
-    assert early.alpha == pytest.approx(np.full(5, 0.45 * (0.02 / 0.45) ** (24 / 96)))
+    assert early.alpha == pytest.approx(np.full(5, 0.5 * (0.02 / 0.5) ** (24 / 96)))
     N_phi, N_Z = early.N_phi, early.N_Z
     factors = (N_Z / N_Z.mean()) ** (-0.5 * (1 - 24 / 320))
     _, expected, _ = oracle.learn(
