@@ -14,8 +14,8 @@ from benchmarks._row import Row, row
 from benchmarks._rows_lda import gibbs_topics, paper_curve
 from model import CompletionSet, Minibatch, OnlineHDP
 from model._hdp_proportions_kernels import proportions
+from model._hdp_recipe import WARM
 from model._words import distinct
-from model.hdp import WARM
 
 W = 7702
 SMALLER = {"max_topics": 150, "max_topics_per_document": 15}  # [W11] section 4.2

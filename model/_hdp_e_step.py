@@ -18,10 +18,10 @@ from model import _hdp_figure9_kernels as figure_9_kernels
 from model import _hdp_kernels as kernels
 from model._blocks import Workers
 from model._hdp_proportions_kernels import proportions as proportions_kernel
+from model._hdp_recipe import Recipe
 from model._loops import Floats
 from model._topics import WORD_BLOCK, Statistics, Topics, Vector
 from model._words import by_word, distinct
-from model.hdp import Recipe
 from model.minibatch import Minibatch
 
 BLOCK = 64  # documents

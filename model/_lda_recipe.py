@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from model._scvb0_recipe import StepSizes
 from model._topics import Balance
-from model.scvb0 import StepSizes
 from model.states import LARGEST, MOST_ITERATIONS
 
 

@@ -17,10 +17,10 @@ from model import _scvb0_kernels as kernels
 from model._adaptive_step import BUCKETS, Sketch
 from model._blocks import Workers
 from model._loops import padded
+from model._scvb0_recipe import StepSizes
 from model._topics import Statistics, Topics, Vector
 from model._words import Distinct
 from model.minibatch import Minibatch
-from model.scvb0 import StepSizes
 
 DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
 MAX_BLOCKS = 8

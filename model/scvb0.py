@@ -25,7 +25,7 @@ none are given and minibatches of 100 documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -34,88 +34,21 @@ from numpy.typing import NDArray
 
 from model import options as check
 from model._adaptive_step import AdaptiveStep, Sketch
-from model._topics import Balance, Topics, Vector, random_topics
+from model._scvb0_recipe import (
+    BEST_SETTINGS,
+    PAPER,
+    PAPER_SETTINGS,
+    VERSION_1,
+    WARM,
+    Recipe,
+    StepSizes,
+)
+from model._topics import Topics, Vector, random_topics
 from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
-
-
-@dataclass(frozen=True)
-class StepSizes:
-    """rho = s (tau0 + t)^-kappa at t = 1, 2 …, 1 at most."""
-
-    s: float
-    tau0: float
-    kappa: float
-
-    @staticmethod
-    def entries(part: str, prefix: str = "") -> tuple[Entry, ...]:
-        """For the state of a model that has such step sizes as `part`."""
-        return (
-            Entry(f"{prefix}s", f"{part}.s", least=TINY),
-            Entry(f"{prefix}tau0", f"{part}.tau0", least=0),
-            Entry(f"{prefix}kappa", f"{part}.kappa", least=0.5, most=1),
-        )
-
-    def rho(self, t: int) -> float:
-        return float(min(1.0, self.s * (self.tau0 + t) ** -self.kappa))
-
-    def keep(self, steps: int) -> Vector:
-        """(steps,) 1 - rho of t = 1 to steps."""
-        t = np.arange(1, steps + 1, dtype=np.float64)
-        keep: Vector = 1 - np.minimum(1.0, self.s * (self.tau0 + t) ** -self.kappa)
-        return keep
-
-
-# alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
-PAPER_SETTINGS = 0.1, StepSizes(10.0, 1000.0, 0.9), StepSizes(1.0, 10.0, 0.9)
-BEST_SETTINGS = 0.005, StepSizes(1.0, 1.0, 0.7), StepSizes(1.0, 1.0, 0.7)
-
-
-@dataclass(frozen=True)
-class Recipe(Balance):
-    """The numbers of the warm start, and of what [F13] leaves open.
-
-    alpha falls from `first_alpha` to its own value within `annealing_documents` documents, or the share
-    `annealing_share` of a smaller corpus. A learnt alpha begins with `learning_from`, and is learnt from
-    `learning_documents` of a minibatch; eta from `learning_topics` topics at a time.
-    `infer` makes `inference_passes` over a document's words: more of them fit the words seen, not the unseen.
-    """
-
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "annealing_documents": (0, LARGEST)}
-
-    first_alpha: float
-    annealing_documents: float
-    annealing_share: float
-    learning_from: float
-    learning_documents: int
-    learning_topics: int
-    inference_passes: int
-
-    def annealed_until(self, n_documents: float) -> float:
-        """Documents until alpha has its own value."""
-        return min(self.annealing_documents, self.annealing_share * n_documents)
-
-
-VERSION_1 = Recipe(
-    document_words=0.0,
-    balance_power=0.5,
-    balance_documents=50_000.0,
-    balance_share=2 / 3,
-    balance_least=0.0,
-    first_alpha=0.5,
-    annealing_documents=4_000.0,
-    annealing_share=0.2,
-    learning_from=0.05,
-    learning_documents=256,
-    learning_topics=4,
-    inference_passes=3,
-)
-"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = replace(VERSION_1, document_words=100.0)
-PAPER = replace(VERSION_1, balance_power=0.0, annealing_documents=0.0)
+from model.states import MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
 
 
 class SCVB0(OnlineModel):

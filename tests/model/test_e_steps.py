@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from model._blocks import Workers
+from model._hdp_recipe import WARM
+from model._scvb0_recipe import StepSizes
 from model._topics import Topics
 from model._words import by_word, distinct
-from model.hdp import WARM
-from model.scvb0 import StepSizes
 from tests.model.conftest import planted
 
 ONE = Workers(1)

@@ -1,0 +1,78 @@
+"""The numbers by which the HDP leaves its papers; a model's state keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from model._topics import Balance
+from model.states import TINY
+
+
+@dataclass(frozen=True)
+class Recipe(Balance):
+    """The numbers by which the default leaves the papers.
+
+    Topics start from `first_documents` documents: each from `seeds` of them, with the part `seed_weight` of
+    its words; the rest are the corpus's. While there are fewer, each start has `first_passes` over them. The
+    uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. A whole step
+    takes enough documents for a steady direction and few enough for some `steps` steps, within
+    `smallest_step` and `largest_step`.
+    The shortlist of a document are the topics of which `em_steps` of EM expect more than `fewest_words`, at
+    most `candidates`. In each of `rounds` rounds phi and gamma have at most `iterations`; then tables with
+    fewer than `empty` words leave, and the others choose their topics: none that is `unlikely` times as
+    likely as the likeliest, and only that one where all others together have less than `one_topic` times
+    its probability.
+    `infer` makes `sweeps` over a document's words, as more only predict worse, and leaves out topics with
+    less than `least_share` of them in float32.
+    """
+
+    BOUNDS: ClassVar = {**Balance.BOUNDS, "seed_weight": (TINY, 1)}
+
+    first_documents: int
+    first_passes: int
+    seeds: int
+    seed_weight: float
+    heavy: float
+    steps: float
+    smallest_step: int
+    largest_step: int
+    em_steps: int
+    candidates: int
+    fewest_words: float
+    empty: float
+    iterations: int
+    rounds: int
+    one_topic: float
+    unlikely: float
+    sweeps: int
+    least_share: float
+
+
+VERSION_1 = Recipe(
+    document_words=0.0,
+    balance_power=0.7,
+    balance_documents=100_000.0,
+    balance_share=2 / 3,
+    balance_least=1e-3,
+    first_documents=1000,
+    first_passes=1,
+    seeds=5,
+    seed_weight=0.1,
+    heavy=0.1,
+    steps=40.0,
+    smallest_step=64,
+    largest_step=2048,
+    em_steps=3,
+    candidates=32,
+    fewest_words=4.0,
+    empty=0.05,
+    iterations=20,
+    rounds=4,
+    one_topic=1e-3,
+    unlikely=1e-4,
+    sweeps=5,
+    least_share=1e-3,
+)
+"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+WARM = replace(VERSION_1, document_words=100.0, first_passes=6)
