@@ -238,6 +238,18 @@ class TopicRow:
     """Share in the snapshot before the newest."""
     trend: tuple[float, ...]
     """Shares over the last snapshots, oldest first."""
+    articles: int
+    """After how many it was so: those of the newest snapshot."""
+
+    @property
+    def label(self) -> str:
+        """Its number and its name: "#12 river, lake, dam"."""
+        return f"#{self.topic} {self.name}".rstrip()
+
+    @property
+    def change(self) -> float:
+        """How far its share has moved since the snapshot before."""
+        return 0.0 if self.share_before is None else self.share - self.share_before
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from session.doors import control, launch
+from session.doors.naming import rename
 from session.errors import SessionError
 from session.paths import session_name
 from session.signals import Signals
@@ -22,6 +23,7 @@ from tui.dialogs.help import Help
 from tui.following import Following
 from tui.inks import Drawn
 from tui.keys import EVERYWHERE
+from tui.listing import ORDERS
 from tui.look import Choice
 from tui.messages import NewSession as AskNewSession
 from tui.messages import OpenArticle, OpenSession, OpenTopic
@@ -32,6 +34,9 @@ from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
 from tui.words import visible
+
+TOPIC_ACTIONS = ("rename", "pin")
+"""What can be done with the topic that is chosen."""
 
 
 class Wikitopics(Following):
@@ -115,7 +120,7 @@ class Wikitopics(Following):
         """Keys that mean nothing here and now are neither shown nor obeyed."""
         if action.startswith("replay_"):
             return self.replay is not None and self.screen is self.main and not self.main.finding
-        if action in {"find", "maximise", "models", "pause", "save"} and isinstance(
+        if action in {"find", "maximise", "models", "pause", "save", *TOPIC_ACTIONS} and isinstance(
             self.screen_stack[0], Main
         ):
             view = self.main.view
@@ -126,6 +131,7 @@ class Wikitopics(Following):
                 "models": self.latest is not None and len(self.latest.models) > 1,
                 "pause": status is not None and status.running,
                 "save": status is not None and status.running,
+                **dict.fromkeys(TOPIC_ACTIONS, view.chosen_topic() is not None),
             }[action]
         return True
 
@@ -165,12 +171,40 @@ class Wikitopics(Following):
         self.choice.model = order[(order.index(self.choice.model) + 1) % len(order)]
         self.show()
 
+    def action_order(self) -> None:
+        orders = list(ORDERS)
+        self.choice.order = orders[(orders.index(self.choice.order) + 1) % len(orders)]
+        self.show()
+
+    def action_pin(self) -> None:
+        row, look = self.main.view.chosen_topic(), self.latest
+        model = None if look is None else self.choice.model_of(look)
+        if row is not None and model is not None:
+            self.choice.pinned ^= {(model, row.topic)}
+            self.show()
+
     def action_maximise(self) -> None:
         self.main.view.maximise()
         self.call_after_refresh(self.show)
 
     def action_find(self) -> None:
         self.main.open_find()
+
+    def action_rename(self) -> None:
+        from tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
+
+        row, look = self.main.view.chosen_topic(), self.latest
+        model = None if look is None else self.choice.model_of(look)
+        if row is None or model is None:
+            return
+        path, topic = self.path, row.topic
+
+        def renamed(name: str | None) -> None:
+            if name is not None:
+                self.notify(f"#{topic} is called {name} from now on", markup=False)
+                self.look_again()
+
+        self.push_screen(Rename(row, lambda name: rename(path, model, topic, name)), renamed)
 
     def action_export(self) -> None:
         from tui.dialogs.export import Export  # forms are heavy: not before the first frame

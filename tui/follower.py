@@ -39,8 +39,9 @@ class Follower:
         self._look: Look | None = None
         # What the look was read from: each part is read anew when its own key is another one.
         self._version: int | None = None
-        self._learnt: tuple[float, tuple[str, ...]] | None = None
-        """The commit that curves, topics and articles are of, and the metrics that were wanted."""
+        self._learnt: tuple[float, tuple[str, ...], object] | None = None
+        """The commit that curves, topics and articles are of, the metrics that were wanted and the names that
+        people have given topics."""
         self._measured: list[str] | None = None
         """The names that the look's metrics are of."""
         self._looked_at = self._learnt_at = float("-inf")
@@ -107,7 +108,7 @@ class Follower:
                 events=tuple(reader.events()),
                 runs=look.runs if runs == look.runs else runs,  # the chart is drawn anew for other ones only
             )
-        learnt = (status.committed_at, metrics)
+        learnt = (status.committed_at, metrics, reader.given_names())
         if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
             names = reader.metric_names()
             if self._measured != names:

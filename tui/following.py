@@ -152,7 +152,8 @@ class Following(App[Ending]):
         self.main.settle()
 
     @on(LookAgain)
-    def _look_again(self) -> None:
+    def look_again(self) -> None:
+        """Read the session now, not at the next turn."""
         self._wake.set()
 
     async def action_view(self, index: int) -> None:
@@ -167,6 +168,7 @@ class Following(App[Ending]):
             self.path, self._awaited = path, trainer
             self.follower, self.latest = self._new_follower(path), None
             self.choice.model, self.frozen_at, self.replay = None, None, None
+            self.choice.pinned.clear()
         await self.action_view(0)
         self._wake.set()
 

@@ -5,6 +5,7 @@
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -104,3 +105,14 @@ class Lines(Drawn):
     def render_line(self, y: int) -> Strip:
         lines = self._made()
         return self.strip(lines[y] if y < len(lines) else [], self.size.width)
+
+
+def name(widget: Widget, title: str, below: str = "") -> None:
+    """Entitle a panel with text that may be foreign: never parsed as markup, nor obeyed by the terminal."""
+    title, below = visible(title), visible(below)
+    if widget.app.has_class("-ascii"):
+        title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
+    if widget.app.has_class("-ascii-text"):
+        title, below = in_ascii(title), in_ascii(below)
+    widget.border_title = Content(title)
+    widget.border_subtitle = Content(below) if below else None

@@ -35,6 +35,11 @@ EVERYWHERE: list[BindingType] = [
     Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
     Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
     Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
+    Binding("o", "order", "Order", id="app.order", tooltip="topics by share, change, number or name"),
+    Binding(
+        "asterisk", "pin", "Pin", key_display="*", id="app.pin", tooltip="keep the topic on top of the lists"
+    ),
+    Binding("N", "rename", "Name", key_display="N", id="app.rename", tooltip="give the topic a name"),
     Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
     Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
     Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from session.metrics import METRICS, Metric
 from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
+from tui.words import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,19 @@ class Look:
     as_of: int | None = None
     """In a replay: after so many articles; None: now."""
 
-    def topic_words(self, model: str, topic: int, many: int = 3) -> str:
-        """The first words of a topic, "" where the topic is not known yet."""
+    def topic_label(self, model: str, topic: int) -> str:
+        """A topic's number and its name; the number alone where the topic is not known yet."""
         rows = self.topics.get(model, ())
-        return " ".join(word for word, _ in rows[topic].words[:many]) if topic < len(rows) else ""
+        return rows[topic].label if topic < len(rows) else f"#{topic}"
+
+    def topics_after(self, model: str | None) -> str:
+        """After how many articles a model's topics are as they are shown, in words; "" before the first."""
+        rows = self.topics.get(model or "", ())
+        return f"after {plural(rows[0].articles, 'article')}" if rows else ""
+
+    def of_model(self, model: str | None) -> str:
+        """What a title says of its model: nothing where there is only one."""
+        return f" · {model}" if model and len(self.models) > 1 else ""
 
     def back_at(self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]]) -> "Look":
         """What was learnt as it was after so many articles, when the topics were these."""
@@ -68,6 +78,14 @@ class Choice:
     """None: all models on the chart, the first in the lists."""
     metric: str = METRICS[0].name
     ascii_only: bool = False
+    order: str = "share"
+    """One of :data:`tui.listing.ORDERS`."""
+    pinned: set[tuple[str, int]] = field(default_factory=set)
+    """(model, topic) of those that stay on top of the lists."""
+
+    def pinned_of(self, model: str | None) -> frozenset[int]:
+        """The model's topics that are pinned."""
+        return frozenset(topic for of, topic in self.pinned if of == model)
 
     def model_of(self, look: Look) -> str | None:
         """The model whose topics are listed."""

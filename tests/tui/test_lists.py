@@ -11,9 +11,10 @@ from rich.cells import cell_len
 from textual import events
 
 from session.records import TopicRow
+from tui.listing import found
 from tui.rowlist import RowList
 from tui.widgets.articlelist import ArticleList
-from tui.widgets.topiclist import TopicList, found
+from tui.widgets.topiclist import TopicList
 from tui.words import nearness
 
 Opener = Callable[..., Any]
@@ -62,7 +63,7 @@ async def test_a_chosen_topic_stays_chosen_while_the_shares_change(
             await grow(pilot, growing)
             assert topics.current.topic == chosen
             if "enter" in keys:
-                assert f"Topic {chosen} after so many articles" in seeing.text(app)
+                assert f"#{chosen} " in seeing.text(app)
         assert [row.topic for row in topics.rows] != order
         await pilot.press("escape")
         await pilot.pause(0.2)
@@ -123,7 +124,7 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(open_app: Open
 
 
 def topic(number: int, share: float, words: str) -> TopicRow:
-    return TopicRow(number, share, tuple((w, 0.1) for w in words.split()), frozenset(), None, ())
+    return TopicRow(number, "", share, tuple((w, 0.1) for w in words.split()), frozenset(), None, (), 64)
 
 
 def test_topics_with_the_whole_word_come_first() -> None:
@@ -180,7 +181,7 @@ async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
         topics = app.screen.query_one("#all-topics", TopicList)
         chosen = topics.current.topic
         await pilot.press("escape")
-        await seeing.until(pilot, "50 topics ·")
+        await seeing.until(pilot, "50 topics after")
         assert topics.current.topic == chosen
 
 

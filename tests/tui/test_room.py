@@ -27,7 +27,7 @@ X = np.array([100.0, 1_000.0, 10_000.0])
 
 
 def topic(*words: str) -> TopicRow:
-    return TopicRow(0, 0.5, tuple((word, 0.1) for word in words), frozenset(), None, (0.5,))
+    return TopicRow(0, "name", 0.5, tuple((word, 0.1) for word in words), frozenset(), None, (0.5,), 64)
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:

@@ -28,15 +28,15 @@ async def test_topics_open_with_words_history_and_articles(open_app: Opener, liv
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("2")
-        seen = await seeing.until(pilot, "50 topics · lda")
+        seen = await seeing.until(pilot, "50 topics after 12,480 articles")
         assert "film actor" in seen
         await pilot.press("down", "enter")
         number = app.screen.query_one("#all-topics", TopicList).current.topic
-        seen = await seeing.until(pilot, f"Articles most about topic {number}")
+        seen = await seeing.until(pilot, f"Articles most about #{number} ")
         for articles in ("2,048", "4,096", "8,192", "12,480"):
             assert articles in seen
         await pilot.press("escape")
-        await seeing.until(pilot, "50 topics · lda")
+        await seeing.until(pilot, "50 topics after 12,480 articles")
 
 
 async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Path) -> None:
@@ -69,7 +69,7 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(
         await seeing.until(pilot, "Bauhaus")
         topic = app.screen.query_one("#articles", ArticleList).current.topics[0][1]
         await pilot.press("enter")
-        await seeing.until(pilot, f"Topic {topic} after so many articles")
+        await seeing.until(pilot, f"#{topic} ")
 
 
 async def test_articles_are_found_by_title_and_by_topic(open_app: Opener, live: Path) -> None:
@@ -84,7 +84,7 @@ async def test_articles_are_found_by_title_and_by_topic(open_app: Opener, live: 
         await pilot.press("escape")
         await seeing.until(pilot, "Articles read, newest first")
         await pilot.press("slash", *"#12", "enter")
-        await seeing.until(pilot, "Articles most about topic 12")
+        await seeing.until(pilot, "Articles most about #12 ")
         await pilot.press("slash", "escape")
         await seeing.until(pilot, "Articles read, newest first")
 

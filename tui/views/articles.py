@@ -78,7 +78,8 @@ class Articles(View):
         if model is not None and sought.startswith("#") and sought[1:].isdecimal():
             topic = int(sought[1:])
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            return rows, f"Articles most about topic {topic}"
+            label = self._look.topic_label(model, topic) if self._look is not None else f"#{topic}"
+            return rows, f"Articles most about {label}"
         if sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND))
             rows.sort(key=lambda row: nearness(sought, row.title))

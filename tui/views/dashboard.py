@@ -18,7 +18,7 @@ from tui.widgets.flow import FlowPanel
 from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
 from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList
+from tui.widgets.topiclist import TopicList, topics_title
 from tui.words import count
 
 WIDE, VAST = 120, 180
@@ -143,18 +143,21 @@ class Dashboard(View):
         self._entitle()
         for flow in self.query(FlowPanel):
             flow.show(look, choice.ascii_only)
-        model = choice.model_of(look)
         topics = self.query_one(TopicList)
         topics.show_topics(look, choice, self._sought)
-        of_model = f" · {model}" if len(look.models) > 1 and model else ""
-        which = f"Topics with “{self._sought}”" if self._sought else "Topics by share"
-        name(topics, f"{which}{of_model}", self._newest_change(look, choice))
+        self._entitle_topics(look, choice)
         self.query_one(NowReading).show(look, choice)
         self.query_one(WhatChanged).show(look, choice)
         if self.has_class("-vast"):
-            self.query_one(TopicCard).show(topics.current, look, choice)
+            self.query_one(TopicCard).show(topics.topic, look, choice)
             log: EventList = self.query_one(EventList)
             log.show_events(look.events)
+
+    def _entitle_topics(self, look: Look, choice: Choice) -> None:
+        title, below = topics_title(look, choice, self._sought)
+        change = self._newest_change(look, choice)
+        after = f" · {look.topics_after(choice.model_of(look))}" if change else ""
+        name(self.query_one(TopicList), title + after, change or below)
 
     def _newest_change(self, look: Look, choice: Choice) -> str:
         """What has happened last, where there is no room for a panel that tells it."""
@@ -176,13 +179,13 @@ class Dashboard(View):
 
     @on(TopicList.Chosen, "#topics")
     def _chosen(self, event: TopicList.Chosen) -> None:
-        row: TopicRow = event.row
-        self.post_message(OpenTopic(row.topic))
+        if isinstance(event.row, TopicRow):
+            self.post_message(OpenTopic(event.row.topic))
 
     @on(TopicList.Moved, "#topics")
-    def _moved(self, event: TopicList.Moved) -> None:
+    def _moved(self) -> None:
         if self._look is not None and self.has_class("-vast"):
-            self.query_one(TopicCard).show(event.row, self._look, self._choice)
+            self.query_one(TopicCard).show(self.query_one(TopicList).topic, self._look, self._choice)
 
     # Keys -------------------------------------------------------------------------------------
 
@@ -222,7 +225,7 @@ class Dashboard(View):
         self.query_one(Chart).reset()
 
     def finds(self) -> str:
-        return "a word of the topics"
+        return "a topic's name, number or word"
 
     def find(self, text: str) -> None:
         self._sought = text
@@ -237,6 +240,9 @@ class Dashboard(View):
         else:
             topics.action_move(by)
 
+    def chosen_topic(self) -> TopicRow | None:
+        return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
+
     def copied(self) -> str:
-        current = self.query_one(TopicList).current
+        current = self.query_one(TopicList).topic
         return " ".join(word for word, _ in current.words) if current else ""

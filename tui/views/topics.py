@@ -7,14 +7,15 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from session.errors import SessionError
+from session.records import TopicRow
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
 from tui.views.view import View, name
 from tui.widgets.articlelist import ArticleList
 from tui.widgets.evolution import Evolution
 from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList
-from tui.words import plural, share
+from tui.widgets.topiclist import TopicList, topics_title
+from tui.words import share
 
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
@@ -92,13 +93,10 @@ class Topics(View):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
-        model = choice.model_of(look)
         topics = self.query_one("#all-topics", TopicList)
         topics.show_topics(look, choice, self._sought)
-        finding = f" with “{self._sought}”" if self._sought else ""
-        name(topics, f"{plural(len(topics.rows), 'topic')}{finding} · {model or ''}")
-        if self._wanted is not None:
-            self._go_to_wanted()
+        name(topics, *topics_title(look, choice, self._sought))
+        self._go_to_wanted()
         self._detail()
 
     def open(self, topic: int) -> None:
@@ -108,16 +106,13 @@ class Topics(View):
             self.show(self._look, self._choice)
 
     def _go_to_wanted(self) -> None:
-        topics = self.query_one("#all-topics", TopicList)
-        where = next((i for i, row in enumerate(topics.rows) if row.topic == self._wanted), None)
-        if where is not None:
+        if self._wanted is not None and self.query_one("#all-topics", TopicList).go_to_topic(self._wanted):
             self._wanted = None
-            topics.go_to(where)
-            self.action_detail()
+            self._open_detail()
 
     def _detail(self) -> None:
         """Fill the detail if it is in sight and not yet of this topic and this moment."""
-        row = self.query_one("#all-topics", TopicList).current
+        row = self.chosen_topic()
         look, model = self._look, None if self._look is None else self._choice.model_of(self._look)
         if (
             look is None
@@ -127,7 +122,7 @@ class Topics(View):
         ):
             return
         self.query_one(TopicCard).show(row, look, self._choice)
-        now = (row.topic, model, look.topics)
+        now = (row.label, model, look.topics)
         if (
             self._told
             and all(a is b or a == b for a, b in zip(now[:2], self._told[:2], strict=True))
@@ -135,9 +130,10 @@ class Topics(View):
         ):
             return
         self._told = now
-        self.run_worker(self._fill(row.topic, model, look), group="detail", exclusive=True)
+        self.run_worker(self._fill(row, model, look), group="detail", exclusive=True)
 
-    async def _fill(self, topic: int, model: str, look: Look) -> None:
+    async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
+        topic = row.topic
         try:
             history = await self.ask(
                 lambda reader: reader.topic_history(model, topic, KEPT_WORDS, look.as_of)
@@ -148,10 +144,10 @@ class Topics(View):
             return
         evolution = self.query_one(Evolution)
         evolution.show(history)
-        name(evolution, f"Topic {topic} after so many articles", "[ ] step through it")
+        name(evolution, f"{row.label}, after so many articles", "[ ] step through it")
         listed = self.query_one("#topic-articles", ArticleList)
         listed.show_articles(articles, look, model, (model, topic))
-        name(listed, f"Articles most about topic {topic}")
+        name(listed, f"Articles most about {row.label}")
 
     @on(TopicList.Moved, "#all-topics")
     def _moved(self) -> None:
@@ -159,13 +155,16 @@ class Topics(View):
 
     @on(TopicList.Chosen, "#all-topics")
     def _chosen(self) -> None:
-        self.action_detail()
+        self._open_detail()
 
     @on(ArticleList.Chosen, "#topic-articles")
     def _article(self, event: ArticleList.Chosen) -> None:
         self.post_message(OpenArticle(event.row.title))
 
     def action_detail(self) -> None:
+        self.query_one("#all-topics", TopicList).action_choose()
+
+    def _open_detail(self) -> None:
         self.add_class("-open")
         self.query_one("#all-topics", TopicList).hold()
         self._detail()
@@ -189,16 +188,19 @@ class Topics(View):
         self.query_one("#all-topics", TopicList).action_move(by)
 
     def finds(self) -> str:
-        return "a word of the topics"
+        return "a topic's name, number or word"
 
     def find(self, text: str) -> None:
         self._sought = text
         if self._look is not None:
             self.show(self._look, self._choice)
 
+    def chosen_topic(self) -> TopicRow | None:
+        return self.query_one("#all-topics", TopicList).topic
+
     def copied(self) -> str:
-        row = self.query_one("#all-topics", TopicList).current
+        row = self.chosen_topic()
         if row is None:
             return ""
         words = self.query_one(Evolution).words or row.words
-        return f"topic {row.topic} ({share(row.share)}): " + " ".join(word for word, _ in words)
+        return f"{row.label} ({share(row.share)}): " + " ".join(word for word, _ in words)

@@ -5,14 +5,13 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar, cast
 
 from textual.containers import Container
-from textual.content import Content
 from textual.widget import Widget
 
+from session.records import TopicRow
 from session.storage.reader import SessionReader
-from tui.inks import IN_ASCII
+from tui.inks import name as name
 from tui.look import Choice, Look
 from tui.messages import Ready
-from tui.words import in_ascii, visible
 
 T = TypeVar("T")
 
@@ -64,6 +63,10 @@ class View(Container):
         """What `c` copies; "" for nothing."""
         return ""
 
+    def chosen_topic(self) -> TopicRow | None:
+        """The topic that the cursor stands on; None in views without topics."""
+        return None
+
     def maximise(self) -> None:
         """Give the focused panel all the room, or take it back."""
         focused = self.screen.focused
@@ -78,14 +81,3 @@ class View(Container):
             if node is self:
                 break
             node.add_class("-maximal")
-
-
-def name(widget: Widget, title: str, below: str = "") -> None:
-    """Entitle a panel with text that may be foreign: never parsed as markup, nor obeyed by the terminal."""
-    title, below = visible(title), visible(below)
-    if widget.app.has_class("-ascii"):
-        title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
-    if widget.app.has_class("-ascii-text"):
-        title, below = in_ascii(title), in_ascii(below)
-    widget.border_title = Content(title)
-    widget.border_subtitle = Content(below) if below else None

@@ -1,9 +1,9 @@
 """The whole session in a few numbers, for a terminal too small for anything else."""
 
 from tui.inks import Lines, Part
+from tui.listing import ordered
 from tui.look import Choice, Look
 from tui.widgets.flow import rate, waiting
-from tui.widgets.topiclist import by_share
 from tui.words import count, measured, share
 
 
@@ -16,9 +16,11 @@ class Numbers(Lines):
 
     def show(self, look: Look, choice: Choice) -> None:
         lines = _facts(look) if look.as_of is None else [[(" as it was then", "muted")]]
-        for row in by_share(look.topics.get(choice.model_of(look) or "", ())):
-            words = " ".join(word for word, _ in row.words[:5])
-            lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (words, "")])
+        listed = choice.model_of(look)
+        if after := look.topics_after(listed):
+            lines.append([(f" topics {after}", "muted")])
+        for row in ordered(look.topics.get(listed or "", ()), choice.order, choice.pinned_of(listed)):
+            lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (row.name, "")])
         self._told = lines
         self.redraw()
 

@@ -33,14 +33,14 @@ class NowReading(Lines, can_focus=True):
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
-    """What an article was taken for: ".41 navy war fleet", "held out", "skipped: …"."""
+    """What an article was taken for: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
     if article.role == "held_out":
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
     for name, topic, proportion in article.topics:
         if name == model:
-            words = look.topic_words(name, topic)
             weight = f"{proportion:.2f}".removeprefix("0")
-            return [(f"{weight} ", "accent"), (words or f"topic {topic}", "muted"), (f"  #{topic}", "faint")]
+            number, _, called = look.topic_label(name, topic).partition(" ")
+            return [(f"{weight} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
     return [(plural(article.words, "word"), "faint")]

@@ -1,13 +1,11 @@
 """One topic in short: its words with bars and its share over time."""
 
-from textual.content import Content
-
 from session.records import TopicRow
 from tui.chart.spark import bar, spark
-from tui.inks import Lines, Part
+from tui.inks import Lines, Part, name
 from tui.look import Choice, Look
 from tui.widgets.topiclist import NOISE
-from tui.words import padded, share, visible
+from tui.words import padded, share
 
 
 class TopicCard(Lines):
@@ -21,8 +19,10 @@ class TopicCard(Lines):
     def show(self, row: TopicRow | None, look: Look, choice: Choice) -> None:
         self._row, self._ascii = row, choice.ascii_only
         model = choice.model_of(look)
-        title = f"Topic {row.topic}, {model}" if row is not None and model else "Topic"
-        self.border_title = Content(visible(title))
+        if row is None:
+            name(self, "Topic")
+        else:
+            name(self, row.label + look.of_model(model), look.topics_after(model))
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[list[Part]]:

@@ -1,13 +1,17 @@
-"""Topics by share: how large, which way they go, what they are about."""
+"""Topics: how large, which way they go, what they are called and what they are about."""
+
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from session.answers.tree import Branch
 from session.records import TopicRow
 from tui.chart.spark import spark
 from tui.inks import Part
+from tui.listing import Row, found, grouped, number_of
 from tui.look import Choice, Look
 from tui.rowlist import RowList
-from tui.words import APART, nearness, share
+from tui.words import padded, plural, share
 
 NO_TOPICS = " no topics yet: they come with the first minibatch"
 TREND = 8
@@ -15,10 +19,16 @@ NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
 CHANGE_SHOWN = 0.0005
 """A change of share below this (0.05 points) is noise and shown as none."""
+ROOMY = 60
+"""Cells of a line from which on there is a trend."""
+NAME = 30
+"""Cells of a name at most, beside the words."""
+WITH_WORDS = 36
+"""With fewer cells than this left for names and words there are names only."""
 
 
-class TopicList(RowList[TopicRow]):
-    """One line a topic; its number stays the same for ever, only the order follows the shares."""
+class TopicList(RowList[Row]):
+    """One line a topic; its number stays the same for ever, only its place changes."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -26,56 +36,149 @@ class TopicList(RowList[TopicRow]):
         self.empty = NO_TOPICS
         self._of: tuple[str, str | None] | None = None
         self._sought = ""
+        self._order = ""
+        self._topics: Sequence[TopicRow] = ()
+        self._pinned: frozenset[int] = frozenset()
+        self._groups: Sequence[Branch] = ()
+        self._opened: set[int] = set()
 
     def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
-        """Draw the topics of the model in use, most prevalent first; with ``sought`` those it finds."""
+        """Draw the topics of the model in use in the order chosen; with ``sought`` those it finds."""
         model = choice.model_of(look)
         of = (look.status.session, model)
         if of != self._of or (sought and sought != self._sought):
             self.release()
         elif sought != self._sought:
             self.hold()  # what was found stays under the cursor when all are listed again
+        if of != self._of:
+            self._groups = ()
         self._of, self._sought, self.ascii_only = of, sought, choice.ascii_only
-        rows = look.topics.get(model or "", ())
-        self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
-        self.show(found(rows, sought))
+        self._order, self._pinned = choice.order, choice.pinned_of(model)
+        self._topics = look.topics.get(model or "", ())
+        self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
+        self._list()
 
-    def key(self, row: TopicRow) -> object:
-        return row.topic
+    def _list(self) -> None:
+        if self._groups and not self._sought:
+            self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
+        else:
+            self.show(found(self._topics, self._sought, self._order, self._pinned))
+        self.refresh()  # the header may be another one
+
+    @property
+    def topic(self) -> TopicRow | None:
+        """The topic under the cursor; None where a group is."""
+        return self.current if isinstance(self.current, TopicRow) else None
+
+    def go_to_topic(self, topic: int) -> bool:
+        """Choose this topic, out of its group if need be; whether it is listed."""
+        self._opened |= {group.number for group in self._groups if topic in group.topics}
+        self._list()
+        places = (i for i, row in enumerate(self.rows) if isinstance(row, TopicRow) and row.topic == topic)
+        place = next(places, None)
+        if place is not None:
+            self.go_to(place)
+        return place is not None
+
+    # Groups ---------------------------------------------------------------------------------------
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether topics stand in groups, but for a search."""
+        return bool(self._groups)
+
+    def group(self, groups: Sequence[Branch]) -> None:
+        """Put the topics into these groups, all folded but that of the topic under the cursor; with none
+        they are listed one by one again. The topic under the cursor stays there."""
+        chosen = self.topic
+        self._groups, self._opened = groups, set()
+        self._list()
+        if chosen is not None:
+            self.go_to_topic(chosen.topic)
+        elif self.rows:
+            self.go_to(0)
+
+    def unfold(self, out: bool) -> None:
+        """Show the topics of the group under the cursor, or of the topic there, or only its name."""
+        row = self.current
+        topic = row.topic if isinstance(row, TopicRow) else None
+        group = next(
+            (one.number for one in self._groups if one.number == _group(row) or topic in one.topics), None
+        )
+        if group is None:
+            return
+        self._opened = self._opened | {group} if out else self._opened - {group}
+        self._list()
+        place = next((i for i, row in enumerate(self.rows) if _group(row) == group), None)
+        if place is not None and not (out and topic is not None):
+            self.go_to(place)
+
+    def action_choose(self) -> None:
+        group = _group(self.current)
+        if group is None:
+            super().action_choose()
+        else:
+            self.unfold(group not in self._opened)
+
+    # Drawing --------------------------------------------------------------------------------------
+
+    def key(self, row: Row) -> object:
+        return type(row), number_of(row)
 
     def header(self, width: int) -> list[Part]:
-        trend = "trend".ljust(TREND + 2) if width >= 60 else ""
-        return [
-            (
-                f"   #  share   Δ     {trend}top words"
-                if not self.ascii_only
-                else f"   #  share   +/-   {trend}top words",
-                "header",
-            )
-        ]
+        def head(words: str, order: str) -> str:
+            mark = "v" if self.ascii_only else "▾"
+            return words + (mark if order == self._order else " ")
 
-    def parts(self, row: TopicRow, width: int) -> list[Part]:
+        text = f"   {head('#', 'number')} {head('share', 'share')}  {head('Δ', 'change')}    "
+        if width >= ROOMY:
+            text += "trend".ljust(TREND + 2)
+        named, words = self._columns(width - len(text))
+        return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
+
+    @staticmethod
+    def _columns(room: int) -> tuple[int, int]:
+        """Cells of the name and of the words."""
+        named = min(NAME, room * 9 // 20) if room >= WITH_WORDS else max(room, 0)
+        return named, room - named
+
+    def parts(self, row: Row, width: int) -> list[Part]:
         out: list[Part] = [
-            (f"{row.topic:>4}", "muted"),
+            (self._sign(row).rjust(4), "muted"),
             (f" {share(row.share):>6}  ", "strong"),
             self._change(row),
         ]
-        if width >= 60:
-            bars = spark(row.trend[-TREND:], TREND, ascii_only=self.ascii_only, least=NOISE)
+        if width >= ROOMY:
+            trend = row.trend[-TREND:] if isinstance(row, TopicRow) else ()
+            bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", "spark"))
-        return out + words_of(row, width - sum(len(text) for text, _ in out))
+        named, words = self._columns(width - sum(len(text) for text, _ in out))
+        if not isinstance(row, TopicRow):
+            return [*out, (row.name, "accent"), (f"  {plural(row.many, 'topic')}", "muted")]
+        inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
+        out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
+        return out + words_of(row, words) if words else out
 
-    def _change(self, row: TopicRow) -> Part:
-        if row.share_before is None:
+    def _sign(self, row: Row) -> str:
+        """What a row begins with: the number of a topic, whether a group is open."""
+        if isinstance(row, TopicRow):
+            return f"{'*' if row.topic in self._pinned else ''}{row.topic}"
+        return ("+-" if self.ascii_only else "▸▾")[row.is_open]
+
+    def _change(self, row: Row) -> Part:
+        if isinstance(row, TopicRow) and row.share_before is None:
             return "      ", "muted"
-        change = row.share - row.share_before
-        if abs(change) < CHANGE_SHOWN:
-            return ("   ·  " if not self.ascii_only else "   .  "), "faint"
-        up = change > 0
+        if abs(row.change) < CHANGE_SHOWN:
+            return ("·     " if not self.ascii_only else ".     "), "faint"
+        up = row.change > 0
         sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
-        points = f"{abs(100 * change):.1f}"
+        points = f"{abs(100 * row.change):.1f}"
         points = points.removeprefix("0") if points.startswith("0.") else points
         return f"{sign}{points:<4} ", "good" if up else "muted"
+
+
+def _group(row: Row | None) -> int | None:
+    return None if row is None or isinstance(row, TopicRow) else row.number
 
 
 def words_of(row: TopicRow, room: int) -> list[Part]:
@@ -91,20 +194,11 @@ def words_of(row: TopicRow, room: int) -> list[Part]:
     return out
 
 
-def by_share(rows: tuple[TopicRow, ...]) -> list[TopicRow]:
-    """Most prevalent first; equal shares keep their order."""
-    return sorted(rows, key=lambda row: (-row.share, row.topic))
-
-
-def found(rows: tuple[TopicRow, ...], text: str) -> list[TopicRow]:
-    """The topics with ``text`` among their words, or of that number ("#12"), whole words first, else by
-    share; "" finds all."""
-    sought = text.strip().removeprefix("#")
-    near = {row.topic: _nearness(sought, row) for row in rows}
-    return sorted((r for r in by_share(rows) if near[r.topic] < APART), key=lambda r: near[r.topic])
-
-
-def _nearness(sought: str, row: TopicRow) -> int:
-    if sought in ("", str(row.topic)):
-        return 0
-    return nearness(sought, " ".join(word for word, _ in row.words))
+def topics_title(look: Look, choice: Choice, sought: str) -> tuple[str, str]:
+    """What a list of topics is headed, and what stands below it: "Topics by share · hdp", "50 topics after
+    12,480 articles"."""
+    model = choice.model_of(look)
+    which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
+    rows = look.topics.get(model or "", ())
+    below = f"{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
+    return which + look.of_model(model), below

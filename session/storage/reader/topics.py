@@ -73,6 +73,18 @@ class TopicReader(OpenedSession):
         )
         return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
 
+    def given_names(self) -> tuple[tuple[int, int, str], ...]:
+        """(number of the model, topic, name) of every name that somebody gave."""
+        models = self.model_statuses()
+        with session_errors(self.path):
+            query = select(self._connection, "given_names", "model", "topic", "name")
+        found = []
+        for model, *row in self._rows(f"{query} ORDER BY model, topic"):
+            number = whole(model, "given_names.model", 0, len(models) - 1)
+            ((topic, name),) = decode_given_names([tuple(row)], models[number].topics).items()
+            found.append((number, topic, name))
+        return tuple(found)
+
     def topic_events(self) -> list[TopicEvent]:
         """What has happened to the topics of all models, oldest first; nothing where it was not recorded."""
         models = self.model_statuses()
@@ -107,6 +119,7 @@ class TopicReader(OpenedSession):
                     newcomers=frozenset(words[:top]) - old,
                     share_before=float(before.shares[topic]) if before else None,
                     trend=tuple(trend[topic].tolist()),
+                    articles=newest.articles,
                 )
             )
         return rows

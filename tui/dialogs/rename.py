@@ -1,0 +1,66 @@
+"""One line in which to say what a topic is called."""
+
+from collections.abc import Callable
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from session.errors import SessionError
+from session.records import TopicRow
+from tui.words import visible
+
+HINT = "Enter keeps it, for every screen and export; empty gives back the name of its words."
+
+
+class Rename(ModalScreen[str | None]):
+    """Gives what the topic is called from now on, None where nothing is to change."""
+
+    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
+        """``rename`` takes what was typed and returns what the topic is called then; it may raise
+        :class:`session.errors.SessionError`."""
+        super().__init__()
+        self._row, self._rename = row, rename
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog form", can_focus=False) as box:
+            box.border_title = Content(f"Name of topic {self._row.topic}")
+            box.border_subtitle = "Esc cancels"
+            yield Input(visible(self._row.name), select_on_focus=True, id="topic-name", compact=True)
+            yield Static(id="rename-told", classes="told")
+            yield Static(HINT, classes="hint")
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._tell("")
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        if event.value == visible(self._row.name):
+            self.dismiss(None)
+        else:
+            self._keep(event.value)
+
+    @work(thread=True, exclusive=True)
+    def _keep(self, name: str) -> None:
+        """Not in the thread of the keys: a trainer may be saving."""
+        try:
+            called = self._rename(name)
+        except SessionError as error:
+            self.app.call_from_thread(self._tell, str(error))
+        else:
+            self.app.call_from_thread(self._done, called)
+
+    def _done(self, called: str) -> None:
+        if self.is_current:
+            self.dismiss(called)
+
+    def _tell(self, words: str) -> None:
+        if self.is_mounted:
+            self.query_one("#rename-told", Static).update(Content(visible(words)))

@@ -1,0 +1,97 @@
+"""How topics are listed: in which order, which of them, and in which groups. Pure."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from session.answers.tree import Branch
+from session.records import TopicRow
+from tui.words import APART, nearness
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """Topics that are alike, in one row."""
+
+    number: int
+    name: str
+    share: float
+    change: float
+    many: int
+    """How many topics it has."""
+    is_open: bool
+    """Whether its topics follow it."""
+
+
+Row = TopicRow | GroupRow
+
+ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
+    "share": lambda row: (-row.share,),
+    "change": lambda row: (-abs(row.change),),
+    "number": lambda row: (),
+    "name": lambda row: (row.name.casefold(),),
+}
+"""What topics can be ordered by; equal ones stand by number."""
+
+
+def number_of(row: Row) -> int:
+    """The number of a topic or a group."""
+    return row.topic if isinstance(row, TopicRow) else row.number
+
+
+def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
+    """The topics in this order, those that are pinned before all others."""
+    key = ORDERS[order]
+    return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+
+
+def found(
+    rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
+) -> list[TopicRow]:
+    """The topics with ``text`` in their name or among their words, or of that number ("#12"), whole words
+    first; "" finds all."""
+    sought = text.strip().removeprefix("#")
+    near = {row.topic: _nearness(sought, row) for row in rows}
+    return sorted(
+        (row for row in ordered(rows, order, pinned) if near[row.topic] < APART),
+        key=lambda row: near[row.topic],
+    )
+
+
+def _nearness(sought: str, row: TopicRow) -> int:
+    if sought in ("", str(row.topic)):
+        return 0
+    return nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
+
+
+def grouped(
+    rows: Sequence[TopicRow],
+    groups: Sequence[Branch],
+    opened: Collection[int],
+    order: str,
+    pinned: Collection[int] = (),
+) -> list[Row]:
+    """The groups in this order, each of those in ``opened`` with its topics after it; what is pinned stands
+    before all groups. ``rows``: topic k at k."""
+    listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
+    heads = [_head(rows, group, group.number in opened) for group in groups]
+    members = {group.number: group.topics for group in groups}
+    key = ORDERS[order]
+    for head in sorted(heads, key=lambda head: (*key(head), head.number)):
+        listed.append(head)
+        if head.is_open:
+            inside = [rows[topic] for topic in members[head.number] if topic not in pinned]
+            listed += ordered(inside, order)
+    return listed
+
+
+def _head(rows: Sequence[TopicRow], group: Branch, is_open: bool) -> GroupRow:
+    """The row of a group: its topics may have moved since they were put together."""
+    inside = [rows[topic] for topic in group.topics]
+    return GroupRow(
+        group.number,
+        group.name,
+        sum(row.share for row in inside),
+        sum(row.change for row in inside),
+        len(inside),
+        is_open,
+    )
