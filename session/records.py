@@ -272,6 +272,16 @@ class TopWords:
 
 
 @dataclass(frozen=True, slots=True)
+class ShareHistory:
+    """How large every topic of a model was at every point that was kept, oldest first."""
+
+    articles: NDArray[np.int64]
+    """(S,)"""
+    shares: NDArray[np.float32]
+    """(S, K)"""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """All topics of one model after so many articles. Row k is topic k."""
 

@@ -10,6 +10,7 @@ from tui.views.articles import Articles
 from tui.views.crawl import Crawl
 from tui.views.dashboard import Dashboard
 from tui.views.log import Log
+from tui.views.map import Map
 from tui.views.sessions import Sessions
 from tui.views.topics import Topics
 from tui.views.view import View
@@ -17,7 +18,7 @@ from tui.widgets.findbar import FindBar
 from tui.widgets.keybar import Hint, KeyBar, shown_key
 from tui.widgets.statusline import StatusLine
 
-VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions)
+VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
 """In the order of their keys 1, 2, 3 …"""
 
 KEYS = (
@@ -34,6 +35,7 @@ KEYS = (
     "app.quit",
     "chart.left",
     "crawl.left",
+    "map.left",
     "chart.log_x",
     "app.maximise",
     "chart.axis",
@@ -47,6 +49,7 @@ KEYS = (
     "crawl.log_y",
     "topics.detail",
     "dashboard.detail",
+    "map.detail",
     "app.rename",
     "topics.fold",
     "app.order",

@@ -1,4 +1,4 @@
-"""What all six views have in common."""
+"""What all views have in common."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ class _Asks(Protocol):
 
 
 class View(Container):
-    """One of the six. It draws what it is shown, and asks the session for whatever else it needs."""
+    """One of them. It draws what it is shown, and asks the session for whatever else it needs."""
 
     TITLE = ""
     PANELS = 1

@@ -1,12 +1,14 @@
 """The topics of a stored session, now and at every snapshot that was kept."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from session.naming import names
-from session.records import Snapshot, TopicEvent, TopicRow, TopWords
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
+from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_shares, decode_snapshot
 from session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
 from session.storage.database import select, session_errors
 from session.storage.decoding import whole
@@ -17,6 +19,11 @@ TREND_POINTS = 12
 
 class TopicReader(OpenedSession):
     """What is asked about topics; the words of each are the 20 most probable ones at most."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
+        """By number of the model and articles, as far as they have been read."""
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were kept, ascending."""
@@ -29,6 +36,22 @@ class TopicReader(OpenedSession):
         """The topics of one model at every kept point, oldest first, one point at a time in memory."""
         for kept in self._each_kept(model):
             yield self._as_snapshot(model, kept)
+
+    def share_history(self, model: str) -> ShareHistory:
+        """The shares of all topics at every kept point; what was read once is not read again."""
+        number, topics = self._number(model), self.model_status(model).topics
+        with self.one_moment():
+            kept = self.snapshots(model)
+            known = self._shares.get(number, {})
+            rows = self._rows(
+                "SELECT articles, shares FROM snapshots WHERE model = ? AND articles > ?",
+                [number, max(known, default=-1)],
+                largest=LARGEST_SNAPSHOT,
+            )
+        known = known | dict(decode_shares(row, topics) for row in rows)
+        self._shares[number] = {articles: known[articles] for articles in kept if articles in known}
+        shares = [np.zeros((0, topics), np.float32), *(of[None] for of in self._shares[number].values())]
+        return ShareHistory(np.array(list(self._shares[number]), np.int64), np.concatenate(shares))
 
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None

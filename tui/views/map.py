@@ -1,0 +1,98 @@
+"""The map: all topics over the whole stream."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.widget import Widget
+
+from session.errors import SessionError
+from session.records import TopicRow
+from tui.look import Choice, Look
+from tui.messages import OpenTopic
+from tui.views.view import View, name
+from tui.widgets.topicmap import TopicMap
+from tui.words import count, plural, share
+
+
+class Map(View):
+    """A row a topic, the stream from left to right; the line below tells of the cell under the cursor."""
+
+    TITLE = "Map"
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
+        Binding("escape", "all", "All topics", id="map.all", tooltip="all topics again"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="map-view")
+        self._look: Look | None = None
+        self._choice = Choice()
+        self._sought = ""
+
+    def compose(self) -> ComposeResult:
+        yield TopicMap(id="map")
+
+    def home(self) -> Widget | None:
+        return self.query_one(TopicMap)
+
+    def show(self, look: Look, choice: Choice) -> None:
+        self._look, self._choice = look, choice
+        model = choice.model_of(look)
+        if model is not None:
+            self.run_worker(self._fill(look, choice, model), group="map", exclusive=True)
+
+    async def _fill(self, look: Look, choice: Choice, model: str) -> None:
+        try:
+            history = await self.ask(lambda reader: reader.share_history(model))
+        except SessionError:
+            return  # what was drawn stays; the next look asks again
+        self.query_one(TopicMap).show_map(look, choice, history, self._sought)
+        self._entitle()
+
+    @on(TopicMap.Pointed)
+    @on(TopicMap.Moved, "#map")
+    def _entitle(self) -> None:
+        look, drawn = self._look, self.query_one(TopicMap)
+        if look is None:
+            return
+        which = f"with “{self._sought}”" if self._sought else "over time"
+        title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self._choice.model_of(look))}"
+        below = ""
+        if drawn.pointed is not None:
+            row, articles, part = drawn.pointed
+            below = f"{row.label} · after {count(articles)} articles · {share(part)}"
+        name(drawn, title, below)
+
+    @on(TopicMap.Chosen, "#map")
+    def _chosen(self) -> None:
+        row = self.chosen_topic()
+        if row is not None:
+            self.post_message(OpenTopic(row.topic))
+
+    def action_choose(self) -> None:
+        self.query_one(TopicMap).action_choose()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._sought) if action == "all" else True
+
+    def action_all(self) -> None:
+        self.find("")
+
+    def finds(self) -> str:
+        return "a topic's name, number or word"
+
+    def find(self, text: str) -> None:
+        self._sought = text
+        self.refresh_bindings()
+        if self.is_mounted and self._look is not None:
+            self.show(self._look, self._choice)
+
+    def chosen_topic(self) -> TopicRow | None:
+        return self.query_one(TopicMap).current
+
+    def copied(self) -> str:
+        pointed = self.query_one(TopicMap).pointed
+        if pointed is None:
+            return ""
+        row, articles, part = pointed
+        return f"{row.label}, {share(part)} after {plural(articles, 'article')}"

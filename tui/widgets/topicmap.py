@@ -1,0 +1,207 @@
+"""All topics over the whole stream: a row a topic, a column a stretch of it, shade by share."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from textual.binding import Binding
+from textual.message import Message
+
+from session.records import ShareHistory, TopicRow
+from tui.chart.axes import Axis, Floats, own_space, ticks
+from tui.inks import Part
+from tui.listing import found
+from tui.look import Choice, Look
+from tui.rowlist import RowList
+from tui.widgets.topiclist import NO_TOPICS, words_of
+from tui.words import padded, short
+
+SHADES = "·░░▒▒▓▓█"
+INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
+ASCII_SHADES = ".:-=+*#@"
+"""From nothing to the largest share of the newest snapshot, each by sign and by ink."""
+NOTHING = 0.01
+"""The part of the largest share that is as good as nothing."""
+SMALL = 0.1
+"""Of the topics, as many have the lightest shade now."""
+NUMBER = 5
+NAMES = (14, 32)
+"""Cells of a name, at least and at most."""
+WORDS = 40
+"""Cells of the words at the right, where there is room for them."""
+WITH_WORDS = 110
+"""From so many cells on there is."""
+FAR = 10
+"""Columns of a long step."""
+
+
+def stream(history: ShareHistory) -> Axis:
+    """The axis of articles from the first snapshot to the newest."""
+    low, high = own_space(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
+    return Axis(low, high, log=True)
+
+
+def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
+    """For each of ``width`` columns over a logarithmic axis, which snapshot it shows: the last one in it, or
+    where none is the one before."""
+    axis = stream(history)
+    edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
+    kept = own_space(history.articles.astype(np.float64), log=True)
+    chosen = np.searchsorted(kept, edges + 1e-9, "right") - 1
+    return np.maximum(chosen, 0).astype(np.int64)
+
+
+def levels(shares: Floats, newest: Floats) -> NDArray[np.int64]:
+    """The shade of each share: 0 for as good as nothing, then from that of the small ones among the
+    ``newest`` shares to that of the largest, on a logarithmic scale."""
+    most = max(float(newest.max(initial=0.0)), 1e-12)
+    nothing = most * NOTHING
+    something = newest[newest > nothing]
+    low = float(np.quantile(something, SMALL)) if something.size else nothing
+    steps = len(SHADES) - 1
+    place = np.log(np.maximum(shares, nothing) / low) / max(np.log(most / low), 1e-9)
+    shades = 1 + np.floor(place * (steps - 0.01))
+    found: NDArray[np.int64] = np.where(shares > nothing, np.clip(shades, 1, steps), 0).astype(np.int64)
+    return found
+
+
+class TopicMap(RowList[TopicRow]):
+    """The cursor is a cell: up and down go from topic to topic, left and right along the stream."""
+
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding(
+            "left", "along(-1)", "Along", key_display="←→", id="map.left", tooltip="earlier in the stream"
+        ),
+        Binding("right", "along(1)", "Later", show=False, id="map.right", tooltip="later in the stream"),
+        Binding("shift+left", f"along(-{FAR})", show=False),
+        Binding("shift+right", f"along({FAR})", show=False),
+    ]
+
+    class Pointed(Message):
+        """The cursor is on another column."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.empty = NO_TOPICS
+        self.ascii_only = False
+        self._history: ShareHistory | None = None
+        self._at: int | None = None
+        """Articles of the snapshot under the cursor; None: the newest, whichever that is."""
+        self._of: object = None
+        self._made: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
+        """For a number of columns: the snapshot of each, and the shade of each (column, topic)."""
+
+    def show_map(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
+        """Draw the topics of the model in use, in the order chosen."""
+        model = choice.model_of(look)
+        if (of := (look.status.session, model)) != self._of:
+            self.release()
+            self._of, self._at = of, None
+        rows = look.topics.get(model or "", ())
+        self.ascii_only = choice.ascii_only
+        self._history, self._made = (history if len(history.articles) else None), None
+        self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+        listed = found(rows, sought, choice.order, choice.pinned_of(model))
+        self.show([row for row in listed if row.topic < history.shares.shape[1]], anew=True)
+
+    def key(self, row: TopicRow) -> object:
+        return row.topic
+
+    # The cell ---------------------------------------------------------------------------------------
+
+    @property
+    def pointed(self) -> tuple[TopicRow, int, float] | None:
+        """The topic, the articles and the share under the cursor."""
+        row, history = self.current, self._history
+        if row is None or history is None:
+            return None
+        place = self._snapshot()
+        return row, int(history.articles[place]), float(history.shares[place, row.topic])
+
+    def _snapshot(self) -> int:
+        """The one under the cursor."""
+        assert self._history is not None
+        if self._at is None:
+            return len(self._history.articles) - 1
+        return max(int(np.searchsorted(self._history.articles, self._at, "right")) - 1, 0)
+
+    def _column(self, snapshots: NDArray[np.int64]) -> int:
+        """The last of those that show the snapshot under the cursor, or one that is thinned out by now."""
+        return max(int(np.searchsorted(snapshots, self._snapshot(), "right")) - 1, 0)
+
+    def action_along(self, by: int) -> None:
+        """To the next column that shows another snapshot, or so many of them further."""
+        if self._history is None:
+            return
+        drawn = np.unique(self._picture(self.width)[0])
+        here = int(np.searchsorted(drawn, self._snapshot(), "right")) - 1
+        goal = int(drawn[min(max(here + by, 0), len(drawn) - 1)])
+        newest = len(self._history.articles) - 1
+        self._at = None if goal == newest else int(self._history.articles[goal])
+        self.hold()
+        self.refresh()
+        self.post_message(self.Pointed())
+
+    # Drawing ----------------------------------------------------------------------------------------
+
+    def _room(self, width: int) -> tuple[int, int, int]:
+        """Cells of the name, the map and the words."""
+        words = WORDS if width >= WITH_WORDS else 0
+        name = min(max(width // 5, NAMES[0]), NAMES[1])
+        return name, max(width - NUMBER - name - words - (1 if words else 0), 1), words
+
+    def _picture(self, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The snapshot of each column, and the shade of each (column, topic)."""
+        assert self._history is not None
+        _, room, _ = self._room(width)
+        if self._made is None or self._made[0] != room:
+            history = self._history
+            shown = columns(history, room)
+            shares = history.shares.astype(np.float64)
+            self._made = room, shown, levels(shares[shown], shares[-1])
+        return self._made[1:]
+
+    def header(self, width: int) -> list[Part]:
+        name, room, words = self._room(width)
+        text = f"{'#':>{NUMBER - 1}} {'name':<{name}}"
+        axis = self._axis(room) if self._history is not None else " " * room
+        return [(text + axis + (" words now" if words else ""), "header")]
+
+    def _axis(self, room: int) -> str:
+        """The round numbers of articles, each over its column."""
+        assert self._history is not None
+        axis = stream(self._history)
+        line = [" "] * room
+        if axis.high > axis.low:
+            end = 0
+            for position, label in ticks(axis, max(room // 8, 1), short):
+                start = round(position * (room - 1))
+                if start >= end and start + len(label) <= room:
+                    line[start : start + len(label)] = label
+                    end = start + len(label) + 1
+        return "".join(line)
+
+    def parts(self, row: TopicRow, width: int) -> list[Part]:
+        name, _, words = self._room(width)
+        called = padded(row.name, name - 1, ascii_only=self.ascii_only)
+        out: list[Part] = [(f"{row.topic:>{NUMBER - 1}} ", "muted"), (f"{called} ", "")]
+        if self._history is None:
+            return out
+        snapshots, shades = self._picture(width)
+        column = self._column(snapshots) if row is self.current and self.has_focus else -1
+        out += self._cells(shades[:, row.topic].tolist(), column)
+        return [*out, (" ", ""), *words_of(row, words)] if words else out
+
+    def _cells(self, shades: Sequence[int], column: int) -> list[Part]:
+        """The shades, cells alike in one part; the cell under the cursor has a part and an ink of its own."""
+        signs = ASCII_SHADES if self.ascii_only else SHADES
+        out: list[Part] = []
+        start = 0
+        for end in range(1, len(shades) + 1):
+            if end < len(shades) and shades[end] == shades[start] and column not in (start, end):
+                continue
+            shade = shades[start]
+            cell = ("+" if self.ascii_only else "◆") if start == column else signs[shade] * (end - start)
+            out.append((cell, "strong" if start == column else INKS[shade]))
+            start = end
+        return out
