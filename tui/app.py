@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textual import on
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -27,6 +27,7 @@ from tui.listing import ORDERS
 from tui.look import Choice
 from tui.messages import NewSession as AskNewSession
 from tui.messages import OpenArticle, OpenSession, OpenTopic
+from tui.palette import Finds
 from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
 from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal, speaks_utf8
@@ -45,6 +46,7 @@ class Wikitopics(Following):
     TITLE = "wikitopics"
     CSS_PATH = "room.tcss"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {Finds}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = EVERYWHERE
     HORIZONTAL_BREAKPOINTS = SMALL_WIDTHS
@@ -287,7 +289,7 @@ class Wikitopics(Following):
             self.exit("leave" if answer == "leave" else "stop")
 
     def _on_exit_app(self) -> Any:
-        self.follower.close()
+        self.stop_following()
         return super()._on_exit_app()
 
 
@@ -320,4 +322,4 @@ def run(
     try:
         return open_app(app, gone="leave")
     finally:
-        app.follower.close(wait=True)
+        app.stop_following(wait=True)

@@ -55,6 +55,8 @@ class Following(App[Ending]):
         self._trouble = ""
         self._wake = asyncio.Event()
         self.follower = self._new_follower(path)
+        self.searcher = self._new_follower(path)
+        """Answers what takes long, in a thread of its own."""
 
     @property
     def main(self) -> Main:
@@ -73,9 +75,15 @@ class Following(App[Ending]):
     def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))
 
-    async def ask(self, question: Callable[[SessionReader], T]) -> T:
-        """Put a question to the session's reader; it answers in its own thread."""
-        return await self.follower.ask(question)
+    async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
+        """Put a question to the session's reader; it answers in its own thread. ``aside``: in another one,
+        so that the session is followed on meanwhile."""
+        return await (self.searcher if aside else self.follower).ask(question)
+
+    def stop_following(self, *, wait: bool = False) -> None:
+        """Let go of the session's file. Safe to call twice."""
+        for each in (self.follower, self.searcher):
+            each.close(wait=wait)
 
     def _wait_for_session(self, trainer: TrainerProcess) -> None:
         """There is no session yet: show what its trainer says, until there is one or the user has enough."""
@@ -164,9 +172,10 @@ class Following(App[Ending]):
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
-            self.follower.close()
+            self.stop_following()
             self.path, self._awaited = path, trainer
             self.follower, self.latest = self._new_follower(path), None
+            self.searcher = self._new_follower(path)
             self.choice.model, self.frozen_at, self.replay = None, None, None
             self.choice.pinned.clear()
         await self.action_view(0)

@@ -14,7 +14,7 @@ async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
-        for key in "123456":
+        for key in "1234567":
             await pilot.press(key)
             for size in ((40, 12), (300, 100), (80, 24)):
                 await pilot.resize_terminal(*size)
@@ -28,7 +28,7 @@ async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: P
     async with app.run_test(size=(120, 30)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         seen_keys, done = set(), set()
-        for view in "123456":
+        for view in "1234567":
             await pilot.press(view)
             await pilot.pause()
             bar = app.screen_stack[0].query_one("#keys")

@@ -21,11 +21,12 @@ FOLDER = Path(__file__).parent / "snapshots"
 SIZES = {"small": (80, 24), "middle": (120, 40), "large": (200, 60)}
 VIEWS = {
     "dashboard": ("1", "film actor"),
-    "topics": ("2", "50 topics"),
+    "topics": ("2", "50 topics after"),
     "articles": ("3", "Articles read"),
     "crawl": ("4", "latency"),
     "log": ("5", "saved at"),
     "sessions": ("6", "> still"),
+    "map": ("7", "over time"),
 }
 
 

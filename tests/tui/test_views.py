@@ -1,4 +1,4 @@
-"""The other five views: what they show, where their keys lead."""
+"""The other views: what they show, where their keys lead."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -81,7 +81,7 @@ class Articles(View):
             label = self._look.topic_label(model, topic) if self._look is not None else f"#{topic}"
             return rows, f"Articles most about {label}"
         if sought:
-            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND))
+            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
             rows.sort(key=lambda row: nearness(sought, row.title))
             return rows, f"{plural(len(rows), 'article')} with “{visible(sought)}” in the title"
         rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest))

@@ -6,8 +6,10 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from session.answers.tree import Branch, cut, topic_tree
 from session.errors import SessionError
 from session.records import TopicRow
+from session.storage.reader import SessionReader
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
 from tui.views.view import View, name
@@ -47,6 +49,9 @@ class Topics(View):
             tooltip="the topic as it was earlier",
         ),
         Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
+        Binding("b", "fold", "Branches", id="topics.fold", tooltip="topics in groups of what is alike"),
+        Binding("left", "unfold(False)", "Fold", show=False, id="topics.close", tooltip="fold the group"),
+        Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
         Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
         Binding(
             "p", "neighbour(-1)", "Topic before", show=False, id="topics.previous", tooltip="the topic before"
@@ -87,6 +92,8 @@ class Topics(View):
         listed = self.query_one("#all-topics", TopicList) if self.is_mounted else None
         if action == "close":
             return bool(self._covered or self._sought or (listed is not None and not listed.has_focus))
+        if action == "unfold":
+            return listed is not None and listed.is_grouped
         if action == "step":
             return self._covered or self.has_class("-side")
         return True
@@ -183,6 +190,35 @@ class Topics(View):
         if self._covered or self.has_class("-side"):
             self.query_one("#all-topics", TopicList).hold()
             self.query_one(Evolution).step(by)
+
+    def action_fold(self) -> None:
+        listed, look = self.query_one("#all-topics", TopicList), self._look
+        model = None if look is None else self._choice.model_of(look)
+        if listed.is_grouped:
+            listed.group(())
+            self.refresh_bindings()
+        elif model is not None:
+            self.run_worker(self._group(model), group="tree", exclusive=True)
+
+    async def _group(self, model: str) -> None:
+        """Put the topics into groups as they are now; they stay in them, so that nothing moves while one
+        reads."""
+
+        def groups(reader: SessionReader) -> list[Branch]:
+            tree = topic_tree(reader, model)
+            return cut(tree, max(round(((len(tree) + 1) // 2) ** 0.5), 2))
+
+        try:
+            branches = await self.ask(groups, aside=True)
+        except SessionError as error:
+            self.app.notify(str(error), severity="warning", markup=False)
+            return
+        if self._look is not None and self._choice.model_of(self._look) == model:
+            self.query_one("#all-topics", TopicList).group(branches)
+            self.refresh_bindings()
+
+    def action_unfold(self, out: bool) -> None:
+        self.query_one("#all-topics", TopicList).unfold(out)
 
     def action_neighbour(self, by: int) -> None:
         self.query_one("#all-topics", TopicList).action_move(by)

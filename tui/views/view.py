@@ -20,7 +20,7 @@ TINY_WIDTH, TINY_HEIGHT = 60, 16
 
 
 class _Asks(Protocol):
-    def ask(self, question: Callable[[SessionReader], T]) -> Awaitable[T]: ...
+    def ask(self, question: Callable[[SessionReader], T], *, aside: bool) -> Awaitable[T]: ...
 
 
 class View(Container):
@@ -33,10 +33,10 @@ class View(Container):
     def on_mount(self) -> None:
         self.post_message(Ready())
 
-    async def ask(self, question: Callable[[SessionReader], T]) -> T:
-        """Put a question to the session's reader. Raises SessionError where the file cannot be read now; the
-        status line says so."""
-        answer = await cast(_Asks, self.app).ask(question)
+    async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
+        """Put a question to the session's reader; ``aside``: one that may take long. Raises SessionError
+        where the file cannot be read now; the status line says so."""
+        answer = await cast(_Asks, self.app).ask(question, aside=aside)
         if not self.is_running:
             raise asyncio.CancelledError  # the view is gone meanwhile: nothing is left to fill
         return answer

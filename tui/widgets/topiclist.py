@@ -11,7 +11,7 @@ from tui.inks import Part
 from tui.listing import Row, found, grouped, number_of
 from tui.look import Choice, Look
 from tui.rowlist import RowList
-from tui.words import padded, plural, share
+from tui.words import cut, padded, plural, share
 
 NO_TOPICS = " no topics yet: they come with the first minibatch"
 TREND = 8
@@ -154,7 +154,9 @@ class TopicList(RowList[Row]):
             out.append((f"{bars:<{TREND}}  ", "spark"))
         named, words = self._columns(width - sum(len(text) for text, _ in out))
         if not isinstance(row, TopicRow):
-            return [*out, (row.name, "accent"), (f"  {plural(row.many, 'topic')}", "muted")]
+            many = f"  {plural(row.many, 'topic')}"
+            called = cut(row.name, max(named + words - len(many), 0), ascii_only=self.ascii_only)
+            return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
         out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
         return out + words_of(row, words) if words else out

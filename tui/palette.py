@@ -1,0 +1,53 @@
+"""What the command palette finds beside commands: topics by number, name and word, articles by title."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from textual.command import Hit, Hits, Provider
+from textual.content import Content
+from textual.markup import escape
+from textual.message import Message
+
+from session.errors import SessionError
+from tui.listing import found
+from tui.messages import OpenArticle, OpenTopic
+from tui.words import nearness, plural, share, visible
+
+if TYPE_CHECKING:
+    from tui.app import Wikitopics
+
+TOPICS, TITLES = 8, 12
+"""How many of each are offered at most."""
+LEAST = 3
+"""Letters from which on titles are looked for."""
+
+
+class Finds(Provider):
+    """Each hit opens what it names."""
+
+    async def search(self, query: str) -> Hits:
+        app = cast("Wikitopics", self.app)
+        look = app.latest
+        if look is None:
+            return
+        model = app.choice.model_of(look)
+        for place, row in enumerate(found(look.topics.get(model or "", ()), query)[:TOPICS]):
+            words = f"Topic, {share(row.share)}: {' '.join(word for word, _ in row.words)}"
+            yield self._hit(0.9 - place / 100, row.label, words, OpenTopic(row.topic))
+        if len(query.strip()) < LEAST:
+            return
+        try:
+            articles = await app.ask(lambda reader: reader.find_articles(query.strip(), TITLES), aside=True)
+        except SessionError:
+            return  # the status line says why the session cannot be read
+        for article in articles:
+            near = nearness(query, article.title)
+            words = f"Article of {plural(article.words, 'word')}"
+            yield self._hit(0.5 - near / 10, article.title, words, OpenArticle(article.title))
+
+    def _hit(self, score: float, text: str, words: str, message: Message) -> Hit:
+        text, words = visible(text), visible(words)
+        return Hit(score, Content(text), self._sends(message), text, escape(words))
+
+    def _sends(self, message: Message) -> Callable[[], object]:
+        return lambda: self.app.post_message(message)
