@@ -13,6 +13,9 @@ from tui.views.view import View, name
 from tui.widgets.topicmap import TopicMap
 from tui.words import count, plural, share
 
+FAR = 10
+"""Columns of a long step."""
+
 
 class Map(View):
     """A row a topic, the stream from left to right; the line below tells of the cell under the cursor."""
@@ -21,6 +24,12 @@ class Map(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
         Binding("escape", "all", "All topics", id="map.all", tooltip="all topics again"),
+        Binding(
+            "left", "along(-1)", "Along", key_display="←→", id="map.left", tooltip="earlier in the stream"
+        ),
+        Binding("right", "along(1)", "Later", show=False, id="map.right", tooltip="later in the stream"),
+        Binding("shift+left", f"along(-{FAR})", show=False),
+        Binding("shift+right", f"along({FAR})", show=False),
     ]
 
     def __init__(self) -> None:
@@ -28,6 +37,8 @@ class Map(View):
         self._look: Look | None = None
         self._choice = Choice()
         self._sought = ""
+        self._drawn: object = None
+        """What the map was last drawn from."""
 
     def compose(self) -> ComposeResult:
         yield TopicMap(id="map")
@@ -38,14 +49,17 @@ class Map(View):
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
         model = choice.model_of(look)
-        if model is not None:
+        of = (look.topics, model, self._sought, choice.order, choice.pinned_of(model), choice.ascii_only)
+        if model is not None and of != self._drawn:
+            self._drawn = of
             self.run_worker(self._fill(look, choice, model), group="map", exclusive=True)
 
     async def _fill(self, look: Look, choice: Choice, model: str) -> None:
         try:
             history = await self.ask(lambda reader: reader.share_history(model))
         except SessionError:
-            return  # what was drawn stays; the next look asks again
+            self._drawn = None  # what was drawn stays; the next look asks again
+            return
         self.query_one(TopicMap).show_map(look, choice, history, self._sought)
         self._entitle()
 
@@ -68,6 +82,9 @@ class Map(View):
         row = self.chosen_topic()
         if row is not None:
             self.post_message(OpenTopic(row.topic))
+
+    def action_along(self, by: int) -> None:
+        self.query_one(TopicMap).along(by)
 
     def action_choose(self) -> None:
         self.query_one(TopicMap).action_choose()

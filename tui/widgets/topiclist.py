@@ -37,6 +37,7 @@ class TopicList(RowList[Row]):
         self._of: tuple[str, str | None] | None = None
         self._sought = ""
         self._order = ""
+        self._drawn: tuple[str, frozenset[int], bool] | None = None
         self._topics: Sequence[TopicRow] = ()
         self._pinned: frozenset[int] = frozenset()
         self._groups: Sequence[Branch] = ()
@@ -52,8 +53,11 @@ class TopicList(RowList[Row]):
             self.hold()  # what was found stays under the cursor when all are listed again
         if of != self._of:
             self._groups = ()
-        self._of, self._sought, self.ascii_only = of, sought, choice.ascii_only
-        self._order, self._pinned = choice.order, choice.pinned_of(model)
+        if (drawn := (choice.order, choice.pinned_of(model), choice.ascii_only)) != self._drawn:
+            self.refresh()  # the header and the signs, even if the rows are the same
+            self._drawn = drawn
+        self._of, self._sought = of, sought
+        self._order, self._pinned, self.ascii_only = drawn
         self._topics = look.topics.get(model or "", ())
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
@@ -63,7 +67,6 @@ class TopicList(RowList[Row]):
             self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
         else:
             self.show(found(self._topics, self._sought, self._order, self._pinned))
-        self.refresh()  # the header may be another one
 
     @property
     def topic(self) -> TopicRow | None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textual.binding import Binding
 from textual.message import Message
 
 from session.records import ShareHistory, TopicRow
@@ -31,8 +30,6 @@ WORDS = 40
 """Cells of the words at the right, where there is room for them."""
 WITH_WORDS = 110
 """From so many cells on there is."""
-FAR = 10
-"""Columns of a long step."""
 
 
 def stream(history: ShareHistory) -> Axis:
@@ -67,15 +64,6 @@ def levels(shares: Floats, newest: Floats) -> NDArray[np.int64]:
 
 class TopicMap(RowList[TopicRow]):
     """The cursor is a cell: up and down go from topic to topic, left and right along the stream."""
-
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding(
-            "left", "along(-1)", "Along", key_display="←→", id="map.left", tooltip="earlier in the stream"
-        ),
-        Binding("right", "along(1)", "Later", show=False, id="map.right", tooltip="later in the stream"),
-        Binding("shift+left", f"along(-{FAR})", show=False),
-        Binding("shift+right", f"along({FAR})", show=False),
-    ]
 
     class Pointed(Message):
         """The cursor is on another column."""
@@ -129,7 +117,7 @@ class TopicMap(RowList[TopicRow]):
         """The last of those that show the snapshot under the cursor, or one that is thinned out by now."""
         return max(int(np.searchsorted(snapshots, self._snapshot(), "right")) - 1, 0)
 
-    def action_along(self, by: int) -> None:
+    def along(self, by: int) -> None:
         """To the next column that shows another snapshot, or so many of them further."""
         if self._history is None:
             return

@@ -1,0 +1,147 @@
+"""The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import numpy as np
+import pytest
+import seeing
+
+from session.records import ShareHistory, TopicRow
+from session.storage.reader import SessionReader
+from tui.listing import GroupRow, ordered
+from tui.widgets.topiclist import TopicList
+from tui.widgets.topicmap import SHADES, TopicMap, columns, levels
+
+Opener = Callable[..., Any]
+
+
+def history(articles: list[int], shares: list[list[float]]) -> ShareHistory:
+    return ShareHistory(np.array(articles, np.int64), np.array(shares, np.float32))
+
+
+def test_a_column_shows_the_last_snapshot_in_it_or_before() -> None:
+    kept = history([64, 128, 1024, 65_536], [[1.0]] * 4)
+    assert columns(kept, 10).tolist() == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
+    assert columns(history([64], [[1.0]]), 3).tolist() == [0, 0, 0]
+
+
+def test_shades_go_from_nothing_to_the_largest() -> None:
+    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
+    shades = levels(newest, newest).tolist()
+    assert shades == sorted(shades, reverse=True)
+    assert (shades[0], shades[-1]) == (len(SHADES) - 1, 0)
+    assert 1 <= shades[3] < shades[1]
+    assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_shares_are_read_once_and_with_what_has_come_since(tmp_path: Path) -> None:
+    recipe = canned.Recipe()
+    path = canned.build(tmp_path / "s.db", recipe)
+    with SessionReader(path) as reader:
+        before = reader.share_history("lda")
+        assert before.articles.tolist() == reader.snapshots("lda")
+        canned.grow(path, recipe, 1024)
+        after = reader.share_history("lda")
+        assert after.articles.tolist() == [*before.articles.tolist(), 13_504]
+        assert np.array_equal(after.shares[:-1], before.shares)
+        newest = [row.share for row in reader.topics("lda")]
+        assert np.allclose(after.shares[-1], newest)
+
+
+def test_orders() -> None:
+    def topic(number: int, name: str, share: float, before: float) -> TopicRow:
+        return TopicRow(number, name, share, (), frozenset(), before, (), 64)
+
+    rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
+    orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
+    for order, expected in orders.items():
+        assert [row.topic for row in ordered(rows, order)] == expected
+    assert [row.topic for row in ordered(rows, "share", {0})] == [0, 1, 2]
+
+
+async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        await seeing.until(pilot, "50 topics over time")
+        assert "after 12,480 articles" in seeing.text(app)
+        await pilot.press("down", "left", "left")
+        drawn = app.screen.query_one(TopicMap)
+        row, articles, share = drawn.pointed
+        assert articles < 12_480
+        await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
+        await pilot.press("enter")
+        await seeing.until(pilot, f"{row.label}, after so many articles")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A finished session that the test may write to."""
+    return canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
+
+
+async def test_a_topic_is_named_and_loses_the_name_again(open_app: Opener, own: Path) -> None:
+    app = open_app(own)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "film actor")
+        topic, before = app.latest.topics["lda"][3], app.latest.topics["lda"][3].name
+        await pilot.press("2", "N")
+        await seeing.until(pilot, "Name of topic 3")
+        await pilot.press(*"x" * 61, "enter")
+        await seeing.until(pilot, "1 to 60 printable characters")
+        await pilot.press(*["backspace"] * 61, *"the movies", "enter")
+        await seeing.until(pilot, "#3 the movies, after so many articles")
+        assert (topic.topic, app.latest.topics["lda"][3].name) == (3, "the movies")
+        await pilot.press("N", "delete", "enter")
+        await seeing.until(pilot, f"#3 {before}, after so many articles")
+
+
+async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("2")
+        await seeing.until(pilot, "50 topics after")
+        listed = app.screen.query_one("#all-topics", TopicList)
+        await pilot.press("down", "down")
+        chosen = listed.topic.topic
+        await pilot.press("b")
+        await seeing.until(pilot, "▾ ")
+        assert listed.topic.topic == chosen
+        groups = [row for row in listed.rows if isinstance(row, GroupRow)]
+        assert sum(group.many for group in groups) == 50
+        assert sum(group.share for group in groups) == pytest.approx(1, abs=1e-3)
+        await pilot.press("left")
+        assert isinstance(listed.current, GroupRow)
+        assert all(isinstance(row, GroupRow) for row in listed.rows)
+        await pilot.press("enter")
+        assert len(listed.rows) == len(groups) + listed.current.many
+        await pilot.press("b")
+        assert len(listed.rows) == 50
+
+
+async def test_topics_are_pinned_and_sorted(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        listed = app.screen.query_one("#topics", TopicList)
+        await pilot.press(*["down"] * 5)
+        pinned = listed.topic.topic
+        await pilot.press("asterisk", "o", "o")
+        await seeing.until(pilot, "Topics by number")
+        numbers = [row.topic for row in listed.rows]
+        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
+        assert listed.topic.topic == pinned
+        assert f"*{pinned}" in seeing.text(app)
+
+
+async def test_the_palette_finds_topics_and_titles(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("ctrl+p", *"cephe")
+        await seeing.until(pilot, "Cepheid variable")
+        await pilot.press("escape", "ctrl+p", *"galax")
+        await seeing.until(pilot, "planet, galaxy, sun")
