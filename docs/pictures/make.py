@@ -28,7 +28,15 @@ ENOUGH = 6_000
 """Articles after which the topics are worth a picture, and the sample lasts until the last one is drawn."""
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
-VIEWS = {"dashboard": "1", "topics": "2", "articles": "3", "crawl": "4", "log": "5", "sessions": "6"}
+VIEWS = {
+    "dashboard": "1",
+    "topics": "2",
+    "articles": "3",
+    "crawl": "4",
+    "log": "5",
+    "sessions": "6",
+    "map": "7",
+}
 
 
 def save(app: Wikitopics, path: Path) -> None:

@@ -1,6 +1,7 @@
 """All topics over the whole stream: a row a topic, a column a stretch of it, shade by share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,32 @@ def levels(shares: Floats, newest: Floats) -> NDArray[np.int64]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The map at one width."""
+
+    snapshots: NDArray[np.int64]
+    """The one that each column shows."""
+    shades: list[list[int]]
+    """By topic and column."""
+    axis: str
+    """Over the columns."""
+
+
+def _axis(history: ShareHistory, room: int) -> str:
+    """The round numbers of articles, each over its column."""
+    axis = stream(history)
+    line = [" "] * room
+    if axis.high > axis.low:
+        end = 0
+        for position, label in ticks(axis, max(room // 8, 1), short):
+            start = round(position * (room - 1))
+            if start >= end and start + len(label) <= room:
+                line[start : start + len(label)] = label
+                end = start + len(label) + 1
+    return "".join(line)
+
+
 class TopicMap(RowList[TopicRow]):
     """The cursor is a cell: up and down go from topic to topic, left and right along the stream."""
 
@@ -76,8 +103,7 @@ class TopicMap(RowList[TopicRow]):
         self._at: int | None = None
         """Articles of the snapshot under the cursor; None: the newest, whichever that is."""
         self._of: object = None
-        self._made: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
-        """For a number of columns: the snapshot of each, and the shade of each (column, topic)."""
+        self._made: Picture | None = None
 
     def show_map(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
         """Draw the topics of the model in use, in the order chosen."""
@@ -121,7 +147,7 @@ class TopicMap(RowList[TopicRow]):
         """To the next column that shows another snapshot, or so many of them further."""
         if self._history is None:
             return
-        drawn = np.unique(self._picture(self.width)[0])
+        drawn = np.unique(self._picture(self.width).snapshots)
         here = int(np.searchsorted(drawn, self._snapshot(), "right")) - 1
         goal = int(drawn[min(max(here + by, 0), len(drawn) - 1)])
         newest = len(self._history.articles) - 1
@@ -138,36 +164,21 @@ class TopicMap(RowList[TopicRow]):
         name = min(max(width // 5, NAMES[0]), NAMES[1])
         return name, max(width - NUMBER - name - words - (1 if words else 0), 1), words
 
-    def _picture(self, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The snapshot of each column, and the shade of each (column, topic)."""
+    def _picture(self, width: int) -> Picture:
         assert self._history is not None
         _, room, _ = self._room(width)
-        if self._made is None or self._made[0] != room:
+        if self._made is None or len(self._made.snapshots) != room:
             history = self._history
             shown = columns(history, room)
             shares = history.shares.astype(np.float64)
-            self._made = room, shown, levels(shares[shown], shares[-1])
-        return self._made[1:]
+            self._made = Picture(shown, levels(shares[shown], shares[-1]).T.tolist(), _axis(history, room))
+        return self._made
 
     def header(self, width: int) -> list[Part]:
         name, room, words = self._room(width)
         text = f"{'#':>{NUMBER - 1}} {'name':<{name}}"
-        axis = self._axis(room) if self._history is not None else " " * room
+        axis = self._picture(width).axis if self._history is not None else " " * room
         return [(text + axis + (" words now" if words else ""), "header")]
-
-    def _axis(self, room: int) -> str:
-        """The round numbers of articles, each over its column."""
-        assert self._history is not None
-        axis = stream(self._history)
-        line = [" "] * room
-        if axis.high > axis.low:
-            end = 0
-            for position, label in ticks(axis, max(room // 8, 1), short):
-                start = round(position * (room - 1))
-                if start >= end and start + len(label) <= room:
-                    line[start : start + len(label)] = label
-                    end = start + len(label) + 1
-        return "".join(line)
 
     def parts(self, row: TopicRow, width: int) -> list[Part]:
         name, _, words = self._room(width)
@@ -175,9 +186,9 @@ class TopicMap(RowList[TopicRow]):
         out: list[Part] = [(f"{row.topic:>{NUMBER - 1}} ", "muted"), (f"{called} ", "")]
         if self._history is None:
             return out
-        snapshots, shades = self._picture(width)
-        column = self._column(snapshots) if row is self.current and self.has_focus else -1
-        out += self._cells(shades[:, row.topic].tolist(), column)
+        picture = self._picture(width)
+        column = self._column(picture.snapshots) if row is self.current and self.has_focus else -1
+        out += self._cells(picture.shades[row.topic], column)
         return [*out, (" ", ""), *words_of(row, words)] if words else out
 
     def _cells(self, shades: Sequence[int], column: int) -> list[Part]:
