@@ -28,7 +28,7 @@ async def look(app: Any, metric: str) -> None:
         await seeing.until(pilot, metric)
         await seeing.until(pilot, "unigrams 0.")
         await pilot.press("2")
-        await seeing.until(pilot, "20 topics · unigrams")
+        await seeing.until(pilot, "20 topics after")
         await pilot.press("3")
         await seeing.until(pilot, "document 698")
 

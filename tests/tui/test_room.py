@@ -134,7 +134,7 @@ async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, l
         assert "lda 1,3" in seen
         assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
         await pilot.press("2", "enter")
-        await seeing.until(pilot, "Articles most about topic")
+        await seeing.until(pilot, "Articles most about #")
         assert "number" in await seeing.until(pilot, "12,480")
 
 

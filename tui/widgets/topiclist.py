@@ -38,6 +38,8 @@ class TopicList(RowList[Row]):
         self._sought = ""
         self._order = ""
         self._drawn: tuple[str, frozenset[int], bool] | None = None
+        self._listed: tuple[object, ...] = ()
+        """What the rows were last made from, beside the topics."""
         self._topics: Sequence[TopicRow] = ()
         self._pinned: frozenset[int] = frozenset()
         self._groups: Sequence[Branch] = ()
@@ -58,7 +60,10 @@ class TopicList(RowList[Row]):
             self._drawn = drawn
         self._of, self._sought = of, sought
         self._order, self._pinned, self.ascii_only = drawn
-        self._topics = look.topics.get(model or "", ())
+        topics = look.topics.get(model or "", ())
+        if topics is self._topics and (drawn, sought, model) == self._listed:
+            return
+        self._topics, self._listed = topics, (drawn, sought, model)
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
 
