@@ -62,6 +62,7 @@ class Map(View):
             return
         self.query_one(TopicMap).show_map(look, choice, history, self._sought)
         self._entitle()
+        self.refresh_bindings()  # by now there is a topic to name and to pin
 
     @on(TopicMap.Pointed)
     @on(TopicMap.Moved, "#map")
