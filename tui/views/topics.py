@@ -6,10 +6,9 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from session.answers.tree import Branch, cut, topic_tree
+from session.answers.tree import overview, topic_tree
 from session.errors import SessionError
 from session.records import TopicRow
-from session.storage.reader import SessionReader
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
 from tui.views.view import View, name
@@ -204,12 +203,8 @@ class Topics(View):
         """Put the topics into groups as they are now; they stay in them, so that nothing moves while one
         reads."""
 
-        def groups(reader: SessionReader) -> list[Branch]:
-            tree = topic_tree(reader, model)
-            return cut(tree, max(round(((len(tree) + 1) // 2) ** 0.5), 2))
-
         try:
-            branches = await self.ask(groups, aside=True)
+            branches = await self.ask(lambda reader: overview(topic_tree(reader, model)), aside=True)
         except SessionError as error:
             self.app.notify(str(error), severity="warning", markup=False)
             return
