@@ -12,7 +12,7 @@ from wikitopics.cli.options import TakesSettings, log_option, progress_option, s
 from wikitopics.cli.output import ReaderGone
 
 _COMMANDS = {
-    "demo": "wikitopics.cli.train",
+    "demo": "wikitopics.cli.demo",
     "train": "wikitopics.cli.train",
     "watch": "wikitopics.cli.screen",
     "status": "wikitopics.cli.look",
