@@ -125,7 +125,7 @@ def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_pa
     with contextlib.closing(sqlite3.connect(trained)) as db, db:
         db.execute(change)
     outcome = cli(*(tmp_path / "text" if word == "FILE" else word for word in command))
-    if "held_out" in change and command != ["train"]:
+    if "held_out" in change and command[0] == "infer":  # the others measure on these articles
         assert outcome.code == 0
     else:
         one_line(outcome, 5, "session")
