@@ -118,6 +118,8 @@ class Following(App[Ending]):
                 if not self.is_running:
                     return
                 self._trouble = ""
+                if isinstance(self.screen, Starting):
+                    self.screen.dismiss("begun")  # no key that answers it is left where the session is shown
                 look = self._with_awaited(look)
                 changed = _applies(self.latest) != _applies(look)
                 self.latest = look
