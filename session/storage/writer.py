@@ -326,7 +326,7 @@ class SessionWriter:
                 [articles],
                 largest=LARGEST_SNAPSHOT,
             )
-        found = [decode_snapshot(row, self.models, self.n_words) for row in rows]
+        found = [decode_snapshot(row, self.settings.models, self.n_words) for row in rows]
         return {snapshot.model: snapshot for snapshot in found}
 
     def topic_names(self, model: int) -> TopicNames | None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from session.errors import Damaged
 from session.options import HELD_OUT
-from session.records import ArticleRow, ModelStatus
+from session.records import ArticleRow
 from session.settings import Settings
+from session.specs import ModelSpec
 from session.storage.decoding import optional, text, whole
 from session.storage.schema import ROLES
 
@@ -15,7 +16,7 @@ _LARGEST = struct.Struct("<HH")
 """A topic and ten-thousandths."""
 
 
-def decode_article(row: tuple[Any, ...], models: Sequence[ModelStatus]) -> ArticleRow:
+def decode_article(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> ArticleRow:
     """`articles`: (seq, page_id, title, revision_id, words, role, topics, id)."""
     seq, page_id, title, revision_id, words, role, topics, external_id = row
     return ArticleRow(
@@ -30,7 +31,7 @@ def decode_article(row: tuple[Any, ...], models: Sequence[ModelStatus]) -> Artic
     )
 
 
-def decode_largest(packed: object, models: Sequence[ModelStatus]) -> tuple[tuple[str, int, float], ...]:
+def decode_largest(packed: object, models: Sequence[ModelSpec]) -> tuple[tuple[str, int, float], ...]:
     """`articles.topics`: (model, topic, proportion) with each model's largest topic."""
     if not isinstance(packed, bytes) or len(packed) != 4 * len(models):
         raise Damaged("articles.topics is not as long as it has to be")

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from session.errors import Damaged
-from session.records import ModelStatus, TopWords
+from session.records import TopWords
+from session.specs import ModelSpec
 from session.storage.decoding import numbers, whole
 
 MOST_SNAPSHOT_WORDS = 100
@@ -23,7 +24,7 @@ def decode_shares(row: tuple[Any, ...], topics: int) -> tuple[int, NDArray[np.fl
     )
 
 
-def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelStatus], n_words: int) -> TopWords:
+def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: int) -> TopWords:
     """`snapshots`: (model, articles, word_ids, probabilities, shares)."""
     model, after, word_ids, probabilities, of_topics = row
     K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics

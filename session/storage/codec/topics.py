@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from session.errors import Damaged
-from session.records import ModelStatus, TopicChange, TopicEvent
+from session.records import TopicChange, TopicEvent
+from session.specs import ModelSpec
 from session.storage.decoding import one_of, optional, text, whole
 
 LONGEST_NAME = 60
@@ -51,7 +52,7 @@ def given_name(name: str) -> str:
     return given
 
 
-def decode_topic_event(row: tuple[Any, ...], models: Sequence[ModelStatus]) -> TopicEvent:
+def decode_topic_event(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> TopicEvent:
     """(model, articles, event, topic, other, name) rows of `topic_events`."""
     model, articles, event, topic, other, name = row
     number = whole(model, "topic_events.model", 0, len(models) - 1)

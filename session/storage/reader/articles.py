@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from session.errors import Damaged
-from session.records import ArticleRow, ModelStatus
+from session.records import ArticleRow
 from session.storage.codec.articles import decode_article
 from session.storage.database import read_rows, select, session_errors
 from session.storage.reader.opened import OpenedSession
@@ -46,10 +46,10 @@ class ArticleReader(OpenedSession):
     def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
         """The stream in its order, some at a time, in bounded memory."""
         where = "WHERE role = 0" if trained_only else ""
-        last, models = 0, self.model_statuses()
+        last = 0
         while True:
             clause = f"{where} {'AND' if where else 'WHERE'} seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
-            rows = self._articles(clause, [last], models)
+            rows = self._articles(clause, [last])
             if not rows:
                 return
             yield from rows
@@ -61,9 +61,7 @@ class ArticleReader(OpenedSession):
             rows = read_rows(self._connection, f"{select(self._connection, 'articles', 'id')} LIMIT 1")
         return bool(rows) and rows[0][0] is not None
 
-    def _articles(
-        self, clause: str, parameters: Sequence[object], models: Sequence[ModelStatus] = ()
-    ) -> list[ArticleRow]:
+    def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
         columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics", "id"
         with session_errors(self.path):
             rows = read_rows(
@@ -73,5 +71,5 @@ class ArticleReader(OpenedSession):
                 largest=_LARGEST_ROW,
                 most=MOST_ARTICLES,
             )
-        models = models or self.model_statuses()
+        models = self.settings().models
         return [decode_article(row, models) for row in rows]

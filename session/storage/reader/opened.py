@@ -11,6 +11,7 @@ from session.errors import BadUsage, NoSession
 from session.paths import WAL, beside, session_folder
 from session.records import ModelStatus
 from session.settings import Settings
+from session.specs import ModelSpec
 from session.storage.codec.heartbeat import Heartbeat
 from session.storage.codec.progress import Committed
 from session.storage.coordination.lock import owner
@@ -82,10 +83,14 @@ class OpenedSession:
 
     def models(self) -> list[str]:
         """Names, in order."""
-        return [model.name for model in self.model_statuses()]
+        return [spec.name for spec in self.settings().models]
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
-        """The models at the last commit, in order."""
+        """The models at the last commit, in order.
+
+        Slow where models are large: SQLite has to pass over their states. What never changes, such as a
+        model's name and the number of its topics, is in the settings.
+        """
         specs = self.settings().models
         with session_errors(self.path):
             return read_models(self._connection, specs)
@@ -94,9 +99,13 @@ class OpenedSession:
         """The model of this name."""
         return self.model_statuses()[self._number(name)]
 
+    def spec(self, name: str) -> ModelSpec:
+        """What the model of this name was made as."""
+        return self.settings().models[self._number(name)]
+
     def model_state(self, name: str) -> dict[str, Any]:
         """The model's ``state()`` at the last commit."""
-        number, topics, n_words = self._number(name), self.model_status(name).topics, len(self.vocabulary())
+        number, topics, n_words = self._number(name), self.spec(name).topics, len(self.vocabulary())
         with session_errors(self.path):
             return read_state(self._connection, number, topics, n_words)
 
@@ -111,7 +120,7 @@ class OpenedSession:
 
     def check_topic(self, model: str, topic: int) -> None:
         """Raise :class:`BadUsage` where the model has no topic of this number."""
-        topics = self.model_status(model).topics
+        topics = self.spec(model).topics
         if not 0 <= topic < topics:
             raise BadUsage(f"model {model} has topics 0 to {topics - 1:,}, not {topic:,}")
 

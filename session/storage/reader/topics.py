@@ -39,7 +39,7 @@ class TopicReader(OpenedSession):
 
     def share_history(self, model: str) -> ShareHistory:
         """The shares of all topics at every kept point; what was read once is not read again."""
-        number, topics = self._number(model), self.model_status(model).topics
+        number, topics = self._number(model), self.spec(model).topics
         with self.one_moment():
             kept = self.snapshots(model)
             known = self._shares.get(number, {})
@@ -71,7 +71,7 @@ class TopicReader(OpenedSession):
     def topic_names(self, model: str) -> tuple[str, ...]:
         """What each topic is called: as somebody named it, else as its words say; empty before the first
         snapshot."""
-        number, topics = self._number(model), self.model_status(model).topics
+        number, topics = self._number(model), self.spec(model).topics
         with session_errors(self.path):
             kept = select(self._connection, "topic_names", "topic", "name", "alive", "model")
         known = decode_topic_names(
@@ -88,7 +88,7 @@ class TopicReader(OpenedSession):
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """With the names that somebody gave in their places."""
-        number, topics = self._number(model), self.model_status(model).topics
+        number, topics = self._number(model), self.spec(model).topics
         with session_errors(self.path):
             given = select(self._connection, "given_names", "topic", "name", "model")
         called = decode_given_names(
@@ -98,7 +98,7 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every name that somebody gave."""
-        models = self.model_statuses()
+        models = self.settings().models
         with session_errors(self.path):
             query = select(self._connection, "given_names", "model", "topic", "name")
         found = []
@@ -110,7 +110,7 @@ class TopicReader(OpenedSession):
 
     def topic_events(self) -> list[TopicEvent]:
         """What has happened to the topics of all models, oldest first; nothing where it was not recorded."""
-        models = self.model_statuses()
+        models = self.settings().models
         with session_errors(self.path):
             query = select(
                 self._connection, "topic_events", "model", "articles", "event", "topic", "other", "name", "id"
@@ -163,7 +163,7 @@ class TopicReader(OpenedSession):
             [self._number(model), *parameters],
             largest=LARGEST_SNAPSHOT,
         )
-        models, n_words = self.model_statuses(), len(self.vocabulary())
+        models, n_words = self.settings().models, len(self.vocabulary())
         return [decode_snapshot(row, models, n_words) for row in rows]
 
     def _as_snapshot(self, model: str, kept: TopWords) -> Snapshot:
