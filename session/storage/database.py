@@ -279,6 +279,18 @@ def is_sqlite(path: Path) -> bool:
     return True
 
 
+def is_ours(path: Path) -> bool:
+    """Whether the file says that it is a session, of whatever version and even if no more can be read."""
+    if not path.is_file():
+        return False
+    with contextlib.suppress(sqlite3.Error):
+        # As in `is_sqlite`: by SQLite itself, and it may not change anything.
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
+        with contextlib.closing(connection):
+            return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
+    return False
+
+
 def keep_sessions(target: Path) -> None:
     """Refuse to write something else to ``target`` where that is, or belongs to, a session or other database.
 

@@ -230,9 +230,40 @@ async def test_sessions_are_listed_and_opened(open_app: Opener, live: Path, home
         await pilot.press("6")
         seen = await seeing.until(pilot, "finished")
         assert "not an SQLite file" in seen
-        await pilot.press("enter")
-        assert app.path == live, "a broken file is not opened"
         await pilot.press("down", "enter")
+        assert app.path == live, "a broken file is not opened"
+        await pilot.press("up", "enter")
         seen = await seeing.until(pilot, "FINISHED")
         assert app.path == home / "other.db"
         assert "5,000" in seen
+
+
+async def test_sessions_are_found_sorted_and_deleted(open_app: Opener, live: Path, home: Path) -> None:
+    home.mkdir()
+    long = "a-session-whose-name-is-as-long-as-forty"
+    canned.build(home / f"{long}.db", canned.Recipe(state="finished", articles=5_000, restarts=()))
+    canned.build(home / "big.db", canned.Recipe(state="stopped", articles=9_000, restarts=()))
+    canned.build(home / "runs.db")
+    app = open_app(live)
+    with canned.live(home / "runs.db"):
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.press("6")
+            seen = await seeing.until(pilot, "3 sessions by name, 1 running")
+            assert long in seen
+            assert seen.index("runs ") < seen.index(long) < seen.index("big ")
+            await pilot.press("D")
+            await pilot.pause(0.1)
+            assert any("runs is not deleted" in told.message for told in app._notifications)
+            await pilot.press("o")
+            seen = await seeing.until(pilot, "3 sessions by articles")
+            assert seen.index("runs ") < seen.index("big ") < seen.index(long)
+            await pilot.press("slash", *"big", "enter")
+            await seeing.until(pilot, "1 session by")
+            await pilot.press("D")
+            await seeing.until(pilot, "Delete it for good")
+            await pilot.press("enter")
+            await pilot.pause(0.1)
+            assert (home / "big.db").exists(), "Enter alone deletes nothing"
+            await pilot.press("D", "d")
+            await seeing.until(pilot, "no session has “big”")
+            assert not (home / "big.db").exists()

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from session.storage.coordination.lock import trainer_lock
+
 STATUS = {
     "session": str,
     "running": bool,
@@ -128,6 +130,17 @@ def test_sessions(cli, trained, home):
     assert "default" in outcome.out
     assert "broken.db is no wikitopics session" in outcome.out
     assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
+
+
+def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypatch, one_line):
+    one_line(cli("sessions", "rm", "default"), 2, "--yes")
+    one_line(cli("sessions", "rm", "defualt", "--yes"), 1, "Did you mean 'default'?")
+    with trainer_lock(trained):
+        one_line(cli("sessions", "rm", "default", "--yes"), 4, f"pid {os.getpid()}")
+    (home / "notes.db").write_text("mine")
+    one_line(cli("sessions", "rm", "notes", "--yes"), 5, "no wikitopics session")
+    assert cli("sessions", "rm", "default", "--yes").code == 0
+    assert [path.name for path in home.iterdir()] == ["notes.db"]
 
 
 def test_no_escape_codes_where_there_is_no_terminal(cli, trained):

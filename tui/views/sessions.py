@@ -1,98 +1,26 @@
-"""Sessions: all of this user's, which run, how far they are; open another, begin a new one."""
+"""Sessions: all of this user's, which run, how far they are; open another, begin a new one, delete one."""
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from rich.cells import cell_len, set_cell_size
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
 from session.doors.listing import list_sessions
-from session.records import Status
-from tui.inks import Part
+from session.doors.removal import remove
+from session.errors import SessionError
+from tui.dialogs.ask import Ask
 from tui.look import Choice, Look
 from tui.messages import NewSession, OpenSession
-from tui.rowlist import RowList
 from tui.views.view import View, name
-from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, cut, measured, plural, visible
+from tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
+from tui.words import plural, visible
 
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session file and what it says of itself, or why it cannot be read."""
-
-    name: str
-    path: Path
-    status: Status | str
-    here: bool
-
-
-class SessionList(RowList[SessionRow]):
-    """One line a session; the one on screen is marked."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.empty = " looking for sessions …"
-        self._longest = 0, 0
-        """Cells of the longest name and of the longest text behind the columns."""
-
-    def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
-        names = (cell_len(visible(row.name)) for row in rows)
-        tails = (sum(cell_len(text) for text, _ in _tail(row.status)) for row in rows)
-        self._longest = max(names, default=0), max(tails, default=0)
-        super().show(rows, anew=anew)
-
-    def key(self, row: SessionRow) -> object:
-        return row.path
-
-    def header(self, width: int) -> list[Part]:
-        name, state, source = self._widths(width)
-        head = f"   {'name':<{name}} {'state':<{state}} {'articles':>10}  {'source':<{source}} "
-        return [(head + "models, perplexity", "header")]
-
-    def _widths(self, width: int) -> tuple[int, int, int]:
-        """Cells of name, state and source. The name has what the others leave, if it needs it."""
-        name, state, source = (18, 16, 24) if width >= 110 else (10, 12, 15)
-        others = len("   ") + 1 + state + 1 + 10 + 2 + source + 1
-        longest, tail = self._longest
-        return max(name, min(longest, width - others - tail)), state, source
-
-    def parts(self, row: SessionRow, width: int) -> list[Part]:
-        name, state, source = self._widths(width)
-        mark: Part = (" > " if row.here else "   ", "accent")
-        title: Part = (set_cell_size(cut(visible(row.name), name), name) + " ", "strong")
-        s = row.status
-        if isinstance(s, str):
-            return [mark, title, (visible(s), "bad")]
-        _, words, ink = condition(s)
-        return [
-            mark,
-            title,
-            (f"{cut(words.lower(), state):<{state}} ", ink),
-            (f"{count(s.articles):>10}  ", ""),
-            (set_cell_size(cut(source_words(s), source), source) + " ", "muted"),
-            *_tail(s),
-        ]
-
-
-def _tail(status: Status | str) -> list[Part]:
-    """What stands behind the columns: the models with their perplexity, and when all was saved."""
-    if isinstance(status, str):
-        return []
-    models = "  ".join(
-        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in status.models
-    )
-    since = status.checkpoint_age_seconds
-    return [(visible(models), ""), (f"  saved {age(since)} ago" if since is not None else "", "faint")]
 
 
 class Sessions(View):
@@ -101,11 +29,19 @@ class Sessions(View):
     TITLE = "Sessions"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
+        Binding("o", "order", "Order", id="sessions.order", tooltip="sessions by name, articles, last saved"),
+        Binding("D", "delete", "Delete", key_display="D", id="sessions.delete", tooltip="delete the session"),
+        Binding("escape", "all", "All", id="sessions.all", tooltip="all sessions again"),
     ]
 
     def __init__(self) -> None:
         super().__init__(id="sessions-view")
         self._looked_at = float("-inf")
+        self._here = Path()
+        """The session on screen."""
+        self._found: list[SessionRow] = []
+        self._order = next(iter(ORDERS))
+        self._sought = ""
 
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
@@ -114,17 +50,27 @@ class Sessions(View):
         return self.query_one(SessionList)
 
     def show(self, look: Look, choice: Choice) -> None:
-        if time.monotonic() - self._looked_at >= EVERY:
-            self._looked_at = time.monotonic()
-            self.run_worker(self._fill(Path(look.status.session)), group="sessions", exclusive=True)
+        here, now = Path(look.status.session), time.monotonic()
+        if here != self._here or now - self._looked_at >= EVERY:
+            self._here, self._looked_at = here, now
+            self.run_worker(self._fill(), group="sessions", exclusive=True)
 
-    async def _fill(self, here: Path) -> None:
+    async def _fill(self) -> None:
         found = await asyncio.to_thread(list_sessions)
-        rows = [SessionRow(title, path, status, path == here) for title, path, status in found]
-        listed = self.query_one(SessionList)
-        listed.empty = " no sessions in the session folder; this one lies elsewhere"
-        listed.show(rows)
-        name(listed, plural(len(rows), "session"), "Enter opens, n begins a new one")
+        self._found = [SessionRow(title, path, status, path == self._here) for title, path, status in found]
+        self._list()
+
+    def _list(self) -> None:
+        rows = self.query_one(SessionList)
+        rows.empty = (
+            f" no session has “{visible(self._sought)}” in its name or source"
+            if self._sought
+            else " no sessions in the session folder; this one lies elsewhere"
+        )
+        rows.show(listed(self._found, self._order, self._sought))
+        running = sum(row.running for row in self._found)
+        head = f"{plural(len(rows.rows), 'session')} by {self._order}"
+        name(rows, f"{head}, {running} running" if running else head, "Enter opens, n begins a new one")
 
     @on(SessionList.Chosen, "#sessions")
     def _chosen(self, event: SessionList.Chosen) -> None:
@@ -136,6 +82,55 @@ class Sessions(View):
 
     def action_new(self) -> None:
         self.post_message(NewSession())
+
+    def action_order(self) -> None:
+        orders = list(ORDERS)
+        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
+        self._list()
+
+    def action_delete(self) -> None:
+        row = self.query_one(SessionList).current
+        if row is None:
+            return
+        why = "a trainer runs on it" if row.running else "this screen shows it" if row.here else ""
+        if why:
+            self.app.notify(f"{row.name} is not deleted: {why}", severity="warning", markup=False)
+            return
+        self.app.push_screen(
+            Ask(
+                "Delete a session",
+                f"{visible(row.name)} and all that it has learnt; this cannot be undone.",
+                [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")],
+            ),
+            lambda answer: self._answered(answer, row),
+        )
+
+    def _answered(self, answer: str | None, row: SessionRow) -> None:
+        if answer == "delete":
+            self.run_worker(self._delete(row), group="delete")
+
+    async def _delete(self, row: SessionRow) -> None:
+        try:
+            await asyncio.to_thread(remove, row.path)
+        except SessionError as error:
+            self.app.notify(str(error), severity="warning", markup=False)
+        else:
+            self.app.notify(f"{row.name} is deleted", markup=False)
+        await self._fill()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._sought) if action == "all" else True
+
+    def action_all(self) -> None:
+        self.find("")
+
+    def finds(self) -> str:
+        return "a session's name or source"
+
+    def find(self, text: str) -> None:
+        self._sought = text.strip()
+        self.refresh_bindings()
+        self._list()
 
     def copied(self) -> str:
         row = self.query_one(SessionList).current

@@ -22,7 +22,7 @@ _COMMANDS = {
     "infer": "wikitopics.cli.infer",
     "export": "wikitopics.cli.export",
     "vocab": "wikitopics.cli.vocabulary",
-    "sessions": "wikitopics.cli.manage",
+    "sessions": "wikitopics.cli.sessions",
     "stop": "wikitopics.cli.manage",
     "pause": "wikitopics.cli.manage",
     "resume": "wikitopics.cli.manage",

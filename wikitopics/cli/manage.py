@@ -1,49 +1,12 @@
-"""`sessions`, `stop`, `pause`, `resume`, `save`, `backup`: looking after sessions."""
+"""`stop`, `pause`, `resume`, `save`, `backup`: what is asked of a session and its trainer."""
 
 from pathlib import Path
 
 import click
 
-from session.paths import session_folder, session_path
-from wikitopics.cli.options import json_option, session_option
-from wikitopics.cli.output import put_json, put_line, say
-
-
-@click.command(epilog="\b\nExample:\n  wikitopics sessions")
-@click.option("--session", metavar="NAME", help="Only this one.")
-@json_option
-def sessions(session: str | None, as_json: bool) -> None:
-    """List the sessions in the session folder."""
-    from session.doors.listing import list_sessions
-
-    found = [one for one in list_sessions() if session in (None, one[0])]
-    if as_json:
-        rows = [
-            {"name": name, "path": str(path), "error": status}
-            if isinstance(status, str)
-            else {
-                "name": name,
-                "path": str(path),
-                "state": status.state,
-                "source": status.source,
-                "articles": status.articles,
-            }
-            for name, path, status in found
-        ]
-        put_json(rows)
-        return
-    if not found:
-        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
-    width = max([20, *(len(name) for name, _, _ in found)])
-    for name, path, status in found:
-        if isinstance(status, str):
-            put_line(f"{name:{width}} {status}")
-        else:
-            size = path.stat().st_size / 1e6
-            put_line(
-                f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
-                f"{status.source_name}"
-            )
+from session.paths import session_path
+from wikitopics.cli.options import session_option
+from wikitopics.cli.output import say
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics stop --session night")

@@ -1,0 +1,49 @@
+"""Deleting a session with all that belongs to it, and nothing else."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from session.errors import NoSession, NotASession, SessionError, did_you_mean
+from session.paths import log_file, session_folder, session_name
+from session.storage.coordination.heartbeat import check_alone
+from session.storage.coordination.lock import trainer_lock
+from session.storage.database import is_ours, remove_database
+
+
+def check_removable(path: Path) -> None:
+    """Say now why :func:`remove` would refuse: the errors that it raises, but for a trainer that runs."""
+    if not os.path.exists(path):
+        raise _no_session(path)
+    if not is_ours(path):
+        raise NotASession(f"{path} is no wikitopics session: nothing was deleted")
+
+
+def remove(path: Path) -> None:
+    """Delete the session at ``path``, its log and whatever SQLite keeps beside it.
+
+    No trainer can begin meanwhile. Of a session reached by a symbolic link only the link goes. A session
+    that nobody can read any more goes too. Raises :class:`NoSession`, :class:`NotASession` for another
+    file, :class:`session.errors.SessionInUse` while a trainer runs.
+    """
+    check_removable(path)
+    with trainer_lock(path):
+        check_removable(path)  # somebody else may have deleted it just now
+        with contextlib.suppress(NotASession):  # damaged: then it has no heart that beats
+            check_alone(path)
+        try:
+            if path.is_symlink():
+                path.unlink()
+            else:
+                remove_database(path)
+            log_file(path).unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None
+
+
+def _no_session(path: Path) -> NoSession:
+    """Names the session that may have been meant, where it was one of the folder's."""
+    folder = session_folder()
+    names = sorted(one.stem for one in folder.glob("[!.]*.db")) if path.parent == folder else []
+    meant = f". {did_you_mean(path.stem, names)}" if names else ""
+    return NoSession(f"there is no session {session_name(path)}{meant}")

@@ -1,0 +1,128 @@
+"""Sessions, one line each: what they are called, whether they run, how far they are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from session.records import Status
+from tui.inks import Part
+from tui.rowlist import RowList
+from tui.widgets.statusline import condition, source_words
+from tui.words import age, count, cut, measured, padded, squeezed, visible
+
+STATE, ARTICLES, SOURCE = 12, 10, 15
+"""Cells of these columns where the terminal is narrow."""
+ROOMY = 110
+"""Cells of a line from which on the state has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session file and what it says of itself, or why it cannot be read."""
+
+    name: str
+    path: Path
+    status: Status | str
+    here: bool
+
+    @property
+    def running(self) -> bool:
+        """Whether a trainer holds it."""
+        return isinstance(self.status, Status) and self.status.running
+
+
+ORDERS: Mapping[str, Callable[[Status], float]] = {
+    "name": lambda status: 0.0,
+    "articles": lambda status: -status.articles,
+    "saved": lambda status: -status.committed_at,
+}
+"""What sessions can be ordered by; equal ones stand by name."""
+
+
+def listed(rows: Sequence[SessionRow], order: str, sought: str = "") -> list[SessionRow]:
+    """The sessions with ``sought`` in their name or source: running ones first, unreadable ones last."""
+    here = sought.strip().casefold()
+    key = ORDERS[order]
+
+    def place(row: SessionRow) -> tuple[bool, bool, float, str]:
+        status = row.status
+        if isinstance(status, str):
+            return True, True, 0.0, row.name
+        return not row.running, False, key(status), row.name
+
+    return sorted((row for row in rows if here in _told(row).casefold()), key=place)
+
+
+def _told(row: SessionRow) -> str:
+    source = "" if isinstance(row.status, str) else source_words(row.status)
+    return f"{row.name} {source}"
+
+
+class SessionList(RowList[SessionRow]):
+    """One line a session; the one on screen is marked."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.empty = " looking for sessions …"
+        self._longest = 0, 0, 0
+        """Cells of the longest name, of the longest source, and of the longest text behind the columns."""
+
+    def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
+        cells = [
+            (
+                cell_len(visible(row.name)),
+                cell_len("" if isinstance(row.status, str) else source_words(row.status)),
+                sum(cell_len(text) for text, _ in _tail(row.status)),
+            )
+            for row in rows
+        ]
+        names, sources, tails = zip(*cells, strict=True) if cells else ((0,), (0,), (0,))
+        self._longest = max(names), max(sources), max(tails)
+        super().show(rows, anew=anew)
+
+    def key(self, row: SessionRow) -> object:
+        return row.path
+
+    def header(self, width: int) -> list[Part]:
+        name, state, source = self._widths(width)
+        head = f"   {'name':<{name}} {'state':<{state}} {'articles':>{ARTICLES}}  {'source':<{source}} "
+        return [(head + "models, perplexity", "header")]
+
+    def _widths(self, width: int) -> tuple[int, int, int]:
+        """Cells of name, state and source. A name is whole as long as there is room for its state; what
+        stands behind it gives way, the source first."""
+        longest, source, tail = self._longest
+        state = 16 if width >= ROOMY else STATE
+        name = max(min(longest, width - len("   ") - 1 - state), len("name"))
+        left = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
+        return name, state, max(min(source, left - tail), SOURCE)
+
+    def parts(self, row: SessionRow, width: int) -> list[Part]:
+        name, state, source = self._widths(width)
+        mark: Part = (" > " if row.here else "   ", "accent")
+        title: Part = (padded(squeezed(visible(row.name), name), name) + " ", "strong")
+        s = row.status
+        if isinstance(s, str):
+            return [mark, title, (visible(s), "bad")]
+        _, words, ink = condition(s)
+        return [
+            mark,
+            title,
+            (f"{cut(words.lower(), state):<{state}} ", ink),
+            (f"{count(s.articles):>{ARTICLES}}  ", ""),
+            (padded(source_words(s), source) + " ", "muted"),
+            *_tail(s),
+        ]
+
+
+def _tail(status: Status | str) -> list[Part]:
+    """What stands behind the columns: the models with their perplexity, and when all was saved."""
+    if isinstance(status, str):
+        return []
+    models = "  ".join(
+        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in status.models
+    )
+    since = status.checkpoint_age_seconds
+    return [(visible(models), ""), (f"  saved {age(since)} ago" if since is not None else "", "faint")]

@@ -1,0 +1,82 @@
+"""`sessions` and `sessions rm`: which there are, and deleting one."""
+
+import sys
+
+import click
+
+from session.errors import BadUsage
+from session.paths import session_folder, session_path
+from wikitopics.cli.options import json_option, session_names
+from wikitopics.cli.output import put_json, put_line, say
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night",
+)
+@click.option("--session", metavar="NAME", help="Only this one.")
+@json_option
+@click.pass_context
+def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
+    """List the sessions in the session folder."""
+    if ctx.invoked_subcommand is not None:
+        if session is not None or as_json:
+            raise click.UsageError(f"`sessions {ctx.invoked_subcommand}` takes no option before its name")
+        return
+    from session.doors.listing import list_sessions
+
+    found = [one for one in list_sessions() if session in (None, one[0])]
+    if as_json:
+        rows = [
+            {"name": name, "path": str(path), "error": status}
+            if isinstance(status, str)
+            else {
+                "name": name,
+                "path": str(path),
+                "state": status.state,
+                "source": status.source,
+                "articles": status.articles,
+            }
+            for name, path, status in found
+        ]
+        put_json(rows)
+        return
+    if not found:
+        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
+    width = max([20, *(len(name) for name, _, _ in found)])
+    for name, path, status in found:
+        if isinstance(status, str):
+            put_line(f"{name:{width}} {status}")
+        else:
+            size = path.stat().st_size / 1e6
+            put_line(
+                f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
+                f"{status.source_name}"
+            )
+
+
+@sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
+@click.argument("name", shell_complete=session_names)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def rm(name: str, yes: bool) -> None:
+    """Delete the session NAME for good, and its log.
+
+    Asks on a terminal, needs --yes elsewhere. A session that a trainer holds is not deleted, and a file that
+    is no session never is. Of a symbolic link to a session only the link is deleted.
+    """
+    from session.doors.removal import check_removable, remove
+    from session.storage.coordination.lock import in_use, owner
+
+    path = session_path(name)
+    check_removable(path)
+    trainer = owner(path)
+    if trainer is not None:
+        raise in_use(path, trainer.pid)
+    if not yes:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise BadUsage(f"give --yes to delete {name} where nobody can be asked")
+        if not click.confirm(f"Delete {path} for good?", err=True):
+            say("nothing was deleted")
+            return
+    remove(path)
+    say(f"deleted {path}")
