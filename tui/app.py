@@ -30,7 +30,15 @@ from tui.messages import OpenArticle, OpenSession, OpenTopic
 from tui.palette import Finds
 from tui.preferences import Preferences, preferences
 from tui.screens import VIEWS, Main
-from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app, plain_terminal, speaks_utf8
+from tui.terminal import (
+    SMALL_HEIGHTS,
+    SMALL_WIDTHS,
+    few_colours,
+    obey_signals,
+    open_app,
+    plain_terminal,
+    speaks_utf8,
+)
 from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
@@ -65,6 +73,7 @@ class Wikitopics(Following):
     ) -> None:
         """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
         super().__init__(open_reader, path, Choice(ascii_only=plain_terminal()), trainer)
+        self.choice.patterned = few_colours(self)
         self._controls = controls
         self._trainers = trainers or launch.Trainers()
         self._signals = signals or Signals()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from session.metrics import SCORES, Metric
 from session.records import Curve, Status
 from tui.chart.axes import duration, plain
-from tui.chart.picture import Drawing
+from tui.chart.drawing import Drawing
 from tui.chart.plot import Series
 from tui.chart.spark import bar
 from tui.look import Choice, Look

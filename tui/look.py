@@ -78,6 +78,8 @@ class Choice:
     """None: all models on the chart, the first in the lists."""
     metric: str = METRICS[0].name
     ascii_only: bool = False
+    patterned: bool = False
+    """Whether the terminal has too few colours to tell lines apart by them."""
     order: str = "share"
     """One of :data:`tui.listing.ORDERS`."""
     pinned: set[tuple[str, int]] = field(default_factory=set)

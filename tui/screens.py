@@ -47,6 +47,7 @@ KEYS = (
     "crawl.reset",
     "chart.metric",
     "chart.log_y",
+    "chart.fit_y",
     "crawl.log_y",
     "topics.detail",
     "dashboard.detail",

@@ -68,6 +68,11 @@ def speaks_utf8() -> bool:
     return all("utf" in name.lower() for name in (encoding, said))
 
 
+def few_colours(app: App[T]) -> bool:
+    """Whether the terminal shows 16 colours at most, or is to show none."""
+    return app.no_color or app.console.color_system in {None, "standard"}
+
+
 def plain_terminal() -> bool:
     """Whether the terminal cannot be trusted with line drawing and braille."""
     return not speaks_utf8() or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}

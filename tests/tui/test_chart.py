@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
+from tui.chart.fit import fitted_range
+from tui.chart.patterns import PATTERNS, dashed, sample
 from tui.chart.plot import Frame, Series, plot
 from tui.chart.raster import ascii_cells, braille, dots, spans
 from tui.chart.spark import bar, spark
@@ -167,3 +169,76 @@ def test_sparklines() -> None:
     assert spark([1, 2, 8], 8, least=0.25) == spark([1, 2, 8], 8)
     assert bar(1.0, 4) == "████"
     assert bar(0.5, 4, ascii_only=True) == "##"
+
+
+def fitted_of(*values: list[float]) -> tuple[float, float] | None:
+    """The range that is shown of lines whose points are evenly spread."""
+    lines = [np.array(line, np.float64) for line in values]
+    return fitted_range([spans(np.linspace(0, 1, y.size), y, UNIT, 60) for y in lines])
+
+
+FALL = [16_000.0, 4_000.0, 2_500.0, 2_000.0, 1_800.0, 1_700.0, 1_650.0, 1_600.0, 1_580.0, 1_570.0]
+
+
+def test_an_early_fall_is_cut_and_what_is_later_is_all_in_sight() -> None:
+    shown = fitted_of(FALL)
+    assert shown is not None
+    assert (shown[0], FALL[4]) <= (1_570, shown[1])
+    assert shown[1] < 2_600
+
+
+def test_a_cut_never_hides_that_something_became_worse() -> None:
+    for at in range(4, len(FALL)):
+        worse = [*FALL[:at], 9_000.0, *FALL[at:]]
+        shown = fitted_of(FALL, worse)
+        assert shown is None or shown[1] >= 9_000, at
+    wave = [16_000.0, 1_600.0, 3_000.0, *FALL[3:]]
+    shown = fitted_of(wave)
+    assert shown is not None
+    assert shown[1] >= 3_000, "it had come into the range before"
+
+
+def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
+    assert fitted_of([10.0, 9.0, 8.0, 7.0, 6.0]) is None
+    assert fitted_of([5.0] * 9) is None
+    assert fitted_of([float("nan")] * 9) is None
+    assert fitted_of() is None
+    low, high = fitted_of([0.0, *[50.0] * 30]) or (0.0, 0.0)
+    assert (low, high) == (pytest.approx(48.75), 50.0), "a line at rest is not blown up any further"
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
+    line = Series("a", np.linspace(1, 10, 10), sign * np.array(FALL))
+    picture = plot([line], Frame(30, 8, log_x=False, fit_y=True), plain, plain)
+    ((series, column, above),) = picture.cuts
+    assert (series, above) == (0, sign > 0)
+    edge = 0 if above else 7
+    assert picture.codes[edge, column]
+    assert not picture.codes[:, : column - 1].any()
+    assert plot([line], Frame(30, 8, log_x=False), plain, plain).cuts == ()
+    assert plot([line], Frame(30, 8, log_x=False, fit_y=True, window=(1, 9)), plain, plain).cuts == ()
+
+
+@pytest.mark.parametrize("plain_ascii", [False, True])
+def test_lines_are_told_apart_without_colour(plain_ascii: bool) -> None:
+    x = np.arange(40.0)
+    frame = Frame(60, 12, log_x=False, ascii_only=plain_ascii, patterns=(0, 1, 2, 3))
+    lines = [Series(str(i), x, np.full(40, float(i))) for i in range(4)]
+    rows = {row.strip() for row in drawn(frame, *lines) if row.strip()}
+    legend = [sample(i, ascii_only=plain_ascii) for i in range(4)]
+    assert len(rows) == len(set(legend)) == 4
+    for row in rows:
+        line = "".join(dict.fromkeys(row.replace("⠉", "").replace("⣀", "")))
+        assert line or plain_ascii
+    if plain_ascii:
+        assert {row[0] for row in rows} == {"-", "o", "x", "+"} == {one[0] for one in legend}
+
+
+def test_a_pattern_has_gaps_however_steep_the_line_is() -> None:
+    upright = np.zeros((40, 10), np.bool_)
+    upright[:, 4] = True
+    for pattern in range(1, len(PATTERNS)):
+        left = dashed(upright, pattern)
+        assert 0 < left.sum() < 40
+        assert left.sum() == dashed(upright.T, pattern).sum()

@@ -92,6 +92,8 @@ async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
         await pilot.press("x")
         assert "[log x]" not in await seeing.until(pilot, "over articles")
         await pilot.press("y")
+        await seeing.until(pilot, "[log y, y cut]")
+        await pilot.press("Y")
         await seeing.until(pilot, "[log y]")
         await pilot.press("a")
         await seeing.until(pilot, "over words")

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from session.records import TopicRow
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from tui.chart.chart import Chart
-from tui.chart.picture import Drawing
+from tui.chart.drawing import Drawing
 from tui.chart.plot import Series
 from tui.widgets.evolution import COLUMN, Evolution
 from tui.widgets.statusline import fitted
@@ -104,11 +104,11 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         await pilot.press("y")
-        await seeing.until(pilot, "[log x log y]")
+        await seeing.until(pilot, "[log x, log y, y cut]")
         await pilot.press(*["v"] * presses)
         seen = await seeing.until(pilot, f"lda {value}")
         assert title in seen
-        assert "log y]" not in seen
+        assert "log y" not in seen
         await pilot.press("y", "y")
         await pilot.pause()
         assert any("have no logarithm" in told.message for told in app._notifications)

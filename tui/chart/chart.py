@@ -8,7 +8,8 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from tui.chart.axes import plain
-from tui.chart.picture import Drawing, Picture
+from tui.chart.drawing import Drawing
+from tui.chart.picture import Picture
 from tui.chart.plot import Series, plot
 
 ZOOM = 0.6
@@ -52,10 +53,31 @@ class Chart(Picture, can_focus=True):
         self.log_y = not self.log_y
         self._changed()
 
+    def toggle_fit_y(self) -> None:
+        self.fit_y = not self.fit_y
+        self._changed()
+
     def scales(self) -> str:
-        """Which axes are logarithmic, e.g. " [log x log y]"."""
-        logs = " ".join(name for name, on in (("log x", self.log_x), ("log y", self.logs_y)) if on)
-        return f" [{logs}]" if logs else ""
+        """Which axes are logarithmic or cut, e.g. " [log x, y cut]"."""
+        said = (("log x", self.log_x), ("log y", self.logs_y), ("y cut", self.cut()))
+        words = ", ".join(word for word, on in said if on)
+        return f" [{words}]" if words else ""
+
+    def cut(self) -> bool:
+        """Whether the beginning of some line is cut."""
+        chart = self.current_plot()
+        return chart is not None and bool(chart.cuts)
+
+    def cut_off(self) -> str:
+        """What is not in sight: "early values up to 5,012 are cut: Y shows them", "" for nothing."""
+        chart = self.current_plot()
+        if chart is None or not chart.cuts:
+            return ""
+        _, _, above = chart.cuts[0]
+        lines = [self.drawing.series[index].y for index, _, up in chart.cuts if up == above]
+        far = max(np.nanmax(y) for y in lines) if above else min(np.nanmin(y) for y in lines)
+        way = "up" if above else "down"
+        return f"early values {way} to {self.drawing.value(float(far))} are cut: Y shows them"
 
     # Crosshair and zoom -------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """The chart's picture: lines over their axes, drawn line by line. Knows series, not sessions."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,9 @@ from rich.segment import Segment
 from textual import events
 from textual.strip import Strip
 
-from tui.chart.axes import Floats, plain
+from tui.chart.axes import Floats
+from tui.chart.drawing import Drawing
+from tui.chart.patterns import sample
 from tui.chart.plot import Frame, Plot, Series, plot
 from tui.inks import SERIES, Drawn, Part
 from tui.words import folded, squeezed
@@ -18,39 +19,10 @@ from tui.words import folded, squeezed
 END_LABEL_MOST = 24
 TURNS, TURNS_ASCII = ("▴", "▾"), ("^", "v")
 """On the axis where something began, and where it ended."""
+CUTS, CUTS_ASCII = ("↑", "↓", "≈"), ("^", "v", "~")
+"""Where a line leaves the picture upwards, downwards; the axis that lacks what is there."""
 SHORTEST_NAME = 6
 """Cells of an end label that the name has, however long the value is: the value is never cut."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
-    """What the chart shows, handed over as a whole."""
-
-    series: tuple[Series, ...] = ()
-    marks: tuple[float, ...] = ()
-    """Values of x with a faint vertical line (the trainer was started again there)."""
-    turns: tuple[tuple[float, bool], ...] = ()
-    """Values of x at which something began (true) or ended: signs on the axis."""
-    x_name: str = "articles"
-    label_x: Callable[[float], str] = plain
-    label_y: Callable[[float], str] = plain
-    value: Callable[[float], str] = plain
-    """How a measured value is written in end labels and at the crosshair."""
-    tell_x: Callable[[float], str] = plain
-    """How x is written at the crosshair, e.g. "at 4,096 articles"."""
-    inks: tuple[int, ...] = ()
-    """For each series the number of its colour, so that a model keeps its colour when others hide."""
-    whole_y: bool = False
-    time_x: bool = False
-    faded: bool = False
-    """Grey: what is shown is not of now."""
-    empty: tuple[str, ...] = ("nothing measured yet",)
-    """Lines in the middle of the picture while there is nothing to draw."""
-
-    @property
-    def has_negative(self) -> bool:
-        """Whether some value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
-        return any(bool((s.y < 0).any()) for s in self.series)
 
 
 class EndLabel(NamedTuple):
@@ -68,7 +40,11 @@ class Picture(Drawn):
         self.drawing = Drawing()
         self.log_x = True
         self.log_y = False
+        self.fit_y = False
+        """Whether y is fitted to the later part of the lines, and their early fall cut."""
         self.ascii_only = False
+        self.patterned = False
+        """Whether lines have to be told apart without colour."""
         self.window: tuple[float, float] | None = None
         """The part of the x axis in sight, in its logarithms where it is logarithmic; None: all of it."""
         self.cross: float | None = None
@@ -110,7 +86,19 @@ class Picture(Drawn):
     def _end_labels(self) -> list[EndLabel]:
         if self._labels is None:
             self._labels = [self._end_label(s) for s in self.drawing.series]
+            if any(self.patterns()):
+                told = zip(self._labels, self.patterns(), strict=True)
+                self._labels = [
+                    EndLabel(label.value, f"{sample(pattern, ascii_only=self.ascii_only)} {label.text}")
+                    for label, pattern in told
+                ]
         return self._labels
+
+    def patterns(self) -> tuple[int, ...]:
+        """For each series the number of its pattern: where there is colour, only lines of one colour differ
+        in it."""
+        each = SERIES if not (self.patterned or self.ascii_only) else 1
+        return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
 
     def _end_label(self, series: Series) -> EndLabel:
         """Name, last value in sight and which way it went, e.g. "lda 1,187 ▼"."""
@@ -144,6 +132,8 @@ class Picture(Drawn):
             ascii_only=self.ascii_only,
             whole_y=self.drawing.whole_y,
             time_x=self.drawing.time_x,
+            fit_y=self.fit_y,
+            patterns=self.patterns(),
         )
 
     def current_plot(self) -> Plot | None:
@@ -179,15 +169,14 @@ class Picture(Drawn):
         marks = {chart.column(x) for x in self.drawing.marks}
         cross = chart.column(self.cross) if self.cross is not None else None
         tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
+        broken = {0 if above else height - 1 for _, _, above in chart.cuts}
         lines = []
         for row in range(height):
             label = y_ticks.get(row, "")
-            segments = list(
-                self.strip(
-                    [(label.rjust(self.left), "muted"), (tick if label else wall, "faint")],
-                    self.left + 1,
-                )
-            )
+            edge: Part = (tick if label else wall, "faint")
+            if row in broken:
+                edge = (self._cut_signs()[2], "accent")
+            segments = list(self.strip([(label.rjust(self.left), "muted"), edge], self.left + 1))
             segments += self._cells(chart, row, marks, cross)
             if row in ends:
                 text, ink = ends[row]
@@ -210,12 +199,19 @@ class Picture(Drawn):
         styles = [self.pen(self._ink(i)) for i in range(len(self.drawing.series))]
         faint, strong = self.pen("faint"), self.pen("accent")
         bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
+        up, down, _ = self._cut_signs()
+        last = chart.codes.shape[0] - 1
+        cuts = {
+            column: (up if above else down, i) for i, column, above in chart.cuts if row == (not above) * last
+        }
         out: list[Segment] = []
         text, style = "", base
         for column, (code, owner) in enumerate(
             zip(chart.codes[row].tolist(), chart.owners[row].tolist(), strict=True)
         ):
-            if code:
+            if column in cuts:
+                char, mine = cuts[column][0], styles[cuts[column][1]]
+            elif code:
                 char, mine = chr(code), styles[owner]
             elif column == cross:
                 char, mine = bar, strong
@@ -233,8 +229,15 @@ class Picture(Drawn):
     def _ink(self, index: int) -> str:
         if self.drawing.faded:
             return "faint"
+        return f"series{self._number(index) % SERIES}"
+
+    def _number(self, index: int) -> int:
+        """The number of a series among all that there are, shown or not."""
         inks = self.drawing.inks
-        return f"series{(inks[index] if index < len(inks) else index) % SERIES}"
+        return inks[index] if index < len(inks) else index
+
+    def _cut_signs(self) -> tuple[str, str, str]:
+        return CUTS_ASCII if self.ascii_only else CUTS
 
     def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, str]]:
         """Row -> (label, ink): each label where its line ends, moved apart where they collide."""

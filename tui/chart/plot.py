@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
+from tui.chart.fit import fitted_range, leaves
+from tui.chart.patterns import dashed, with_signs
 from tui.chart.raster import Spans, ascii_cells, braille, dots, spans
 
 
@@ -34,6 +36,10 @@ class Frame:
     """y counts things: no labels between whole numbers."""
     time_x: bool = False
     """x is seconds."""
+    fit_y: bool = False
+    """y is fitted to the later part of the lines; what is in a window is shown whole."""
+    patterns: tuple[int, ...] = ()
+    """For each series the number of its pattern of dots; none: all are whole lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Plot:
     """(row, label)"""
     ends: tuple[int | None, ...]
     """For each series the row where it ends within the window; None: nothing of it is in sight."""
+    cuts: tuple[tuple[int, int, bool], ...] = ()
+    """(series, column, whether above) where the beginning of a line is cut."""
 
     def column(self, x: float) -> int:
         """The column of a value on the x axis; may lie outside."""
@@ -72,16 +80,21 @@ def plot(
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
     covered = [spans(s.x, s.y, x_axis, width * across, log_y=frame.log_y) for s in series]
-    ranges = [half for one in covered for half in (one.low, one.high)]
-    y_axis = fitted(np.concatenate(ranges) if ranges else np.empty(0), frame.log_y, margin=0.06)
+    y_axis, cuts = _y_axis(covered, frame)
     owners = np.full((height, width), -1, dtype=np.int8)
     everything = np.zeros((height * down, width * across), dtype=np.bool_)
     for index, one in enumerate(covered):
         lit = dots(one, y_axis, height * down)
+        pattern = frame.patterns[index] if frame.patterns else 0
+        if not frame.ascii_only:
+            lit = dashed(lit, pattern)
         everything |= lit
         owners[lit.reshape(height, down, width, across).any(axis=(1, 3))] = index
     ends = [_end_row(one, y_axis, height) for one in covered]
-    codes = ascii_cells(everything) if frame.ascii_only else braille(everything)
+    if frame.ascii_only:
+        codes = with_signs(ascii_cells(everything), owners, frame.patterns)
+    else:
+        codes = braille(everything)
     return Plot(
         codes=codes,
         owners=owners,
@@ -90,7 +103,18 @@ def plot(
         x_ticks=_x_labels(x_axis, width, label_x, frame.time_x),
         y_ticks=_y_labels(y_axis, height, label_y, frame.whole_y),
         ends=tuple(ends),
+        cuts=tuple((index, column // across, above) for index, column, above in cuts),
     )
+
+
+def _y_axis(covered: Sequence[Spans], frame: Frame) -> tuple[Axis, list[tuple[int, int, bool]]]:
+    """The axis, and where lines are cut by it: (series, dot column, whether above)."""
+    ranges = [half for one in covered for half in (one.low, one.high)]
+    fit = fitted_range(covered) if frame.fit_y and frame.window is None else None
+    shown = np.array(fit) if fit else np.concatenate(ranges) if ranges else np.empty(0)
+    axis = fitted(shown, frame.log_y, margin=0.06)
+    left = [leaves(one, axis) for one in covered] if fit else []
+    return axis, [(index, *cut) for index, cut in enumerate(left) if cut is not None]
 
 
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:

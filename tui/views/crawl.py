@@ -12,7 +12,7 @@ from session.records import Status, skips_told
 from session.sources import described
 from tui.chart.axes import ago
 from tui.chart.chart import ZOOM, Chart
-from tui.chart.picture import Drawing
+from tui.chart.drawing import Drawing
 from tui.chart.plot import Series
 from tui.look import Choice, Look
 from tui.views.view import View, name

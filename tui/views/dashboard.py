@@ -36,6 +36,14 @@ class Dashboard(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
         Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
+        Binding(
+            "Y",
+            "fit_y",
+            "Whole y",
+            key_display="Y",
+            id="chart.fit_y",
+            tooltip="y fitted to the later part of the curves, or whole",
+        ),
         Binding("a", "x_kind", "Axis", id="chart.axis", tooltip="x axis: articles, words or time"),
         Binding("v", "metric", "Metric", id="chart.metric", tooltip="which measurement the chart shows"),
         Binding(
@@ -97,6 +105,7 @@ class Dashboard(View):
                 yield EventList(id="log")
 
     def on_mount(self) -> None:
+        self.query_one(Chart).fit_y = True
         for selector, words in (
             ("#flow", "Flow"),
             ("#topics", "Topics by share"),
@@ -124,7 +133,7 @@ class Dashboard(View):
         if self.has_class("-tiny"):
             return
         chart = self.query_one(Chart)
-        chart.ascii_only = choice.ascii_only
+        chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
         # A new look often has the old curves: then the picture stays as it is.
         shown = (
             look.curves,
@@ -171,7 +180,8 @@ class Dashboard(View):
         if self._look is None:
             return
         chart = self.query_one(Chart)
-        name(chart, title(self._look, self._choice, self.x_kind) + chart.scales(), chart.pointed())
+        below = chart.pointed() or chart.cut_off()
+        name(chart, title(self._look, self._choice, self.x_kind) + chart.scales(), below)
 
     @on(Chart.Pointed)
     def _pointed(self) -> None:
@@ -198,6 +208,10 @@ class Dashboard(View):
         chart.toggle_log_y()
         if chart.log_y and not chart.logs_y:
             self.app.notify("some of these values are negative and have no logarithm: y stays linear")
+        self._entitle()
+
+    def action_fit_y(self) -> None:
+        self.query_one(Chart).toggle_fit_y()
         self._entitle()
 
     def action_x_kind(self) -> None:
