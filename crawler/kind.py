@@ -55,6 +55,9 @@ class SourceKind(ABC):
     """Of the program, where this kind has one of its own for the screen and the trainer."""
     remark: ClassVar[str] = ""
     """What the screen says beside the source's name."""
+    asks_server: ClassVar[bool] = False
+    """Whether it asks a server for its articles. Only then is there anything to tell of requests, of how they
+    are answered and of what was downloaded."""
     advice: ClassVar[tuple[int, str] | None] = None
     """So many articles, and what whoever has read more of them should know."""
 

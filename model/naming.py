@@ -31,6 +31,18 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     return owned
 
 
+def owned(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
+    """(K,) how far a topic's words are its own: :func:`ownership` of its leading words, by their uses.
+
+    Near 1 / K while all topics are alike, near 1 for one whose words no other leads with.
+    """
+    probabilities = leading[1].astype(np.float64)
+    uses = probabilities.sum(1)
+    own = (ownership(leading, shares) * probabilities).sum(1)
+    found: NDArray[np.float64] = np.divide(own, uses, out=np.zeros_like(uses), where=uses > 0)
+    return found
+
+
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
     """(K, n) how well each leading word stands for its topic.
 

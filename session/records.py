@@ -158,12 +158,6 @@ class Status:
         return self.activity.waiting_for
 
     @property
-    def asks(self) -> bool:
-        """Whether its source asks a server for articles. One that reads files has no latency and no rate
-        limit, and nobody tells it to wait."""
-        return self.activity.requests > 0 or self.activity.allowed_per_minute is not None
-
-    @property
     def lively(self) -> bool:
         """Whether a trainer gives signs of life, so that its rates are of now."""
         return self.running and self.state != "stalled"
@@ -233,7 +227,7 @@ class TopicRow:
     words: tuple[tuple[str, float], ...]
     """Most probable first: (word, probability)."""
     newcomers: frozenset[str]
-    """Those of the words that the snapshot before had not among its first ten."""
+    """Those of the first ten words that the snapshot before had not among its first ten."""
     share_before: float | None
     """Share in the snapshot before the newest."""
     trend: tuple[float, ...]
@@ -279,6 +273,14 @@ class ShareHistory:
     """(S,)"""
     shares: NDArray[np.float32]
     """(S, K)"""
+    own: NDArray[np.float32]
+    """(S, K) the part of each share that is the topic's own: its share, times how far its words are no other
+    topic's (:func:`model.naming.owned`). It grows when a topic is born, also where shares hardly move."""
+
+    def up_to(self, articles: int) -> "ShareHistory":
+        """Its part after so many articles and fewer."""
+        end = int(np.searchsorted(self.articles, articles, side="right"))
+        return ShareHistory(self.articles[:end], self.shares[:end], self.own[:end])
 
 
 @dataclass(frozen=True, slots=True)

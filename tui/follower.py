@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from session.answers.metrics import metrics_of
 from session.errors import NoSession, SessionError
 from session.paths import log_file
-from session.records import Status
+from session.records import SNAPSHOT_WORDS, Status
 from session.storage.files import last_line
 from tui.look import Look
 
@@ -116,7 +116,7 @@ class Follower:
             look = replace(
                 look,
                 curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
-                topics={m: tuple(reader.topics(m)) for m in look.models},
+                topics={m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models},
                 changes=tuple(reader.topic_events()),
                 recent=tuple(reader.recent_articles()),
             )
@@ -127,7 +127,7 @@ class Follower:
 
     def _back_at(self, reader: "SessionReader", look: Look, articles: int) -> Look:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
-            topics = {m: tuple(reader.topics(m, as_of=articles)) for m in look.models}
+            topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles)) for m in look.models}
             self._past = look, look.back_at(articles, topics)
         return self._past[1]
 

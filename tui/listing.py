@@ -63,6 +63,18 @@ def _nearness(sought: str, row: TopicRow) -> int:
     return nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
 
 
+def featured(
+    rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
+) -> tuple[TopicRow | None, str]:
+    """The topic to tell more of, and why that one: the chosen one, else the largest that is pinned, else the
+    one whose share has moved most."""
+    if chosen is not None:
+        return chosen, "chosen"
+    if on_top := [row for row in rows if row.topic in pinned]:
+        return max(on_top, key=lambda row: row.share), "pinned"
+    return max(rows, key=lambda row: abs(row.change), default=None), "moved most"
+
+
 def grouped(
     rows: Sequence[TopicRow],
     groups: Sequence[Branch],

@@ -30,6 +30,7 @@ class Demo(PageKind):
     options = (WIKI_SIZE,)
     presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
     command = "demo"
+    asks_server = True
     remark = (
         "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
         "internet"

@@ -51,6 +51,7 @@ class WikiKind(PageKind):
     """A MediaWiki, named by the address from which its api.php is found."""
 
     options = (API_URL, LANG, CONTACT, RPM)
+    asks_server = True
 
     def identity(self, asked: Asked) -> Identity:
         from crawler.addresses import language_api

@@ -19,7 +19,8 @@ Opener = Callable[..., Any]
 
 
 def history(articles: list[int], shares: list[list[float]]) -> ShareHistory:
-    return ShareHistory(np.array(articles, np.int64), np.array(shares, np.float32))
+    of = np.array(shares, np.float32)
+    return ShareHistory(np.array(articles, np.int64), of, of)
 
 
 def test_a_column_shows_the_last_snapshot_in_it_or_before() -> None:
@@ -108,7 +109,7 @@ async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, l
         await pilot.press("down", "down")
         chosen = listed.topic.topic
         await pilot.press("b")
-        await seeing.until(pilot, "▾ ")
+        await seeing.until(pilot, "▸ ")
         assert listed.topic.topic == chosen
         groups = [row for row in listed.rows if isinstance(row, GroupRow)]
         assert sum(group.many for group in groups) == 50

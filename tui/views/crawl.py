@@ -18,9 +18,9 @@ from tui.look import Choice, Look
 from tui.views.view import View, name
 from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
-from tui.widgets.flow import GAP, allowed, per_second, rate, waiting
+from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, share, size, visible
+from tui.words import age, count, share, visible
 
 WIDE, TALL = 110, 34
 
@@ -155,19 +155,18 @@ def facts(look: Look) -> list[Fact]:
         ("source", source_words(s), "strong"),
         ("", described(s.source).remark, "muted"),
         ("now", held_up or "working", held_ink),
-        ("crawl", *rate(s, now.crawl_rate)),
+        (incoming(s), *rate(s, now.crawl_rate)),
         ("train", f"{train} while it learns" if now.train_rate else train, train_ink),
         ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
-        *(_asking(s) if s.asks else []),
-        ("read", size(s.bytes_read) if s.bytes_read else "", ""),
-        ("crawled", f"{count(s.crawled)} articles", ""),
+        *(_asking(s) if asks(s) else []),
+        (f"{incoming(s)} in all", read(s), ""),
         (
             "trained",
             f"{count(s.articles)}" + (f" of {count(now.article_limit)}" if now.article_limit else ""),
             "",
         ),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
-        ("waiting", f"{count(s.pending)} crawled, not yet trained", ""),
+        ("waiting", f"{count(s.pending)} not yet trained", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
         ("progress", f"{share(s.lap)} of {source_words(s)} read" if s.lap is not None else "", ""),
         (

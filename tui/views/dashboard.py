@@ -3,12 +3,14 @@
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Container, Vertical
+from textual.containers import Container, Horizontal, Vertical
 from textual.widget import Widget
 
+from session.errors import SessionError
 from session.records import TopicRow
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
+from tui.listing import featured
 from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenTopic
 from tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
@@ -19,11 +21,16 @@ from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
 from tui.widgets.topiccard import TopicCard
 from tui.widgets.topiclist import TopicList, topics_title
+from tui.widgets.topicmap import TopicMap
 from tui.words import count
 
 WIDE, VAST = 120, 180
 LOW = 22
 """Fewer lines than this are shared by the chart and the topics; else the chart has eleven."""
+LOFTY = 52
+"""Lines from which on there is room for the log beside the rest."""
+ABOUT = 12
+"""Articles of the topic that the card tells of."""
 FAR = 10
 """Columns of a long step of the crosshair."""
 
@@ -32,7 +39,7 @@ class Dashboard(View):
     """Panels side by side where the terminal is wide, one below the other where not."""
 
     TITLE = "Dashboard"
-    PANELS = 7
+    PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
         Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
@@ -88,6 +95,8 @@ class Dashboard(View):
         self._choice = Choice()
         self._drawn: tuple[object, ...] | None = None
         self._sought = ""
+        self._carded: tuple[object, ...] = ()
+        """The topic whose articles the card was given, and as of when."""
 
     def compose(self) -> ComposeResult:
         yield Numbers(id="numbers")
@@ -95,13 +104,14 @@ class Dashboard(View):
             with Vertical(id="left"):
                 yield Chart(id="chart")
                 yield FlowPanel(id="flow-brief")
-                yield TopicList(id="topics")
+                with Horizontal(id="below"):
+                    yield TopicList(id="topics")
+                    yield TopicMap(id="over-time")
             with Vertical(id="right"):
                 yield FlowPanel(id="flow")
                 yield NowReading(id="reading")
-                yield WhatChanged(id="changes")
-            with Vertical(id="far"):
                 yield TopicCard(id="card")
+                yield WhatChanged(id="changes")
                 yield EventList(id="log")
 
     def on_mount(self) -> None:
@@ -112,6 +122,7 @@ class Dashboard(View):
             ("#reading", "Now reading"),
             ("#changes", "What changed"),
             ("#card", "Topic"),
+            ("#over-time", "Over time"),
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
@@ -125,6 +136,7 @@ class Dashboard(View):
         self.set_class(width >= WIDE and not tiny, "-wide")
         self.set_class(width >= VAST and not tiny, "-vast")
         self.set_class(height >= 40, "-tall")
+        self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def show(self, look: Look, choice: Choice) -> None:
@@ -158,9 +170,32 @@ class Dashboard(View):
         self.query_one(NowReading).show(look, choice)
         self.query_one(WhatChanged).show(look, choice)
         if self.has_class("-vast"):
-            self.query_one(TopicCard).show(topics.topic, look, choice)
-            log: EventList = self.query_one(EventList)
-            log.show_events(look.events)
+            self._show_card(look, choice)
+            self.query_one(TopicMap).show_map(
+                look, choice, self._sought, lambda question: self.ask(question, aside=True)
+            )
+            self.query_one(EventList).show_events(look.events)
+
+    def _show_card(self, look: Look, choice: Choice) -> None:
+        """Tell more of one topic: the one that is chosen here, or that matters most."""
+        listed, model = self.query_one(TopicList), choice.model_of(look)
+        rows = look.topics.get(model or "", ())
+        row, why = featured(rows, listed.topic if listed.held else None, choice.pinned_of(model))
+        self.query_one(TopicCard).show(row, look, choice, why)
+        now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
+        if row is not None and model is not None and now != self._carded:
+            self._carded = now
+            self.run_worker(self._fill_card(row, model, look), group="card", exclusive=True)
+
+    async def _fill_card(self, row: TopicRow, model: str, look: Look) -> None:
+        card = self.query_one(TopicCard)
+        if look.as_of is not None:  # what articles were about then is not known
+            card.show_articles(None)
+            return
+        try:
+            card.show_articles(await self.ask(lambda reader: reader.articles_about(model, row.topic, ABOUT)))
+        except SessionError:
+            self._carded = ()  # what was drawn stays; the next look asks again
 
     def _entitle_topics(self, look: Look, choice: Choice) -> None:
         title, below = topics_title(look, choice, self._sought)
@@ -194,8 +229,22 @@ class Dashboard(View):
 
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:
+        listed = self.query_one(TopicList)
         if self._look is not None and self.has_class("-vast"):
-            self.query_one(TopicCard).show(self.query_one(TopicList).topic, self._look, self._choice)
+            self._show_card(self._look, self._choice)
+            if listed.topic is not None:
+                self.query_one(TopicMap).choose(listed.topic)
+
+    @on(TopicMap.Pointed)
+    @on(TopicMap.Moved, "#over-time")
+    def _entitle_map(self) -> None:
+        drawn, look = self.query_one(TopicMap), self._look
+        after = "" if look is None else look.topics_after(self._choice.model_of(look))
+        name(drawn, drawn.legend, drawn.told if drawn.has_focus else after)
+
+    @on(TopicMap.Chosen, "#over-time")
+    def _chosen_on_map(self, event: TopicMap.Chosen) -> None:
+        self.post_message(OpenTopic(event.row.topic))
 
     # Keys -------------------------------------------------------------------------------------
 

@@ -5,13 +5,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from session.errors import SessionError
 from session.records import TopicRow
 from tui.look import Choice, Look
 from tui.messages import OpenTopic
 from tui.views.view import View, name
 from tui.widgets.topicmap import TopicMap
-from tui.words import count, plural, share
+from tui.words import plural, share
 
 FAR = 10
 """Columns of a long step."""
@@ -37,8 +36,6 @@ class Map(View):
         self._look: Look | None = None
         self._choice = Choice()
         self._sought = ""
-        self._drawn: object = None
-        """What the map was last drawn from."""
 
     def compose(self) -> ComposeResult:
         yield TopicMap(id="map")
@@ -48,21 +45,9 @@ class Map(View):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
-        model = choice.model_of(look)
-        of = (look.topics, model, self._sought, choice.order, choice.pinned_of(model), choice.ascii_only)
-        if model is not None and of != self._drawn:
-            self._drawn = of
-            self.run_worker(self._fill(look, choice, model), group="map", exclusive=True)
-
-    async def _fill(self, look: Look, choice: Choice, model: str) -> None:
-        try:
-            history = await self.ask(lambda reader: reader.share_history(model))
-        except SessionError:
-            self._drawn = None  # what was drawn stays; the next look asks again
-            return
-        self.query_one(TopicMap).show_map(look, choice, history, self._sought)
-        self._entitle()
-        self.refresh_bindings()  # by now there is a topic to name and to pin
+        self.query_one(TopicMap).show_map(
+            look, choice, self._sought, lambda question: self.ask(question, aside=True)
+        )
 
     @on(TopicMap.Pointed)
     @on(TopicMap.Moved, "#map")
@@ -72,11 +57,8 @@ class Map(View):
             return
         which = f"with “{self._sought}”" if self._sought else "over time"
         title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self._choice.model_of(look))}"
-        below = ""
-        if drawn.pointed is not None:
-            row, articles, part = drawn.pointed
-            below = f"{row.label} · after {count(articles)} articles · {share(part)}"
-        name(drawn, title, below)
+        name(drawn, f"{title} · {drawn.legend}", drawn.told)
+        self.refresh_bindings()  # by now there is a topic to name and to pin
 
     @on(TopicMap.Chosen, "#map")
     def _chosen(self) -> None:

@@ -16,9 +16,20 @@ GAP = 30.0
 """Seconds without a measured rate: no trainer ran."""
 
 
+def asks(status: Status) -> bool:
+    """Whether its source asks a server for articles. One that reads files has no latency and no rate limit,
+    nobody tells it to wait, and nothing is downloaded."""
+    return described(status.source).asks_server
+
+
+def incoming(status: Status) -> str:
+    """The word for how articles come in."""
+    return "crawl" if asks(status) else "read"
+
+
 def pace(status: Status) -> str:
     """What holds up all the rest; "" where that is not known."""
-    first = "the network" if status.asks else "reading the files"
+    first = "the network" if asks(status) else "reading the files"
     return {
         "network": f"{first} sets the pace",
         "parsing": "parsing sets the pace",
@@ -82,7 +93,7 @@ def allowed(status: Status) -> Part:
 
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read else ""
+    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and asks(status) else ""
     return plural(status.crawled, "article") + bytes_read
 
 
@@ -131,7 +142,7 @@ class FlowPanel(Lines):
         room = max(min((width - 48) // 2, 24), 0)
         return [
             [
-                *self._rate(" crawl", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
+                *self._rate(f" {incoming(s)}", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
                 *self._rate("  train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
                 ("  queue ", "muted"),
                 (count(s.pending), "strong"),
@@ -143,7 +154,7 @@ class FlowPanel(Lines):
     def _held_up(look: Look) -> list[Part]:
         """Requests and what it waits for; the end may be cut, so what is wrong comes first."""
         s, wait = look.status, waiting(look.status, look.at)
-        if not s.asks:
+        if not asks(s):
             return [(" ", ""), wait]
         requests: list[Part] = [("rate ", "muted"), allowed(s)]
         if s.activity.throttled:
@@ -181,11 +192,11 @@ class FlowPanel(Lines):
         room = max(width - 17, 0)
         text, colour = waiting(s, look.at)
         lines: list[list[Part]] = [
-            self._rate(" crawl", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
+            self._rate(f" {incoming(s):<5}", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
             self._rate(" train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
             self._rate(" queue", (count(s.pending), "strong"), lambda flow: flow.queue, room),
-            *(self._asking(s) if s.asks else []),
-            [(" read  ", "muted"), (read(s), "")],
+            *(self._asking(s) if asks(s) else []),
+            [(" in all ", "muted"), (read(s), "")],
             [(" skipped ", "muted"), (count(s.skipped), "")],
         ]
         if s.lap is not None:

@@ -3,7 +3,7 @@
 from tui.inks import Lines, Part
 from tui.listing import ordered
 from tui.look import Choice, Look
-from tui.widgets.flow import rate, waiting
+from tui.widgets.flow import incoming, rate, waiting
 from tui.words import count, measured, share
 
 
@@ -46,7 +46,7 @@ def _facts(look: Look) -> list[list[Part]]:
     lines.append([(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")])
     lines.append(
         [
-            (" crawl ", "muted"),
+            (f" {incoming(s)} ", "muted"),
             rate(s, s.activity.crawl_rate),
             (" train ", "muted"),
             rate(s, s.activity.train_rate, "idle"),

@@ -3,11 +3,14 @@
 from session.records import NO_KNOWN_WORD, ArticleRow
 from tui.inks import Lines, Part
 from tui.look import Choice, Look
-from tui.words import cut, plural, visible
+from tui.words import cut, padded, plural, visible
+
+ROOMY = 52
+"""Cells from which on a title and a topic share a line."""
 
 
 class NowReading(Lines, can_focus=True):
-    """Two lines an article: its title, and the topic it is most about."""
+    """A line an article, its title and the topic it is most about; two lines where there is no room."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -25,11 +28,19 @@ class NowReading(Lines, can_focus=True):
         if look is None or not look.recent:
             return [[(" the first articles are on their way", "muted")]]
         out: list[list[Part]] = []
-        for article in look.recent[: (height + 1) // 2]:
-            title = cut(visible(article.title), width - 2)
-            out.append([(" " + title, "" if out else "strong")])
-            out.append([("   ", ""), *about(article, look, self._model)])
-        return out
+        for article in look.recent[:height]:
+            ink, told = ("" if out else "strong"), about(article, look, self._model)
+            if width >= ROOMY:
+                room = width // 2
+                out.append([(f" {padded(visible(article.title), room - 2)} ", ink), *told])
+            else:
+                out += [[(" " + cut(visible(article.title), width - 2), ink)], [("   ", ""), *told]]
+        return out[:height]
+
+
+def weight(proportion: float) -> str:
+    """How much of an article is of a topic: ".41"."""
+    return f"{proportion:.2f}".removeprefix("0")
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
@@ -40,7 +51,6 @@ def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
     for name, topic, proportion in article.topics:
         if name == model:
-            weight = f"{proportion:.2f}".removeprefix("0")
             number, _, called = look.topic_label(name, topic).partition(" ")
-            return [(f"{weight} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
+            return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
     return [(plural(article.words, "word"), "faint")]

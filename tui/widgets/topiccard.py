@@ -1,28 +1,46 @@
-"""One topic in short: its words with bars and its share over time."""
+"""One topic in short: its words with bars, its share over time, and articles about it."""
 
-from session.records import TopicRow
+from collections.abc import Sequence
+
+from session.records import ArticleRow, TopicRow
 from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part, name
 from tui.look import Choice, Look
+from tui.widgets.reading import weight
 from tui.widgets.topiclist import NOISE
-from tui.words import padded, share
+from tui.words import cut, padded, share, visible
+
+WORD = 18
+"""Cells of a word at most."""
+BESIDE = 12
+"""Cells beside a word: signs, its probability, the least of a bar."""
+COLUMN = 28
+"""Cells of a column of words at least."""
 
 
 class TopicCard(Lines):
-    """As many words as fit, the most probable first."""
+    """The most probable words first, in two columns where one is not high enough."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._row: TopicRow | None = None
+        self._model: str | None = None
+        self._articles: Sequence[ArticleRow] | None = None
         self._ascii = False
 
-    def show(self, row: TopicRow | None, look: Look, choice: Choice) -> None:
-        self._row, self._ascii = row, choice.ascii_only
-        model = choice.model_of(look)
+    def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
+        """``why``: what this topic is shown for."""
+        self._row, self._ascii, self._model = row, choice.ascii_only, choice.model_of(look)
         if row is None:
             name(self, "Topic")
         else:
-            name(self, row.label + look.of_model(model), look.topics_after(model))
+            reason = f" · {why}" if why else ""
+            name(self, row.label + look.of_model(self._model) + reason, look.topics_after(self._model))
+        self.redraw()
+
+    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
+        """The articles most about the topic; None: no place for them."""
+        self._articles = articles
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
@@ -31,20 +49,42 @@ class TopicCard(Lines):
             return [[(" no topic chosen", "muted")]]
         trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii, least=NOISE)
         top: list[Part] = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
-        return [top, *(word_line(row, i, width, self._ascii) for i in range(len(row.words)))]
+        return [top, *self._words(row, width, height - 1), *self._about(width)]
+
+    def _words(self, row: TopicRow, width: int, height: int) -> list[list[Part]]:
+        if len(row.words) <= height or width < 2 * COLUMN:
+            return [word_line(row, i, width, self._ascii) for i in range(len(row.words))]
+        half, column = (len(row.words) + 1) // 2, width // 2
+        left = [word_line(row, i, column, self._ascii, fill=True) for i in range(half)]
+        return [[*line, *word_line(row, half + i, column, self._ascii)] for i, line in enumerate(left)]
+
+    def _about(self, width: int) -> list[list[Part]]:
+        if self._articles is None:
+            return []
+        out: list[list[Part]] = [[(" most about it", "muted")]]
+        for article in self._articles:
+            parts = [part for name, _, part in article.topics if name == self._model]
+            title = cut(visible(article.title), width - 6, ascii_only=self._ascii)
+            out.append([(f" {weight(parts[0]) if parts else '':>4} ", "accent"), (title, "")])
+        return out
 
 
-def word_line(row: TopicRow, index: int, width: int, ascii_only: bool) -> list[Part]:
-    """The index-th word with its probability and a bar that compares it to the first."""
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> list[Part]:
+    """The index-th word with its probability and a bar that compares it to the first.
+
+    ``fill``: as many cells as ``width``.
+    """
     if index >= len(row.words):
         return []
     word, probability = row.words[index]
     new = word in row.newcomers
     most = row.words[0][1] or 1.0
-    room = max(width - 30, 4)
-    shown = f" {'+' if new else ' '}{padded(word, 18, ascii_only=ascii_only)}"
+    cells = min(WORD, width - BESIDE)
+    room = max(width - cells - BESIDE, 4)
+    shown = f" {'+' if new else ' '}{padded(word, cells, ascii_only=ascii_only)}"
+    drawn = bar(probability / most, room, ascii_only=ascii_only)
     return [
         (shown, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
-        (bar(probability / most, room, ascii_only=ascii_only), "spark"),
+        (f"{drawn:<{width - cells - 9}}" if fill else drawn, "spark"),
     ]

@@ -23,6 +23,8 @@ ROOMY = 60
 """Cells of a line from which on there is a trend."""
 NAME = 30
 """Cells of a name at most, beside the words."""
+WORDS = 17
+"""Cells of the words at least: much of them is in the name."""
 WITH_WORDS = 36
 """With fewer cells than this left for names and words there are names only."""
 
@@ -147,7 +149,7 @@ class TopicList(RowList[Row]):
     @staticmethod
     def _columns(room: int) -> tuple[int, int]:
         """Cells of the name and of the words."""
-        named = min(NAME, room * 9 // 20) if room >= WITH_WORDS else max(room, 0)
+        named = min(NAME, room - WORDS) if room >= WITH_WORDS else max(room, 0)
         return named, room - named
 
     def parts(self, row: Row, width: int) -> list[Part]:

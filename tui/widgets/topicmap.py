@@ -1,27 +1,34 @@
-"""All topics over the whole stream: a row a topic, a column a stretch of it, shade by share."""
+"""All topics over the whole stream: a row a topic, a column a stretch of it; the shade tells how much of the
+text is the topic's own.
 
-from collections.abc import Sequence
+By share alone hardly anything would be seen of a model that begins with all topics alike: their shares stay
+much the same while their words come about.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from textual.message import Message
 
+from session.errors import SessionError
 from session.records import ShareHistory, TopicRow
+from session.storage.reader import SessionReader
 from tui.chart.axes import Axis, Floats, own_space, ticks
 from tui.inks import Part
 from tui.listing import found
 from tui.look import Choice, Look
 from tui.rowlist import RowList
 from tui.widgets.topiclist import NO_TOPICS, words_of
-from tui.words import padded, short
+from tui.words import count, padded, share, short
 
 SHADES = "·░░▒▒▓▓█"
 INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
 ASCII_SHADES = ".:-=+*#@"
-"""From nothing to the largest share of the newest snapshot, each by sign and by ink."""
+"""From nothing to the largest of the newest snapshot, each by sign and by ink."""
 NOTHING = 0.01
-"""The part of the largest share that is as good as nothing."""
+"""The part of the largest that is as good as nothing."""
 SMALL = 0.1
 """Of the topics, as many have the lightest shade now."""
 NUMBER = 5
@@ -31,6 +38,9 @@ WORDS = 40
 """Cells of the words at the right, where there is room for them."""
 WITH_WORDS = 110
 """From so many cells on there is."""
+
+Ask = Callable[[Callable[[SessionReader], ShareHistory]], Awaitable[ShareHistory]]
+"""Puts a question to the session's reader."""
 
 
 def stream(history: ShareHistory) -> Axis:
@@ -49,17 +59,17 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
     return np.maximum(chosen, 0).astype(np.int64)
 
 
-def levels(shares: Floats, newest: Floats) -> NDArray[np.int64]:
-    """The shade of each share: 0 for as good as nothing, then from that of the small ones among the
-    ``newest`` shares to that of the largest, on a logarithmic scale."""
+def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
+    """The shade of each size: 0 for as good as nothing, then from that of the small ones among the
+    ``newest`` to that of the largest, on a logarithmic scale."""
     most = max(float(newest.max(initial=0.0)), 1e-12)
     nothing = most * NOTHING
     something = newest[newest > nothing]
     low = float(np.quantile(something, SMALL)) if something.size else nothing
     steps = len(SHADES) - 1
-    place = np.log(np.maximum(shares, nothing) / low) / max(np.log(most / low), 1e-9)
+    place = np.log(np.maximum(sizes, nothing) / low) / max(np.log(most / low), 1e-9)
     shades = 1 + np.floor(place * (steps - 0.01))
-    found: NDArray[np.int64] = np.where(shares > nothing, np.clip(shades, 1, steps), 0).astype(np.int64)
+    found: NDArray[np.int64] = np.where(sizes > nothing, np.clip(shades, 1, steps), 0).astype(np.int64)
     return found
 
 
@@ -93,7 +103,7 @@ class TopicMap(RowList[TopicRow]):
     """The cursor is a cell: up and down go from topic to topic, left and right along the stream."""
 
     class Pointed(Message):
-        """The cursor is on another column."""
+        """The cursor is on another cell, or what it tells is of a newer snapshot."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -103,10 +113,30 @@ class TopicMap(RowList[TopicRow]):
         self._at: int | None = None
         """Articles of the snapshot under the cursor; None: the newest, whichever that is."""
         self._of: object = None
+        self._asked: tuple[object, ...] = ()
+        """What was last asked for, beside the topics."""
+        self._topics: object = None
         self._made: Picture | None = None
 
-    def show_map(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
-        """Draw the topics of the model in use, in the order chosen."""
+    def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
+        """Draw the topics of the model in use, in the order chosen, as soon as their history is known."""
+        model = choice.model_of(look)
+        asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
+        if model is not None and (look.topics is not self._topics or asked != self._asked):
+            self._topics, self._asked = look.topics, asked
+            self.run_worker(self._fill(look, choice, model, sought, ask), group="map", exclusive=True)
+
+    async def _fill(self, look: Look, choice: Choice, model: str, sought: str, ask: Ask) -> None:
+        try:
+            history = await ask(lambda reader: reader.share_history(model))
+        except SessionError:
+            self._topics = None  # what was drawn stays; the next look asks again
+            return
+        self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
+        self.post_message(self.Pointed())
+
+    def draw(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
+        """Draw the topics with this history."""
         model = choice.model_of(look)
         if (of := (look.status.session, model)) != self._of:
             self.release()
@@ -125,12 +155,32 @@ class TopicMap(RowList[TopicRow]):
 
     @property
     def pointed(self) -> tuple[TopicRow, int, float] | None:
-        """The topic, the articles and the share under the cursor."""
+        """The topic, the articles and its share under the cursor."""
         row, history = self.current, self._history
         if row is None or history is None:
             return None
         place = self._snapshot()
         return row, int(history.articles[place]), float(history.shares[place, row.topic])
+
+    @property
+    def told(self) -> str:
+        """The cell under the cursor in words."""
+        if self.pointed is None:
+            return ""
+        row, articles, part = self.pointed
+        return f"{row.label} · after {count(articles)} articles · {share(part)}"
+
+    @property
+    def legend(self) -> str:
+        """What the shades mean."""
+        signs = ASCII_SHADES[1::2] if self.ascii_only else "░▒▓█"
+        return f"{signs} share × how far its words are its own"
+
+    def choose(self, row: TopicRow) -> None:
+        """Put the cursor on this topic, without anybody having asked for it here."""
+        place = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), None)
+        if place is not None and place != self.cursor:
+            self.go_to(place)
 
     def _snapshot(self) -> int:
         """The one under the cursor."""
@@ -161,7 +211,7 @@ class TopicMap(RowList[TopicRow]):
     def _room(self, width: int) -> tuple[int, int, int]:
         """Cells of the name, the map and the words."""
         words = WORDS if width >= WITH_WORDS else 0
-        name = min(max(width // 5, NAMES[0]), NAMES[1])
+        name = min(max(width // 4, NAMES[0]), NAMES[1])
         return name, max(width - NUMBER - name - words - (1 if words else 0), 1), words
 
     def _picture(self, width: int) -> Picture:
@@ -170,8 +220,8 @@ class TopicMap(RowList[TopicRow]):
         if self._made is None or len(self._made.snapshots) != room:
             history = self._history
             shown = columns(history, room)
-            shares = history.shares.astype(np.float64)
-            self._made = Picture(shown, levels(shares[shown], shares[-1]).T.tolist(), _axis(history, room))
+            own = history.own.astype(np.float64)
+            self._made = Picture(shown, levels(own[shown], own[-1]).T.tolist(), _axis(history, room))
         return self._made
 
     def header(self, width: int) -> list[Part]:

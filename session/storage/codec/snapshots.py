@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from session.errors import Damaged
 from session.records import TopWords
@@ -16,26 +15,17 @@ LARGEST_SNAPSHOT = 2**24
 """Bytes that a snapshot's row may take."""
 
 
-def decode_shares(row: tuple[Any, ...], topics: int) -> tuple[int, NDArray[np.float32]]:
-    """(articles, shares) of `snapshots`."""
-    articles, shares = row
-    return whole(articles, "snapshots.articles"), numbers(
-        shares, "snapshots.shares", np.float32, (topics,), 0, 1.001
-    )
-
-
 def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: int) -> TopWords:
     """`snapshots`: (model, articles, word_ids, probabilities, shares)."""
-    model, after, word_ids, probabilities, of_topics = row
+    model, articles, word_ids, probabilities, shares = row
     K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics
     ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, n_words - 1)
     if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
         raise Damaged("snapshots.word_ids is not as long as it has to be")
-    articles, shares = decode_shares((after, of_topics), K)
     return TopWords(
         model=model,
-        articles=articles,
+        articles=whole(articles, "snapshots.articles"),
         word_ids=ids,
         probabilities=numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001),
-        shares=shares,
+        shares=numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001),
     )

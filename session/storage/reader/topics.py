@@ -6,15 +6,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from model.naming import owned
 from session.naming import names
 from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_shares, decode_snapshot
+from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
 from session.storage.database import select, session_errors
 from session.storage.decoding import whole
 from session.storage.reader.opened import OpenedSession
 
 TREND_POINTS = 12
+LEADING = 10
+"""Words of a topic among which a new one is worth telling."""
 
 
 class TopicReader(OpenedSession):
@@ -23,7 +26,8 @@ class TopicReader(OpenedSession):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """By number of the model and articles, as far as they have been read."""
+        """(2, K): shares and what of them is the topics' own, by number of the model and articles, as far as
+        they have been read."""
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were kept, ascending."""
@@ -38,20 +42,20 @@ class TopicReader(OpenedSession):
             yield self._as_snapshot(model, kept)
 
     def share_history(self, model: str) -> ShareHistory:
-        """The shares of all topics at every kept point; what was read once is not read again."""
+        """How large all topics were at every kept point; what was read once is not read again."""
         number, topics = self._number(model), self.spec(model).topics
-        with self.one_moment():
-            kept = self.snapshots(model)
-            known = self._shares.get(number, {})
-            rows = self._rows(
-                "SELECT articles, shares FROM snapshots WHERE model = ? AND articles > ?",
-                [number, max(known, default=-1)],
-                largest=LARGEST_SNAPSHOT,
-            )
-        known = known | dict(decode_shares(row, topics) for row in rows)
-        self._shares[number] = {articles: known[articles] for articles in kept if articles in known}
-        shares = [np.zeros((0, topics), np.float32), *(of[None] for of in self._shares[number].values())]
-        return ShareHistory(np.array(list(self._shares[number]), np.int64), np.concatenate(shares))
+        known = self._shares.get(number, {})
+        found = {}
+        for articles in self.snapshots(model):
+            if articles in known:
+                found[articles] = known[articles]
+                continue
+            for one in self._top_words(model, "AND articles = ?", [articles]):  # none: thinned out meanwhile
+                own = one.shares * owned(one.leading, one.shares)
+                found[articles] = np.stack([one.shares, own.astype(np.float32)])
+        self._shares[number] = found
+        both = np.array(list(found.values()), np.float32).reshape(-1, 2, topics)
+        return ShareHistory(np.array(list(found), np.int64), both[:, 0], both[:, 1])
 
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None
@@ -132,14 +136,14 @@ class TopicReader(OpenedSession):
         rows = []
         called = self.topic_names(model) if as_of is None else self._names_by_words(model, kept[-1])
         for topic, words in enumerate(newest.words):
-            old = frozenset(before.words[topic][:10]) if before else frozenset(words)
+            old = frozenset(before.words[topic][:LEADING]) if before else frozenset(words)
             rows.append(
                 TopicRow(
                     topic=topic,
                     name=called[topic],
                     share=float(newest.shares[topic]),
                     words=tuple(zip(words[:top], newest.probabilities[topic].tolist(), strict=False)),
-                    newcomers=frozenset(words[:top]) - old,
+                    newcomers=frozenset(words[: min(top, LEADING)]) - old,
                     share_before=float(before.shares[topic]) if before else None,
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
