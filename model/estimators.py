@@ -1,43 +1,47 @@
-"""The models as scikit-learn transformers, for use in its pipelines and searches.
+"""The models as scikit-learn transformers; `wikitopics.sklearn` is where they are found.
 
-    make_pipeline(CountVectorizer(), SCVB0Estimator(n_components=50)).fit_transform(texts)
-
-Needs scikit-learn 1.6 or later, which only this module imports: `pip install wikitopics[sklearn]`.
+Needs scikit-learn 1.6 or later, which only this module imports.
 """
 
 from __future__ import annotations
 
+import math
+from numbers import Integral
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from model import Minibatch, OnlineModel, document_completion, kinds
+from model.exported import Exported, ExportError, read
 
 STREAM_DOCUMENTS = 1_000_000  # assumed size of a corpus that `partial_fit` sees a part of
 STEPS_A_PASS = 10  # at least, in `fit`, where there are as many documents
 
 
-class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What the estimators share. X is (D, W), dense or sparse: how often a word occurs, or its weight.
 
     n_components: K, the number of topics (of the HDP: the most there can be)
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
     batch_size: documents a step; None: the model's own, in `fit` at most a tenth of X
     n_passes: passes over X in `fit`
-    options: further arguments of the model, such as {"alpha": 0.1}
+    options: further arguments of the model, such as {"alpha": 0.1}; a search tries several such dicts
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
-    After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1.
+    After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1. `vocabulary_`
+    are the words, (W,) str, of one that came from a file of `wikitopics export model`, else None.
     """
 
     kind: ClassVar[str]
     model_: OnlineModel
+    vocabulary_: NDArray[np.str_] | None = None
 
     def __init__(
         self,
@@ -61,18 +65,26 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics anew from the documents X, `n_passes` times in minibatches; y is ignored."""
         batch = self._documents(X, reset=True)
-        self.model_ = self._new_model(self.n_documents or batch.D)
+        self.model_, self.vocabulary_ = self._new_model(batch.D), None
         largest = max(1, min(self.model_.default_batch_size, batch.D // STEPS_A_PASS))
         for _ in range(self.n_passes):
             self._learn(batch, self.batch_size or largest)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning with the documents X, once; y is ignored."""
+        """Go on learning with the documents X, once; y is ignored.
+
+        Raises ValueError for an estimator from a file of `wikitopics export model`.
+        """
+        if self.vocabulary_ is not None:
+            raise ValueError(
+                "a file of `wikitopics export model` holds topics and no state to go on from: "
+                "take wikitopics.open(SESSION).model(), or fit anew"
+            )
         started = hasattr(self, "model_")
         batch = self._documents(X, reset=not started)
         if not started:
-            self.model_ = self._new_model(self.n_documents or STREAM_DOCUMENTS)
+            self.model_ = self._new_model(STREAM_DOCUMENTS)
         self._learn(batch, self.batch_size or self.model_.default_batch_size)
         return self
 
@@ -86,10 +98,18 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return document_completion(self.model_, self._documents(X, reset=False))
 
+    def perplexity(self, X: Any, y: Any = None) -> float:
+        """exp(-`score`), of a held-out word: lower is better."""
+        return math.exp(-self.score(X))
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """(K,) "topic0", "topic1" …, the columns of `transform`."""
-        check_is_fitted(self)
-        return np.array([f"topic{k}" for k in range(self.model_.n_topics)], dtype=object)
+        """(K,) "topic0", "topic1" …, the columns of `transform`; input_features are only checked."""
+        columns = super().get_feature_names_out(input_features)
+        return np.array([f"topic{k}" for k in range(len(columns))], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.n_topics
 
     @property
     def components_(self) -> NDArray[Any]:
@@ -97,11 +117,23 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_.topics()
 
-    def _new_model(self, n_documents: float) -> OnlineModel:
+    @classmethod
+    def _of(cls, exported: Exported) -> Self:
+        """Fitted, with the model that was exported."""
+        K, W = exported.topics.shape
+        estimator = cls(n_components=K)
+        estimator.model_, estimator.vocabulary_ = exported.model(), exported.vocabulary
+        estimator.n_features_in_ = W
+        return estimator
+
+    def _new_model(self, documents: float) -> OnlineModel:
+        for name in ("n_components", "n_passes", "batch_size"):
+            if (size := getattr(self, name)) is not None:
+                check_scalar(size, name, Integral, min_val=1)
         return kinds.load(self.kind).create(
             self.n_components,
             self.n_features_in_,
-            n_documents,
+            documents if self.n_documents is None else self.n_documents,
             self.options,
             seed=int(check_random_state(self.random_state).randint(2**31)),
             threads=effective_n_jobs(self.n_jobs),
@@ -114,7 +146,7 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _documents(self, X: Any, reset: bool) -> Minibatch:
         X = validate_data(self, X, reset=reset, accept_sparse="csr")
         check_non_negative(X, type(self).__name__)
-        matrix = csr_array(X)
+        matrix = csr_array(X, dtype=np.int32 if X.dtype == np.bool_ else None)
         return Minibatch(matrix.indptr, matrix.indices, matrix.data)
 
     def __sklearn_tags__(self) -> Any:
@@ -137,16 +169,34 @@ class _TopicEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.model_.threads = effective_n_jobs(self.n_jobs)
 
 
-class OnlineLDAEstimator(_TopicEstimator):
-    __doc__ = f"Online LDA as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+class OnlineLDAEstimator(TopicEstimator):
+    __doc__ = f"Online LDA as a scikit-learn transformer.\n\n{TopicEstimator.__doc__}"
     kind = "lda"
 
 
-class SCVB0Estimator(_TopicEstimator):
-    __doc__ = f"SCVB0 as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+class SCVB0Estimator(TopicEstimator):
+    __doc__ = f"SCVB0 as a scikit-learn transformer.\n\n{TopicEstimator.__doc__}"
     kind = "scvb0"
 
 
-class OnlineHDPEstimator(_TopicEstimator):
-    __doc__ = f"The online HDP as a scikit-learn transformer.\n\n{_TopicEstimator.__doc__}"
+class OnlineHDPEstimator(TopicEstimator):
+    __doc__ = f"The online HDP as a scikit-learn transformer.\n\n{TopicEstimator.__doc__}"
     kind = "hdp"
+
+
+def load(path: str | Path) -> TopicEstimator:
+    """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is unpickled.
+
+    Its `transform` gives the proportions that the exported model's `infer` does, to rounding where the model
+    had the default settings of its kind: of these the file holds topics and prior only. So it cannot go on by
+    `partial_fit`, and `fit` forgets it: put it into a pipeline as `FrozenEstimator(load(path))`.
+    Raises OSError where there is no such file, and ValueError, one line, for what such a file cannot hold.
+    """
+    exported = read(path)
+    for estimator in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
+        if estimator.kind == exported.kind:
+            return estimator._of(exported)
+    raise ExportError(
+        f"{path} holds a model of kind {exported.kind[:40]!r}, which has no estimator: "
+        "take wikitopics.open(SESSION).model()"
+    )

@@ -38,7 +38,7 @@ from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import MOST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
+from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
     from model._hdp_e_step import Corpus, Tables
@@ -204,11 +204,20 @@ class OnlineHDP(OnlineModel):
         shares: Vector = self._words / total
         return shares
 
+    def topic_weights(self) -> Vector:
+        """(K,) sum_w lambda_kw."""
+        return self._topics.totals()
+
     def document_prior(self) -> Vector:
         """(K,) alpha E[sigma_k(v)]: a Dirichlet as prior of a document's proportions, [W11] section 4.1."""
         from model._hdp_e_step import expected_sticks
 
         return self.alpha * expected_sticks(self.a, self.b)
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        after = prior[::-1].cumsum()[::-1]  # a stick's topic and all behind it
+        return {"alpha": float(after[0]), "a": prior[:-1], "b": after[1:]}
 
     # What it does
 

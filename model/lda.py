@@ -43,7 +43,7 @@ from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import MOST, MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
+from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
     from model._lda_e_step import LDAStatistics, Limits
@@ -174,9 +174,17 @@ class OnlineLDA(OnlineModel):
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         return self._topics.shares()
 
+    def topic_weights(self) -> Vector:
+        """(K,) sum_w lambda_kw."""
+        return self._topics.totals()
+
     def document_prior(self) -> Vector:
         """(K,) alpha."""
         return self.alpha.copy()
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        return {"alpha": prior}
 
     # What it does
 

@@ -19,6 +19,8 @@ from model.options import Option
 from model.states import MOST, Entry, State, StateError
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
+WORDS_A_DOCUMENT = 100  # where nothing is known, as in [SVI13] footnote 6
+LEAST_WORDS = 1e-3  # of a word in a topic that comes from elsewhere: of 0 there is no logarithm
 
 
 class OnlineModel(ABC):
@@ -151,6 +153,13 @@ class OnlineModel(ABC):
         """Topics with more than a thousandth of the corpus."""
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
+    def topic_weights(self) -> NDArray[np.float64]:
+        """(K,) words that each topic rests on: `topics` times these are the Dirichlets of the topics.
+
+        Of a kind that knows no Dirichlets: each topic's share of a corpus of 100 words a document.
+        """
+        return self.topic_shares() * WORDS_A_DOCUMENT * self.n_documents
+
     @abstractmethod
     def document_prior(self) -> NDArray[np.float64]:
         """(K,) what a document's proportions are before its words are seen, up to a factor; positive."""
@@ -188,6 +197,30 @@ class OnlineModel(ABC):
 
     # How it is kept
 
+    @classmethod
+    def with_topics(
+        cls, topics: NDArray[np.floating[Any]], weights: NDArray[np.float64], prior: NDArray[np.float64]
+    ) -> Self:
+        """A model that infers as the one did that had these `topics`, `topic_weights` and `document_prior`.
+
+        What is only needed to learn it does not have. Its other settings are the defaults of its kind.
+        Raises StateError for numbers that no model has, NotImplementedError where a kind cannot do it.
+        """
+        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
+        shared = {
+            "lambda_hat": lambda_hat,
+            "total_hat": lambda_hat.sum(axis=0, dtype=np.float64),
+            "scale": 1.0,
+            "eta_lambda": 0.0,
+        }
+        K, W = topics.shape
+        return cls.from_state({**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior)})
+
+    @classmethod
+    def _prior_entries(cls, prior: NDArray[np.float64]) -> State:
+        """What a state holds from which `document_prior` follows, for `with_topics`."""
+        raise NotImplementedError(f"{cls.label} cannot be made from topics")
+
     def state(self) -> State:
         """Everything, as numpy arrays and plain numbers, flags and strings: for `np.savez(path, **state)`.
 
@@ -204,6 +237,11 @@ class OnlineModel(ABC):
         one.
         """
         found: dict[str, object] = {key: states.plain(value) for key, value in state.items()}
+        if "topic_word" in found:
+            raise StateError(
+                "topics that `wikitopics export model` wrote are no state to go on from: "
+                "take wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
+            )
         kind, version = str(found.get("kind"))[:40], found.get("version", 1)
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")

@@ -48,7 +48,7 @@ from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import Option, prior
-from model.states import MOST_ITERATIONS, TINY, Entry, counted, entries_of, upgraded
+from model.states import MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 
 class SCVB0(OnlineModel):
@@ -201,9 +201,17 @@ class SCVB0(OnlineModel):
         """(K,) each topic's share of the words of the corpus, sums to 1."""
         return self._topics.shares()
 
+    def topic_weights(self) -> Vector:
+        """(K,) N_Z + W eta."""
+        return self._topics.totals()
+
     def document_prior(self) -> Vector:
         """(K,) alpha."""
         return self.alpha
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}  # all: annealing is over
 
     # What it does
 

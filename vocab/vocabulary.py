@@ -77,6 +77,10 @@ class Vocabulary:
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}>"
 
+    def split(self, text: str) -> list[str]:
+        """The words of ``text`` in order, known or not: an analyzer for scikit-learn's CountVectorizer."""
+        return [word.decode("utf-8") for word in words(text)]
+
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Count the vocabulary's words in ``text``.
 

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 from model import document_completion, kinds
@@ -32,9 +34,26 @@ def matrix_of(batch, n_words=40):
     return csr_array((batch.counts, batch.word_ids, batch.indptr), shape=(batch.D, n_words))
 
 
+NOT_PASSED = {"check_array_api_input": "arrays are numpy's: it runs where SCIPY_ARRAY_API is set"}
+"""Of the checks of scikit-learn, with reasons."""
+TO_BE_ASKED_FOR = [
+    "check_dataframe_column_names_consistency",
+    "check_n_features_in_after_fitting",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+]
+"""What scikit-learn asks of its own estimators only."""
+
+
 @pytest.mark.parametrize("estimator", ALL)
 def test_passes_scikit_learns_checks(estimator):
-    check_estimator(estimator(n_components=2, n_passes=1), on_skip=None)
+    tried = estimator(n_components=2, n_passes=1)
+    results = check_estimator(tried, on_skip=None, on_fail=None)
+    assert {one["check_name"] for one in results if one["status"] != "passed"} == NOT_PASSED.keys()
+    for name in TO_BE_ASKED_FOR:
+        getattr(estimator_checks, name)(estimator.__name__, tried)
 
 
 @pytest.mark.parametrize("estimator", ALL)
@@ -79,6 +98,7 @@ def test_pickled_estimators_go_on_as_the_original(estimator):
         fitted.partial_fit(X[200:]).components_, again.partial_fit(X[200:]).components_
     )
     assert again.model_.threads == 2
+    assert again.score(X) == fitted.score(X) == pytest.approx(-np.log(fitted.perplexity(X)))
     assert not hasattr(clone(fitted), "model_")
 
 
@@ -93,9 +113,37 @@ def test_a_search_can_choose_the_options_of_the_model():
     assert search.best_estimator_.model_.n_topics == 4
 
 
+@pytest.mark.parametrize("estimator", ALL)
+def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
+    X = matrix_of(planted(60)[0])
+    dense = X.toarray()
+    fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(X)
+    theta = fitted.transform(X)
+    frame = pd.DataFrame(dense, columns=[f"word{w}" for w in range(40)])
+    for form in (dense, dense.astype(np.uint8), dense.astype(np.float32), X.tocsc(), X.tocoo(), frame):
+        again = clone(fitted).fit(form)
+        np.testing.assert_array_equal(again.transform(form), theta)
+    assert list(again.feature_names_in_) == list(frame)
+    out = again.set_output(transform="pandas").transform(frame)
+    assert list(out) == ["topic0", "topic1", "topic2"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        again.transform(frame[frame.columns[::-1]])
+    flags = clone(fitted).fit(dense > 0)
+    np.testing.assert_array_equal(flags.transform(X > 0), flags.transform((dense > 0).astype(int)))
+
+
 def test_refuses_what_are_no_counts():
-    with pytest.raises(ValueError, match="Negative values"):
-        SCVB0Estimator(n_components=2).fit([[-1, 2]])
+    for wrong, said in ((-1, "Negative values"), (np.nan, "contains NaN"), (np.inf, "contains infinity")):
+        for X in ([[wrong, 2.0]], csr_array([[wrong, 2.0]])):
+            with pytest.raises(ValueError, match=said):
+                SCVB0Estimator(n_components=2).fit(X)
+
+
+@pytest.mark.parametrize("name", ["n_components", "n_passes", "batch_size"])
+def test_refuses_sizes_that_are_none(name):
+    for wrong in (0, -5, 2.5):
+        with pytest.raises((ValueError, TypeError), match=name):
+            SCVB0Estimator(**{name: wrong}).fit([[1, 2]])
 
 
 @pytest.mark.parametrize("estimator", ALL)

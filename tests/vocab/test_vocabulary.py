@@ -38,6 +38,13 @@ def test_counts_agree_with_a_counter(tokens):
     assert (np.diff(ids) > 0).all()
 
 
+def test_a_text_is_split_into_the_words_that_are_counted():
+    vocabulary = Vocabulary.from_words(["été", "naïve"])
+    found = vocabulary.split("L'Été — 3 ÉTÉ, naïve²\ud800")
+    assert found == ["l", "été", "été", "naïve"]
+    assert [found.count(word) for word in vocabulary.words] == vocabulary.count(" ".join(found))[1].tolist()
+
+
 def test_fingerprint_is_the_hash_of_the_joined_words():
     vocabulary = Vocabulary.from_words(["b", "a"])
     assert vocabulary.fingerprint == hashlib.sha256(b"b\na").hexdigest()

@@ -103,6 +103,8 @@ def test_its_python_runs_from_top_to_bottom(
     pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
+    for command in re.findall(r"^wikitopics (export .*)$", README, re.MULTILINE):
+        assert run(command.split()) == 0
     capsys.readouterr()
     names: dict[str, object] = {}
     for block in re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE):

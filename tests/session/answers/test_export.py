@@ -79,9 +79,11 @@ def test_documents_without_a_title_have_their_number(cli, trained):
 def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
-        assert set(model.files) == {"topic_word", "alpha", "vocabulary", "topic_share"}
+        wanted = {"topic_word", "alpha", "vocabulary", "topic_share"}
+        assert set(model.files) == {*wanted, "topic_weight", "kind"}
         assert model["topic_word"].shape == (5, 60)
-        assert model["alpha"].shape == model["topic_share"].shape == (5,)
+        assert model["alpha"].shape == model["topic_share"].shape == model["topic_weight"].shape == (5,)
+        assert model["kind"] == "lda"
         assert np.allclose(model["topic_word"].sum(axis=1), 1, atol=1e-4)
         assert model["topic_share"].sum() == pytest.approx(1)
         assert model["vocabulary"].tolist() == list(corpus.words)

@@ -10,18 +10,10 @@ if TYPE_CHECKING:
 
 
 def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
-    """topic_word (K, W), alpha (K,), vocabulary (W,), topic_share (K,)."""
-    import numpy as np
-
+    from model.exported import arrays_of
     from session.answers.inference import saved_model
 
-    model = saved_model(asked.reader, asked.models[0])
-    return {
-        "topic_word": model.topics(),
-        "alpha": model.document_prior(),
-        "vocabulary": np.array(asked.reader.vocabulary(), dtype=np.str_),
-        "topic_share": model.topic_shares(),
-    }
+    return arrays_of(saved_model(asked.reader, asked.models[0]), asked.reader.vocabulary())
 
 
 MODEL = Subject(name="model", label="Model: all topics and words as arrays", arrays=_arrays, one_model=True)

@@ -1,0 +1,134 @@
+"""What `wikitopics export model` writes: a model's topics as arrays, to infer with but not to learn on from.
+
+| array | shape | what |
+|---|---|---|
+| topic_word | (K, W) floats | the topics, rows sum to 1 |
+| alpha | (K,) floats | prior of a document's proportions, as `document_prior` |
+| vocabulary | (W,) str | the words |
+| topic_share | (K,) floats | each topic's share of the corpus, sums to 1 |
+| topic_weight | (K,) floats | as `topic_weights` |
+| kind | a str | the model's kind |
+
+Files of older versions lack the last two: then it is an online LDA from `WORDS` words.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import kinds
+from model.online import OnlineModel
+from model.states import LARGEST, TINY
+
+WORDS = 1e8
+MOST_BYTES = 2**31  # unpacked: 5,000 topics of 100,000 words
+_BROKEN = (ValueError, OSError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What zipfile and numpy raise on hostile bytes; NotImplementedError is a RuntimeError."""
+
+
+class ExportError(ValueError):
+    """A file that `export model` has not written; one line."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The arrays of a file, checked; see the top of this file."""
+
+    kind: str
+    topics: NDArray[np.floating[Any]]
+    weights: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    vocabulary: NDArray[np.str_]
+
+    def model(self) -> OnlineModel:
+        """A model that infers as the one exported; raises `ExportError` where its kind cannot do that."""
+        try:
+            return kinds.load(self.kind).with_topics(self.topics, self.weights, self.prior)
+        except (NotImplementedError, ValueError) as error:
+            raise ExportError(f"{error}: open the session with wikitopics.open(SESSION) instead") from None
+
+
+def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """What is written of a model with these words."""
+    return {
+        "topic_word": model.topics(),
+        "alpha": model.document_prior(),
+        "vocabulary": np.array(words, dtype=np.str_),
+        "topic_share": model.topic_shares(),
+        "topic_weight": model.topic_weights(),
+        "kind": np.array(model.kind),
+    }
+
+
+def read(path: str | Path) -> Exported:
+    """The file at `path`, nothing in it unpickled. Raises `ExportError`, and OSError where there is none."""
+    with open(path, "rb") as file:
+        try:
+            return _checked(_arrays(file))
+        except _BROKEN as error:
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            raise ExportError(
+                f"{path} is not what `wikitopics export model -o FILE.npz` writes: {reason[:200]}"
+            ) from None
+
+
+def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
+    with zipfile.ZipFile(file) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+            raise ValueError(f"it unpacks to over {MOST_BYTES >> 30} GB")
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as found:
+        wanted = ("topic_word", "alpha", "vocabulary", "topic_share")
+        if missing := [name for name in wanted if name not in found]:
+            raise ValueError(f"{missing[0]} is missing")
+        also = (name for name in ("topic_weight", "kind") if name in found)
+        return {name: found[name] for name in (*wanted, *also)}
+
+
+def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:
+    """Raises ValueError for the first array that is not as it must be."""
+    topics = arrays["topic_word"]
+    if topics.ndim != 2 or 0 in topics.shape:
+        raise ValueError(f"topic_word must be topics by words, not of shape {topics.shape}")
+    K, W = topics.shape
+    topics = _numbers("topic_word", topics, (K, W), 0, 1)
+    shares = _numbers("topic_share", arrays["topic_share"], (K,), 0, 1)
+    for name, rows in (("topic_word", topics), ("topic_share", shares)):
+        if not np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=0, atol=1e-3):
+            raise ValueError(f"{name} must sum to 1")
+    words = arrays["vocabulary"]
+    if words.dtype.kind != "U" or words.shape != (W,):
+        raise ValueError(f"vocabulary must be {W} str, not {words.dtype} of shape {words.shape}")
+    if len(np.unique(words)) < W or "" in words:
+        raise ValueError("vocabulary must not have a word twice, or an empty one")
+    kind = arrays.get("kind", np.array("lda"))
+    if kind.dtype.kind != "U" or kind.ndim:
+        raise ValueError(f"kind must be a str, not {kind.dtype} of shape {kind.shape}")
+    weights = arrays.get("topic_weight", WORDS * shares + W)
+    return Exported(
+        str(kind),
+        topics,
+        _numbers("topic_weight", weights, (K,), TINY, LARGEST).astype(np.float64),
+        _numbers("alpha", arrays["alpha"], (K,), TINY, LARGEST).astype(np.float64),
+        words,
+    )
+
+
+def _numbers(
+    name: str, values: NDArray[Any], shape: tuple[int, ...], least: float, most: float
+) -> NDArray[np.floating[Any]]:
+    """The values, if they are floats of this shape and within these bounds."""
+    if values.dtype.kind != "f" or values.shape != shape:
+        raise ValueError(f"{name} must be floats of shape {shape}, not {values.dtype} of {values.shape}")
+    # Not so for NaN, whose comparisons are all false; a hair over 1 is rounding.
+    if not (values.min() >= least and values.max() <= most * (1 + 1e-5)):
+        raise ValueError(f"{name} must be from {least:g} to {most:g}")
+    return values

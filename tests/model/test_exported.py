@@ -1,0 +1,112 @@
+"""Exported topics as a model again: it infers as the first, and hostile files are refused in one line."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from model import Minibatch, OnlineLDA, OnlineModel, StateError, exported, kinds
+from model.exported import ExportError
+from tests.model.conftest import planted
+
+WORDS = [f"word{w}" for w in range(40)]
+
+
+def trained(kind):
+    batch, _ = planted(300)
+    model = kinds.load(kind).create(5, 40, 300)
+    for start in range(0, 300, 50):
+        model.learn(batch[start : start + 50])
+    return model
+
+
+@pytest.fixture
+def arrays():
+    return exported.arrays_of(trained("lda"), WORDS)
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+def test_infers_as_the_model_exported(kind, tmp_path):
+    model = trained(kind)
+    np.savez(tmp_path / "m.npz", allow_pickle=False, **exported.arrays_of(model, WORDS))
+    found = exported.read(tmp_path / "m.npz")
+    again = found.model()
+    batch = Minibatch.concatenate([planted(60, seed=1)[0], Minibatch([0, 0], [], [])])
+    np.testing.assert_allclose(again.infer(batch), model.infer(batch), atol=1e-4)
+    np.testing.assert_allclose(again.topics(), model.topics(), rtol=1e-5)
+    np.testing.assert_allclose(again.topic_weights(), model.topic_weights(), rtol=1e-5)
+    assert (type(again), list(found.vocabulary)) == (type(model), WORDS)
+
+
+def test_a_file_of_an_older_version_is_of_online_lda(arrays, tmp_path):
+    del arrays["kind"], arrays["topic_weight"]
+    np.savez_compressed(tmp_path / "m.npz", **arrays)
+    batch, _ = planted(60, seed=1)
+    theta = exported.read(tmp_path / "m.npz").model().infer(batch)
+    np.testing.assert_allclose(theta, trained("lda").infer(batch), atol=0.02)
+
+
+def test_words_that_no_topic_has_are_inferred_all_the_same(arrays, tmp_path):
+    arrays["topic_word"] = np.eye(5, 40)
+    for kind in kinds.names():
+        np.savez(tmp_path / "m.npz", **arrays | {"kind": np.array(kind)})
+        theta = exported.read(tmp_path / "m.npz").model().infer(Minibatch([0, 1, 3], [39, 0, 20], [2, 1, 1]))
+        np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
+        assert theta[1].argmax() == 0
+
+
+ONES, EYE = np.ones(5), np.eye(5, 40)
+BAD = {
+    "topic_word": [EYE * 2, EYE * np.nan, ONES, np.ones((0, 40)), EYE.astype(int)],
+    "alpha": [0 * ONES, -ONES, ONES * np.inf, ONES[:4], np.array(["a"] * 5)],
+    "vocabulary": [np.array(WORDS[1:]), np.arange(40), np.array(WORDS, object), np.array(["a"] * 40)],
+    "topic_share": [ONES, ONES * np.nan, ONES[:, None] / 5],
+    "topic_weight": [0 * ONES, ONES * np.nan, ONES * 1e300],
+    "kind": [np.array(["lda"]), np.array(3), np.array("nothing\nsuch")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, i) for name, bad in BAD.items() for i in range(len(bad))]
+)
+def test_each_array_is_checked(arrays, tmp_path, name, number):
+    np.savez(tmp_path / "m.npz", **arrays | {name: BAD[name][number]})
+    with pytest.raises(ValueError, match=r"m\.npz|nothing") as caught:
+        exported.read(tmp_path / "m.npz").model()
+    assert isinstance(caught.value, ExportError)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch):
+    path = tmp_path / "m.npz"
+    np.savez(path, **arrays)
+    whole = path.read_bytes()
+
+    def refused(content, says="is not what"):
+        path.write_bytes(content)
+        with pytest.raises(ExportError, match=says) as caught:
+            exported.read(path)
+        assert "\n" not in str(caught.value)
+
+    for content in (b"", b"some text", whole[:-100], whole[:1000], whole.replace(b"NUMPY", b"PYNUM")):
+        refused(content)
+    np.savez(path, **trained("lda").state())
+    refused(path.read_bytes(), "topic_word is missing")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("topic_word.npy", bytes(2**20))
+    monkeypatch.setattr(exported, "MOST_BYTES", 2**19)
+    refused(path.read_bytes(), "unpacks")
+    with pytest.raises(FileNotFoundError):
+        exported.read(tmp_path / "none")
+
+
+def test_learning_from_it_is_refused_with_what_to_use(arrays):
+    with pytest.raises(StateError, match=r"wikitopics\.open\(SESSION\)\.model\(\)"):
+        OnlineLDA.from_state(arrays)
+
+
+def test_a_kind_that_cannot_do_it_says_what_to_use(arrays, monkeypatch):
+    monkeypatch.setattr(OnlineLDA, "_prior_entries", classmethod(OnlineModel._prior_entries.__func__))
+    found = exported._checked(arrays)
+    with pytest.raises(ExportError, match=r"online LDA.*wikitopics\.open"):
+        found.model()

@@ -1,0 +1,74 @@
+"""`wikitopics.sklearn`: a trained session in scikit-learn."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+
+import wikitopics as wt
+from wikitopics.sklearn import load
+
+
+@pytest.fixture
+def exported(cli, corpus, home, tmp_path):
+    """A file by model's name, of a session with a model of each kind."""
+    models = [f"--model={kind}:topics=5" for kind in ("lda", "scvb0", "hdp")]
+    assert cli("train", *corpus.options(), *models, "--batch-size", 64, "--articles", 300).code == 0
+    for name in ("lda", "scvb0", "hdp"):
+        assert cli("export", "model", "--model", name, "-o", tmp_path / f"{name}.npz").code == 0
+    return lambda name: tmp_path / f"{name}.npz"
+
+
+def test_an_exported_model_is_an_estimator(exported, corpus):
+    session = wt.open()
+    vocabulary = session.vocabulary()
+    texts = [" ".join(corpus.words[n : n + 9]) for n in range(30)] + ["Unknown, words!", ""]
+    counter = CountVectorizer(vocabulary=vocabulary.words, analyzer=vocabulary.split)
+    for name in ("lda", "scvb0", "hdp"):
+        loaded = load(exported(name))
+        pipeline = make_pipeline(counter, FrozenEstimator(loaded))
+        theta = pipeline.fit_transform(texts, [0] * len(texts))
+        np.testing.assert_allclose(theta, session.infer(texts, name), atol=1e-4)
+        counts = counter.transform(texts)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(loaded)).transform(counts), theta)
+        assert np.isfinite(loaded.score(counts))
+        np.testing.assert_allclose(loaded.components_, session.model(name).topics(), rtol=1e-5)
+        assert list(loaded.vocabulary_) == list(vocabulary.words)
+        assert list(loaded.get_feature_names_out()) == [f"topic{k}" for k in range(5)]
+        with pytest.raises(ValueError, match="expecting 60 features"):
+            loaded.transform([[1, 2]])
+
+
+def test_it_does_not_go_on_learning_but_begins_anew(exported):
+    loaded = load(exported("lda"))
+    with pytest.raises(ValueError, match=r"wikitopics\.open\(SESSION\)"):
+        loaded.partial_fit(np.ones((2, 60)))
+    with pytest.raises(NotFittedError):
+        clone(loaded).transform(np.ones((2, 60)))
+    anew = loaded.fit(np.ones((2, 7))).partial_fit(np.ones((2, 7)))
+    assert (anew.components_.shape, anew.vocabulary_) == ((5, 7), None)
+
+
+def test_a_kind_without_an_estimator_says_what_to_use(exported, tmp_path):
+    with np.load(exported("lda")) as arrays:
+        np.savez(tmp_path / "other.npz", **{**arrays, "kind": np.array("unigrams")})
+    with pytest.raises(ValueError, match=r"unigrams.*wikitopics\.open\(SESSION\)"):
+        load(tmp_path / "other.npz")
+
+
+def test_without_scikit_learn_it_says_what_to_install():
+    code = "import sys; sys.modules['sklearn'] = None; import wikitopics.sklearn"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
+    )

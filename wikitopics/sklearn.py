@@ -1,0 +1,18 @@
+"""The models as scikit-learn transformers, and a trained one from a file.
+
+    make_pipeline(CountVectorizer(), SCVB0Estimator(n_components=50)).fit_transform(texts)
+    load("model.npz").transform(counts)  # what `wikitopics export model -o model.npz` wrote
+
+Needs scikit-learn 1.6 or later: `pip install wikitopics[sklearn]`.
+"""
+
+try:
+    from model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator, load
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
+        raise
+    raise ImportError(
+        "wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'", name=error.name
+    ) from None
+
+__all__ = ["OnlineHDPEstimator", "OnlineLDAEstimator", "SCVB0Estimator", "load"]
