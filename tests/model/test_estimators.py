@@ -47,6 +47,7 @@ TO_BE_ASKED_FOR = [
 """What scikit-learn asks of its own estimators only."""
 
 
+@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
 @pytest.mark.parametrize("estimator", ALL)
 def test_passes_scikit_learns_checks(estimator):
     tried = estimator(n_components=2, n_passes=1)
