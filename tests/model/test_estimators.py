@@ -3,7 +3,6 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -116,6 +115,7 @@ def test_a_search_can_choose_the_options_of_the_model():
 
 @pytest.mark.parametrize("estimator", ALL)
 def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
+    pd = pytest.importorskip("pandas", reason="pip install -e '.[test]' brings it")
     X = matrix_of(planted(60)[0])
     dense = X.toarray()
     fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(X)
