@@ -85,7 +85,7 @@ def _short() -> Split:
     order = _by_hash([f"bow-stream-150k {row}" for row in range(documents.D)])
     report = np.sort(order[: REPORTED["short"]])
     train = np.sort(order[REPORTED["short"] :])
-    return Split(len(words()), _rows(documents, train), held_out_documents(), _rows(documents, report))
+    return Split(len(words()), in_order(documents, train), held_out_documents(), in_order(documents, report))
 
 
 def _long() -> Split:
@@ -122,7 +122,7 @@ def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array(sorted(range(len(names)), key=digests.__getitem__))
 
 
-def _rows(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
+def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
     """Some documents, in the order given."""
     entries = [slice(batch.indptr[row], batch.indptr[row + 1]) for row in rows]
     return _batch([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])

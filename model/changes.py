@@ -1,8 +1,8 @@
-"""What became of the topics between two looks at one model: births, deaths, splits and merges."""
+"""What became of the topics of one model from look to look: births, deaths, splits, merges and new names."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.leading import Leading, affinity
-from model.naming import ownership
+from model.naming import WORDS, fits, most_relevant, ownership
 from model.online import IN_USE
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
+LOOKS = 3
+"""Looks in a row at which a thing has to be so before it is told."""
+LARGEST = 30
+"""Topics, the largest ones, among which one has to come to be born."""
 OWN = 0.25
 """Mean ownership of a topic's first words from which they are its own, until it falls below a third of it."""
 FIRST = 10
@@ -26,8 +30,8 @@ KINSHIP = 0.5
 class Change:
     """What happened to a topic.
 
-    born: it has come into use with words of its own. died: it has fallen to half of what "in use" means, or
-    its words are others'.
+    born: it is one of the large ones and has words of its own. died: it has fallen to half of what "in use"
+    means, or its words are others'.
     split: ``other`` is born with words that it had before. merged: it died, and ``other`` has its words.
     renamed: its words have become others, so that it has another name.
     """
@@ -37,26 +41,40 @@ class Change:
     other: int | None = None
 
 
-def changes(
-    before: Leading | None, after: Leading, shares: NDArray[Any], alive: Collection[int]
-) -> list[Change]:
-    """What has happened since ``before``, None for the first look; births first, each by topic number.
+class Look:
+    """The topics of a model at one moment."""
 
-    shares: (K,) of the corpus, after. alive: the topics born and not dead up to now.
+    def __init__(self, leading: Leading, shares: NDArray[Any]) -> None:
+        """``shares``: (K,) of the corpus."""
+        self.leading = leading
+        self.relevant = most_relevant(leading, shares)
+        owned = ownership(leading, shares)[:, :FIRST].mean(axis=1)
+        large = shares >= np.sort(shares)[-LARGEST:][0]
+        self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWN)
+        """(K,) such as are born."""
+        self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWN / 3)
+        """(K,) such as die."""
+
+
+def changes(looks: Sequence[Look], alive: Collection[int]) -> list[Change]:
+    """What has come to be, and is so at each of these looks; births first, each by topic number.
+
+    alive: the topics born and not dead up to now.
     """
-    owned = ownership(after, shares)[:, :FIRST].mean(axis=1)
-    up = (np.asarray(shares) > IN_USE) & (owned >= OWN)
-    down = (np.asarray(shares) < IN_USE / 2) | (owned < OWN / 3)
-    living = np.zeros(len(up), np.bool_)
-    living[list(alive)] = True
-    born, dead = np.flatnonzero(up & ~living), np.flatnonzero(down & living)
+    if len(looks) < LOOKS:
+        return []
+    first, *_, last = looks
+    living = np.isin(np.arange(len(last.up)), list(alive))
+    up, down = (np.all(said, axis=0) for said in ([one.up for one in looks], [one.down for one in looks]))
     stay = living & ~down
     found = []
-    for topic in born.tolist():
-        parent = _kin(before, after, topic, stay)
-        found.append(Change("born", topic) if parent is None else Change("split", parent, topic))
-    for topic in dead.tolist():
-        heir = None if before is None else _kin(after, before, topic, stay)
+    for topic in np.flatnonzero(up & ~living).tolist():
+        name = last.relevant[topic, :WORDS].tolist()
+        if all(fits(name, one.relevant[topic].tolist()) for one in looks):
+            parent = _kin(first, last, topic, stay)
+            found.append(Change("born", topic) if parent is None else Change("split", parent, topic))
+    for topic in np.flatnonzero(living & down).tolist():
+        heir = _kin(last, first, topic, stay)
         found.append(Change("died", topic) if heir is None else Change("merged", topic, heir))
     return found
 
@@ -69,11 +87,9 @@ def living(alive: Collection[int], found: Collection[Change]) -> set[int]:
     return (set(alive) | born | split) - ended
 
 
-def _kin(theirs: Leading | None, own: Leading, topic: int, candidates: NDArray[np.bool_]) -> int | None:
+def _kin(theirs: Look, own: Look, topic: int, candidates: NDArray[np.bool_]) -> int | None:
     """The candidate that in ``theirs`` leads with most of what ``topic`` leads with in ``own``, if enough."""
-    if theirs is None:
-        return None
-    near = affinity(theirs, own, topic)
+    near = affinity(theirs.leading, own.leading, topic)
     near[~candidates] = 0
     near[topic] = 0
     nearest = int(near.argmax())

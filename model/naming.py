@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]
     ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film", "films") only
     the first counts.
     """
-    if before and len(set(before) & set(relevant[:LOYALTY])) >= max(1, len(before) - 1):
+    if before and fits(before, relevant):
         return tuple(before)
     chosen: list[str] = []
     for word in relevant:
@@ -97,6 +97,11 @@ def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]
         if len(chosen) == WORDS:
             break
     return tuple(chosen)
+
+
+def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+    """Whether all words of a name but one are among the first of ``relevant``, words or their ids."""
+    return len(set(name) & set(relevant[:LOYALTY])) >= max(1, len(name) - 1)
 
 
 def _same_word(one: str, other: str) -> bool:

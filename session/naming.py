@@ -6,23 +6,26 @@ from typing import Any
 from numpy.typing import NDArray
 
 from model.leading import Leading
-from model.naming import most_relevant, most_relevant_to, name
+from model.naming import most_relevant_to, name
 
 BETWEEN = ", "
 
 
-def names(
-    leading: Leading, shares: NDArray[Any], words: Sequence[str], before: Sequence[str] = ()
-) -> list[str]:
+def names(relevant: NDArray[Any], words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
     """A name for each topic, "river, lake, dam"; ``before``: the names up to now, which stay where they fit.
 
-    ``words``: the vocabulary, by id.
+    ``relevant``: (K, n) the topics' words by id, the most relevant first. ``words``: the vocabulary, by id.
     """
-    old = [tuple(one.split(BETWEEN)) for one in before] or [()] * len(leading[0])
-    relevant = most_relevant(leading, shares).tolist()
+    old = [parts(one) for one in before] or [()] * len(relevant)
     return [
-        BETWEEN.join(name([words[i] for i in ids], last)) for ids, last in zip(relevant, old, strict=True)
+        BETWEEN.join(name([words[i] for i in ids], last))
+        for ids, last in zip(relevant.tolist(), old, strict=True)
     ]
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a topic's name."""
+    return tuple(name.split(BETWEEN))
 
 
 def group_names(

@@ -1,30 +1,39 @@
-"""What becomes of one model's topics: their names, and what happens to them from snapshot to snapshot."""
+"""What becomes of one model's topics: their names, and what happens to them from look to look."""
 
 from collections.abc import Sequence
 
-from model.changes import Change, changes, living
-from session.naming import names
+from model.changes import LOOKS, Change, Look, changes, living
+from model.naming import fits
+from session.naming import names, parts
 from session.records import TopicEvent, TopWords
 from session.storage.codec.topics import TopicNames
+from session.training.schedule import look_due
 
 
 class Chronicle:
-    """Follows one model. What it says depends on the snapshots alone, not on where a trainer stopped."""
+    """Follows one model. What it says depends on the snapshots alone, not on where a trainer stopped.
+
+    Names are of every snapshot; what has happened is asked at looks only, each half doubling of the articles,
+    and told when it is so at several looks in a row.
+    """
 
     def __init__(
-        self, model: str, words: Sequence[str], known: TopicNames | None, last: TopWords | None
+        self, model: str, words: Sequence[str], known: TopicNames | None, kept: Sequence[TopWords]
     ) -> None:
-        """``known`` as of the last commit, ``last``: the newest snapshot.
+        """``known`` as of the last commit; ``kept``: the snapshots of the last looks, and the newest one.
 
-        A session that kept snapshots but no names yet gets them here, and no word of the births before.
+        A session that kept snapshots but no names yet gets them here, and no word of what has happened.
         """
         self._model = model
         self._words = words
-        self._names: list[str] = list(known.names) if known else []
-        self._alive: set[int] = set(known.alive) if known else set()
-        self._last: TopWords | None = last if known else None
-        if last is not None and not known:
-            self.note(last)
+        self._names: list[str] = []
+        self._alive: set[int] = set()
+        self._at = 0
+        self._looks: list[Look] = []
+        for snapshot in kept:
+            self.note(snapshot)
+        if known is not None:
+            self._names, self._alive = list(known.names), set(known.alive)
 
     @property
     def known(self) -> TopicNames:
@@ -32,15 +41,31 @@ class Chronicle:
         return TopicNames(tuple(self._names), frozenset(self._alive))
 
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
-        """Take the next snapshot; returns what has happened since the one before."""
-        before, self._last = self._last, snapshot
-        found = changes(before.leading if before else None, snapshot.leading, snapshot.shares, self._alive)
+        """Take the next snapshot; returns what is to be told by now."""
+        look = Look(snapshot.leading, snapshot.shares)
+        at_look = look_due(self._at, snapshot.articles)
+        self._at = snapshot.articles
+        found: list[Change] = []
+        if at_look:
+            self._looks = [*self._looks, look][-LOOKS:]
+            found = changes(self._looks, self._alive)
         settled = self._alive
         self._alive = living(settled, found)
-        old, self._names = self._names, names(snapshot.leading, snapshot.shares, self._words, self._names)
-        stayed = sorted(settled & self._alive) if old else []
-        found += [Change("renamed", topic) for topic in stayed if old[topic] != self._names[topic]]
+        old, self._names = self._names, names(look.relevant, self._words, self._names)
+        for topic in sorted(settled & self._alive):
+            if old[topic] == self._names[topic]:
+                continue
+            if at_look and self._lasts(topic, old[topic]):
+                found.append(Change("renamed", topic))
+            else:
+                self._names[topic] = old[topic]
         return [self._event(snapshot.articles, change, old) for change in found]
+
+    def _lasts(self, topic: int, old: str) -> bool:
+        """Whether the topic's new name has fitted since so many looks, and the old one has not."""
+        new = parts(self._names[topic])
+        relevant = [[self._words[i] for i in look.relevant[topic].tolist()] for look in self._looks]
+        return all(fits(new, words) and not fits(parts(old), words) for words in relevant)
 
     def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
         ended = change.kind in ("died", "merged")

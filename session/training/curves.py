@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import OnlineModel
+from model.changes import LOOKS
 from session.records import SNAPSHOT_WORDS, TopWords
 from session.storage.codec.progress import Progress
 from session.storage.writer import Changes, SessionWriter
 from session.story import line
 from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured
-from session.training.schedule import thinned, thinned_snapshots
+from session.training.schedule import looks, thinned, thinned_snapshots
 
 MOST_POINTS = 1000
 """Points of a curve that are kept; beyond that its older half is thinned."""
@@ -27,8 +28,15 @@ class Curves:
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots(self.kept_at)
+        last = sorted({*looks(self._kept_at)[-LOOKS:], *self._kept_at[-1:]})
+        kept = [store.snapshots(point) for point in last]
         self._chronicles = [
-            Chronicle(name, store.vocabulary(), store.topic_names(number), self._topics.get(number))
+            Chronicle(
+                name,
+                store.vocabulary(),
+                store.topic_names(number),
+                [snapshots[number] for snapshots in kept if number in snapshots],
+            )
             for number, name in enumerate(self._names)
         ]
         self._topics_measured = store.snapshots(self.measured_at)

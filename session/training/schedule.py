@@ -12,6 +12,8 @@ GROWTH = 0.05
 """Of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
 """Articles between two snapshots, at the most (and a minibatch)."""
+HALVES = 2
+"""Parts of a doubling from one look at what has become of the topics to the next."""
 NEWEST = 60
 """Snapshots that are never thinned."""
 FIRST = 64
@@ -52,7 +54,15 @@ def snapshot_due(kept: int, before: int, after: int) -> bool:
 
 def doubled(before: int, after: int) -> bool:
     """Whether the articles have come to a power of two, or beyond it, from 64 on."""
-    return after >= FIRST and before.bit_length() != after.bit_length()
+    return after >= FIRST and _steps(before, 1) != _steps(after, 1)
+
+
+def look_due(before: int, after: int) -> bool:
+    """Whether it is asked what has become of the topics at a snapshot; articles there and at the one before.
+
+    At the first one at or behind each half doubling: 64, 91, 128, 182, 256 …
+    """
+    return _steps(before, HALVES) != _steps(after, HALVES)
 
 
 def renewal_due(before: int, after: int) -> bool:
@@ -71,7 +81,7 @@ def thinned(articles: list[int], most: int) -> set[int]:
     """
     if len(articles) <= most:
         return set()
-    stay = _doublings(articles)
+    stay = set(_firsts(articles, 1))
     older = [a for a in articles[: len(articles) // 2] if a not in stay]
     return set(older[::2])
 
@@ -79,20 +89,30 @@ def thinned(articles: list[int], most: int) -> set[int]:
 def thinned_snapshots(articles: list[int]) -> set[int]:
     """Which snapshots may go: of those older than the newest 60 one every twentieth of growth stays.
 
-    So do the first ones at or behind each power of two, so that the history has its 64, 128, 256 … What
-    stays once stays always.
+    So do the first ones at or behind each half doubling, so that the history has its 64, 128, 256 … and what
+    became of the topics can be told after a resume. What stays once stays always.
     """
-    doublings = _doublings(articles)
+    stay = set(looks(articles))
     gone: set[int] = set()
     last = 0
     for a in articles[:-NEWEST]:
-        if a in doublings or a - last >= GROWTH * last:
+        if a in stay or a - last >= GROWTH * last:
             last = a
         else:
             gone.add(a)
     return gone
 
 
-def _doublings(articles: list[int]) -> set[int]:
-    """The first of these points at or behind each power of two."""
-    return {a for before, a in pairwise([0, *articles]) if before.bit_length() != a.bit_length()}
+def looks(articles: list[int]) -> list[int]:
+    """The snapshots among these at which it was asked what has become of the topics."""
+    return _firsts(articles, HALVES)
+
+
+def _firsts(articles: list[int], parts: int) -> list[int]:
+    """The first of these points at or behind each power of two, and each of so many equal steps between."""
+    return [a for before, a in pairwise([0, *articles]) if _steps(before, parts) != _steps(a, parts)]
+
+
+def _steps(articles: int, parts: int) -> int:
+    """How often so many articles have doubled, in such parts of a doubling; exact, as it has no logarithm."""
+    return int(articles**parts).bit_length()

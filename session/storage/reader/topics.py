@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from model.naming import owned
+from model.naming import most_relevant, owned
 from session.naming import names
 from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
@@ -88,7 +88,7 @@ class TopicReader(OpenedSession):
 
     def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
         """The names that the words of one snapshot give, and those that somebody gave."""
-        return self._called(model, names(kept.leading, kept.shares, self.vocabulary()))
+        return self._called(model, names(most_relevant(kept.leading, kept.shares), self.vocabulary()))
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """With the names that somebody gave in their places."""

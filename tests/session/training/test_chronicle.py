@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from model.changes import LOOKS
 from session.records import TopWords
 from session.storage.codec.topics import TopicNames
 from session.training.chronicle import Chronicle
+from session.training.schedule import looks
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
@@ -17,18 +19,26 @@ def snapshot(articles, firsts, shares=(1 / 13,) * 5):
     return TopWords(0, articles, ids, np.tile(ORDER, (len(firsts), 1)), np.array(shares, np.float32))
 
 
+FADED = [0.2, 0.1, 0.0838, 0.0002, 0.0]
 STORY = [
     snapshot(64, [0, 0, 0, 0, 0]),
-    snapshot(128, [20, 0, 0, 0, 0]),
-    snapshot(256, [20, 40, 0, 0, 0]),
-    snapshot(512, [20, 40, 60, 43, 0]),
-    snapshot(1024, [20, 80, 60, 43, 0]),
-    snapshot(2048, [20, 80, 61, 43, 0], [0.2, 0.1, 0.0838, 0.0002, 0.0]),
+    snapshot(91, [20, 0, 0, 0, 0]),
+    snapshot(128, [20, 40, 0, 0, 0]),
+    snapshot(182, [20, 40, 60, 63, 0], [0.2, 0.1, 0.1, 0.2, 0.0]),
+    snapshot(190, [20, 40, 97, 63, 0]),
+    snapshot(256, [20, 40, 90, 63, 0]),
+    snapshot(363, [20, 40, 90, 63, 0]),
+    snapshot(370, [20, 80, 90, 63, 0]),
+    snapshot(512, [20, 80, 90, 63, 0]),
+    snapshot(725, [20, 80, 90, 63, 0]),
+    snapshot(1024, [20, 80, 90, 63, 0], FADED),
+    snapshot(1449, [20, 81, 90, 63, 0], FADED),
+    snapshot(2048, [20, 81, 90, 63, 0], FADED),
 ]
 
 
-def chronicle(known=None, last=None):
-    return Chronicle("lda", WORDS, known, last)
+def chronicle(known=None, kept=()):
+    return Chronicle("lda", WORDS, known, kept)
 
 
 def told(chronicle, snapshots):
@@ -40,14 +50,14 @@ def name(first):
     return ", ".join(WORDS[first : first + 3])
 
 
-def test_births_new_names_and_deaths():
+def test_births_new_names_and_deaths_are_told_once_they_have_lasted():
     assert told(chronicle(), STORY) == [
-        (128, f"#0 {name(20)} is born"),
+        (182, f"#0 {name(20)} is born"),
         (256, f"#1 {name(40)} is born"),
-        (512, f"#2 {name(60)} is born"),
-        (512, f"#1 splits: #3 {name(43)}"),
+        (363, f"#3 {name(63)} is born"),
+        (512, f"#2 {name(97)} is born"),
         (1024, f"#1 is now {name(80)}"),
-        (2048, f"#3 {name(43)} died"),
+        (2048, f"#3 {name(63)} died"),
     ]
 
 
@@ -57,16 +67,24 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
     for stop in range(1, len(STORY)):
         before = chronicle()
         first = told(before, STORY[:stop])
-        after = chronicle(before.known, STORY[stop - 1])
+        points = [one.articles for one in STORY[:stop]]
+        last = {*looks(points)[-LOOKS:], points[-1]}
+        after = chronicle(before.known, [one for one in STORY if one.articles in last])
         assert first + told(after, STORY[stop:]) == events
         assert after.known == whole.known
 
 
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
-    late = chronicle(None, STORY[3])
+    late = chronicle(None, STORY[5:10])
     assert late.known.names[0] == name(20)
-    assert late.known.alive == {0, 1, 2, 3}
-    assert [text for _, text in told(late, STORY[4:])] == [f"#1 is now {name(80)}", f"#3 {name(43)} died"]
+    assert late.known.alive == {0, 2, 3}
+    assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
+
+
+def test_a_name_from_before_births_follows_every_snapshot():
+    one = chronicle()
+    told(one, STORY[:5])
+    assert one.known.names[2] == name(97)
 
 
 def test_what_is_known_is_a_record():

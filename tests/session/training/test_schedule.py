@@ -1,9 +1,12 @@
 import itertools
+import math
 
 import pytest
 
 from session.training.schedule import (
     evaluation_due,
+    look_due,
+    looks,
     minibatch_size,
     snapshot_due,
     thinned,
@@ -107,5 +110,14 @@ def test_a_night_of_snapshots_stays_small(batch_size, articles):
     taken, kept = snapshots(batch_size, articles)
     assert kept[-60:] == taken[-60:]
     assert len(kept) <= 250
-    older = kept[:-60]
-    assert all(b >= 1.05 * a or b.bit_length() != a.bit_length() for a, b in itertools.pairwise(older))
+    older, asked = kept[:-60], set(looks(taken))
+    assert all(b >= 1.05 * a or b in asked for a, b in itertools.pairwise(older))
+
+
+@pytest.mark.parametrize(("batch_size", "articles"), [(64, 60_000), (16_384, 7_000_000)])
+def test_it_is_asked_at_each_half_doubling_what_became_of_topics(batch_size, articles):
+    taken, kept = snapshots(batch_size, articles)
+    asked = [after for before, after in itertools.pairwise([0, *taken]) if look_due(before, after)]
+    assert asked == looks(taken) == looks(kept)
+    assert [one for one in asked if one < 200] == [64, 128, 192]
+    assert len(asked) <= 2 * math.log2(articles / 64) + 1
