@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from crawler import text_lines
+from crawler import dump_blocks, text_lines
 from crawler.errors import BadSource
 from crawler.source import Page
 from crawler.text_files import MOST_NAMED, TextFiles
@@ -297,17 +297,19 @@ def test_a_path_is_named_once(tmp_path: Path) -> None:
 def test_a_decompression_bomb_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str, filler: bytes
 ) -> None:
-    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 20)
-    bomb = jsonl({"text": "x"}) + filler * ((6 << 20) // len(filler))
+    monkeypatch.setattr(dump_blocks, "_MOST", 1 << 16)
+    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
+    bomb = jsonl({"text": "x"}) + filler * ((6 << 16) // len(filler))
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
     with pytest.raises(BadSource, match="without a document"):
         read(path)
 
 
 def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 20)
-    path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 10_000))
-    assert len(read(path)[0]) == 10_000
+    monkeypatch.setattr(dump_blocks, "_MOST", 1 << 16)
+    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
+    path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 1000))
+    assert len(read(path)[0]) == 1000
 
 
 @pytest.mark.parametrize(

@@ -145,21 +145,22 @@ def of_npz(table: str, column: str, rowid: int, data: bytes) -> Iterator[Damage]
     with np.load(io.BytesIO(data)) as loaded:
         arrays = dict(loaded)
     sql = f"UPDATE {table} SET {column} = ? WHERE rowid = {rowid}"
-    bomb = npz({**arrays, "bomb": np.zeros(2**22)}, compressed=True)
-    for name, blob in {
-        "compressed": npz(arrays, compressed=True),
-        "bomb": bomb,
-        "nothing": npz({}),
-        "more": npz({**arrays, "more": np.zeros(3)}),
-        "behind": data + b"\0",
-        "pickled": npz({**arrays, "more": np.array([{}], object)}),
-    }.items():
-        yield Damage(f"{table}.{column} {rowid}: {name}", run(sql, blob))
+
+    def damaged(name: str, make: Callable[[], bytes]) -> Damage:
+        """Made when it is done: most are not."""
+        return Damage(f"{table}.{column} {rowid}{name}", lambda db: db.execute(sql, [make()]))
+
+    yield damaged(": compressed", lambda: npz(arrays, compressed=True))
+    yield damaged(": bomb", lambda: npz({**arrays, "bomb": np.zeros(2**22)}, compressed=True))
+    yield damaged(": nothing", lambda: npz({}))
+    yield damaged(": more", lambda: npz({**arrays, "more": np.zeros(3)}))
+    yield damaged(": behind", lambda: data + b"\0")
+    yield damaged(": pickled", lambda: npz({**arrays, "more": np.array([{}], object)}))
     for key, array in arrays.items():
-        others = npz({name: value for name, value in arrays.items() if name != key})
-        yield Damage(f"{table}.{column} {rowid}.{key}: gone", run(sql, others))
+        others = {name: value for name, value in arrays.items() if name != key}
+        yield damaged(f".{key}: gone", lambda others=others: npz(others))
         for name, changed in changed_arrays(array):
-            yield Damage(f"{table}.{column} {rowid}.{key}: {name}", run(sql, npz({**arrays, key: changed})))
+            yield damaged(f".{key}: {name}", lambda key=key, changed=changed: npz({**arrays, key: changed}))
 
 
 def changed_arrays(array: Any) -> Iterator[tuple[str, Any]]:
