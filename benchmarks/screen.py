@@ -34,6 +34,7 @@ from session.storage.reader import SessionReader  # noqa: E402
 from tui.app import Wikitopics  # noqa: E402
 from tui.chart.chart import Chart  # noqa: E402
 from tui.controls import Controls  # noqa: E402
+from tui.widgets.smallcharts import SmallCharts  # noqa: E402
 
 
 def ignore(_: Path) -> None:
@@ -122,7 +123,8 @@ def draw(folder: Path) -> None:
             for what in ("chart", "all") * 25:
                 began = time.thread_time()
                 if what == "all":
-                    dashboard._drawn = None  # as if every curve had changed
+                    # as if every curve had changed
+                    dashboard._drawn = app.main.query_one(SmallCharts)._drawn = None
                     app.show()
                 else:
                     chart.draw(chart.drawing)

@@ -15,6 +15,7 @@ class Metric:
     help: what it says, in a few words
     better: "higher" or "lower", "" where neither is
     whole: whether it counts something
+    brief: what a small chart of it is headed, beside the large one; "" for one that has none
     """
 
     name: str
@@ -22,6 +23,7 @@ class Metric:
     help: str = ""
     better: str = ""
     whole: bool = False
+    brief: str = ""
 
     @classmethod
     def undeclared(cls, name: str) -> Metric:

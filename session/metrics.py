@@ -64,6 +64,7 @@ SCORES = (
         "Perplexity of {held_out}",
         "exp(-log_likelihood)",
         better="lower",
+        brief="Perplexity",
         measure=_perplexity,
     ),
     SessionMetric(
@@ -81,6 +82,7 @@ OF_TOPICS = (
         "Coherence (NPMI) on {held_out}",
         "how well topics' leading words go together",
         better="higher",
+        brief="Coherence",
         measure=_npmi,
     ),
     SessionMetric(
@@ -88,12 +90,14 @@ OF_TOPICS = (
         "Topics in use",
         "topics with more than a thousandth of the corpus",
         whole=True,
+        brief="Topics in use",
         measure=lambda of: of.model.topics_in_use(),
     ),
     SessionMetric(
         "drift",
         "Drift of topics since the last measurement",
         "share of the leading words that have changed, by weight",
+        brief="Drift",
         measure=_drift,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from session.metrics import SCORES, Metric
+from session.metrics import METRICS, SCORES, Metric
 from session.records import Curve, Status
 from tui.chart.axes import duration, plain
 from tui.chart.drawing import Drawing
@@ -17,6 +17,13 @@ from tui.words import clock, count, measured, plural, short, visible
 X_KINDS = ("articles", "words", "time")
 
 
+def wanted(look: Look | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
+    """The metrics whose curves are to be read: the chosen one, and those of the ``small`` charts."""
+    metrics = METRICS if look is None else look.metrics
+    beside = [metric.name for metric in metrics if metric.brief] if small else []
+    return tuple(sorted({choice.metric, *beside}))
+
+
 def title(look: Look, choice: Choice, x_kind: str) -> str:
     """What the chart shows, and over what."""
     held = look.status.held_out
@@ -25,8 +32,9 @@ def title(look: Look, choice: Choice, x_kind: str) -> str:
     return f"{of} over {x_kind}"
 
 
-def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
-    """The curves of the chosen metric and models over articles, words or running time."""
+def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
+    """The curves of the chosen metric and models over articles, words or running time; ``turns``: with
+    signs where topics came and went."""
     metric = look.metric(choice.metric)
     series, inks = [], []
     reference: Curve | None = None
@@ -40,7 +48,7 @@ def drawing(look: Look, choice: Choice, x_kind: str) -> Drawing:
     return Drawing(
         series=tuple(series),
         marks=_marks(look, reference, x_kind),
-        turns=_turns(look, choice, reference, x_kind),
+        turns=_turns(look, choice, reference, x_kind) if turns else (),
         x_name={"articles": "articles", "words": "words", "time": "running time"}[x_kind],
         label_x=duration if x_kind == "time" else plain,
         label_y=plain,

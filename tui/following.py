@@ -17,12 +17,14 @@ from session.errors import NoSession, SessionError
 from session.paths import session_name, session_path
 from session.storage.reader import SessionReader
 from tui.controls import Ending, TrainerProcess
+from tui.curves import wanted
 from tui.dialogs.starting import Starting, State
 from tui.follower import Follower
 from tui.look import Choice, Look
 from tui.messages import LookAgain, Ready
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
+from tui.views.dashboard import VAST
 from tui.widgets.statusline import StatusLine
 
 T = TypeVar("T")
@@ -107,7 +109,8 @@ class Following(App[Ending]):
             follower = self.follower
             try:
                 look = await follower.look(
-                    (self.choice.metric,), None if self.replay is None else self.replay.articles
+                    wanted(self.latest, self.choice, small=self.size.width >= VAST),
+                    None if self.replay is None else self.replay.articles,
                 )
             except SessionError as error:
                 if follower is self.follower:

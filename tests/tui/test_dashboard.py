@@ -12,6 +12,7 @@ from standins import Process, Told
 from session.storage.reader import SessionReader
 from tui.chart.chart import Chart
 from tui.widgets.flow import begins_again
+from tui.widgets.smallcharts import SmallChart
 from tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
@@ -102,6 +103,23 @@ async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
         await pilot.press("v", "v", "v")
         await seeing.until(pilot, "Coherence (NPMI)")
         await seeing.until(pilot, "lda 0.1")
+
+
+async def test_small_charts_show_what_else_is_measured(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(200, 60)) as pilot:
+        seen = await seeing.until(pilot, "Topics in use")
+        assert "Coherence" in seen
+        assert "Drift" not in seen, "this session has not measured it"
+        small = [chart for chart in app.screen.query(SmallChart) if chart.display]
+        assert [chart.metric for chart in small] == ["npmi", "topics_in_use"]
+        assert all(len(chart.drawing.series) == 2 for chart in small)
+        await pilot.click(small[0])
+        await seeing.until(pilot, "Coherence (NPMI) on 1,000")
+        assert small[0].metric == "perplexity", "what is large is not small as well"
+        await pilot.press("m")
+        await pilot.pause()
+        assert all(len(chart.drawing.series) == 1 for chart in small)
 
 
 async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: Path) -> None:

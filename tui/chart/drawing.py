@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from tui.chart.axes import plain
 from tui.chart.plot import Series
 
@@ -31,6 +33,11 @@ class Drawing:
     """Grey: what is shown is not of now."""
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines in the middle of the picture while there is nothing to draw."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(bool(np.isfinite(s.y).any()) for s in self.series)
 
     @property
     def has_negative(self) -> bool:

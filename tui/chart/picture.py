@@ -42,6 +42,8 @@ class Picture(Drawn):
         self.log_y = False
         self.fit_y = False
         """Whether y is fitted to the later part of the lines, and their early fall cut."""
+        self.named = True
+        """Whether the names of lines stand at their ends, beside the values."""
         self.ascii_only = False
         self.patterned = False
         """Whether lines have to be told apart without colour."""
@@ -86,7 +88,7 @@ class Picture(Drawn):
     def _end_labels(self) -> list[EndLabel]:
         if self._labels is None:
             self._labels = [self._end_label(s) for s in self.drawing.series]
-            if any(self.patterns()):
+            if self.named and any(self.patterns()):
                 told = zip(self._labels, self.patterns(), strict=True)
                 self._labels = [
                     EndLabel(label.value, f"{sample(pattern, ascii_only=self.ascii_only)} {label.text}")
@@ -110,6 +112,8 @@ class Picture(Drawn):
         if known.size > 1 and known[-1] != known[-2]:
             up = bool(known[-1] > known[-2])
             told += (" ^" if up else " v") if self.ascii_only else (" ▲" if up else " ▼")
+        if not self.named:
+            return EndLabel(float(known[-1]), told.lstrip())
         room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
         return EndLabel(float(known[-1]), squeezed(series.name, room, ascii_only=self.ascii_only) + told)
 
@@ -161,7 +165,7 @@ class Picture(Drawn):
     def _paint(self) -> list[Strip]:
         size = self.size
         chart = self.current_plot()
-        if chart is None or not self.all_x().size:
+        if chart is None or self.drawing.nothing:
             return self._blank()
         height, width = chart.codes.shape
         ends = self._placed_ends(chart, height)

@@ -19,6 +19,7 @@ from tui.widgets.eventlist import EventList
 from tui.widgets.flow import FlowPanel
 from tui.widgets.numbers import Numbers
 from tui.widgets.reading import NowReading
+from tui.widgets.smallcharts import SmallCharts
 from tui.widgets.topiccard import TopicCard
 from tui.widgets.topiclist import TopicList, topics_title
 from tui.widgets.topicmap import TopicMap
@@ -103,6 +104,7 @@ class Dashboard(View):
         with Container(id="panels"):
             with Vertical(id="left"):
                 yield Chart(id="chart")
+                yield SmallCharts(id="small-charts")
                 yield FlowPanel(id="flow-brief")
                 with Horizontal(id="below"):
                     yield TopicList(id="topics")
@@ -161,6 +163,8 @@ class Dashboard(View):
         if loaded and not (same and chart.drawing.series):
             self._drawn = shown
             chart.draw(drawing(look, choice, self.x_kind))
+        if self.has_class("-vast"):
+            self.query_one(SmallCharts).show(look, choice, self.x_kind, chart)
         self._entitle()
         for flow in self.query(FlowPanel):
             flow.show(look, choice.ascii_only)
@@ -222,6 +226,11 @@ class Dashboard(View):
     def _pointed(self) -> None:
         self._entitle()
 
+    @on(SmallCharts.Picked)
+    def _picked(self, event: SmallCharts.Picked) -> None:
+        self._choice.metric = event.metric
+        self.post_message(LookAgain())
+
     @on(TopicList.Chosen, "#topics")
     def _chosen(self, event: TopicList.Chosen) -> None:
         if isinstance(event.row, TopicRow):
@@ -250,7 +259,7 @@ class Dashboard(View):
 
     def action_log_x(self) -> None:
         self.query_one(Chart).toggle_log_x()
-        self._entitle()
+        self._again()
 
     def action_log_y(self) -> None:
         chart = self.query_one(Chart)
@@ -261,7 +270,7 @@ class Dashboard(View):
 
     def action_fit_y(self) -> None:
         self.query_one(Chart).toggle_fit_y()
-        self._entitle()
+        self._again()
 
     def action_x_kind(self) -> None:
         self.x_kind = X_KINDS[(X_KINDS.index(self.x_kind) + 1) % len(X_KINDS)]

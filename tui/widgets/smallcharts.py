@@ -1,0 +1,74 @@
+"""Small charts beside the large one: what else is measured of the models, at a glance."""
+
+from dataclasses import replace
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+
+from tui.chart.chart import Chart
+from tui.chart.picture import Picture
+from tui.curves import drawing
+from tui.inks import name
+from tui.look import Choice, Look
+
+MOST = 4
+"""Charts at most: a narrower one says nothing."""
+
+
+class SmallChart(Picture):
+    """The curves of one metric; a click makes it the large chart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.metric = ""
+        self.named = False
+
+    def on_click(self) -> None:
+        self.post_message(SmallCharts.Picked(self.metric))
+
+
+class SmallCharts(Container):
+    """One for each metric of the session that has a brief name and is not on the large chart."""
+
+    class Picked(Message):
+        """The metric that the large chart is to show."""
+
+        def __init__(self, metric: str) -> None:
+            super().__init__()
+            self.metric = metric
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._drawn: tuple[object, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        for _ in range(MOST):
+            yield SmallChart()
+
+    def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
+        """Draw them over the same x as the large one, ``like``, and cut as that one is."""
+        values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
+        shown = look.curves, look.runs, *values
+        if self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True)):
+            return
+        self._drawn = shown
+        models = choice.models_of(look)
+        metrics = [
+            metric
+            for metric in look.metrics
+            if metric.brief
+            and metric.name != choice.metric
+            and any((curve := look.curves.get((m, metric.name))) and curve.values.size for m in models)
+        ][:MOST]
+        for index, chart in enumerate(self.query(SmallChart)):
+            chart.display = index < len(metrics)
+            if not chart.display:
+                continue
+            metric = metrics[index]
+            chart.metric = metric.name
+            chart.log_x, chart.fit_y = like.log_x, like.fit_y
+            chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
+            chart.set_drawing(drawing(look, replace(choice, metric=metric.name), x_kind, turns=False))
+            chart.paint_anew()
+            name(chart, metric.brief)
