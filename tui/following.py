@@ -16,6 +16,7 @@ from session.doors import launch
 from session.errors import NoSession, SessionError
 from session.paths import session_name, session_path
 from session.storage.reader import SessionReader
+from tui.background import begin
 from tui.controls import Ending, TrainerProcess
 from tui.curves import wanted
 from tui.dialogs.starting import Starting, State
@@ -72,7 +73,7 @@ class Following(App[Ending]):
         if self._awaited is not None and not self.path.exists():
             self._wait_for_session(self._awaited)
         self.set_interval(FRAME_SECONDS, self._tick)
-        self.run_worker(self._follow(), name="follow", exit_on_error=True)
+        begin(self, self._follow, "follow")
 
     def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))

@@ -1,5 +1,7 @@
 """The other views: what they show, where their keys lead."""
 
+import gc
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,21 @@ async def test_topics_open_with_words_history_and_articles(open_app: Opener, liv
             assert articles in seen
         await pilot.press("escape")
         await seeing.until(pilot, "50 topics after 12,480 articles")
+
+
+async def test_a_topic_opened_at_once_after_another_takes_its_place(open_app: Opener, live: Path) -> None:
+    """And what was begun for the first one is left without a word."""
+    app = open_app(live)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await pilot.press("2")
+        await seeing.until(pilot, "after so many articles")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            app.screen.view.open(7)
+            app.screen.view.open(11)
+            await seeing.until(pilot, "Articles most about #11 ")
+            gc.collect()
+        assert warned == []
 
 
 async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from session.paths import log_file, session_path
 from session.request import DOWNLOAD, TrainRequest
 from session.specs import DEFAULT_KIND, model_choices, parse_specs
 from session.storage.files import last_line
+from tui.background import begin
 from tui.controls import TrainerProcess
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
@@ -185,7 +187,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             self.app.push_screen(AskContact(book, leave="Back"), self._asked)
             return
         self.query_one("#go", Button).disabled = True
-        self.run_worker(self._start(path, words), exclusive=True)
+        begin(self, partial(self._start, path, words), "start")
 
     def _asked(self, answer: Answer | None) -> None:
         """Go on as the first start does."""

@@ -1,5 +1,7 @@
 """Articles: what was read, newest first; by title; or those most about one topic."""
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -7,6 +9,7 @@ from textual.widget import Widget
 
 from session.errors import SessionError
 from session.records import ArticleRow
+from tui.background import begin
 from tui.look import Choice, Look
 from tui.messages import OpenTopic
 from tui.views.view import View, name
@@ -46,7 +49,7 @@ class Articles(View):
         now = (model, self._sought, newest)
         if look.recent is not self._recent or now != self._shown:
             self._recent, self._shown = look.recent, now
-            self.run_worker(self._fill(look, model, newest), group="articles", exclusive=True)
+            begin(self, partial(self._fill, look, model, newest), "articles")
 
     def _newest_shown(self, look: Look) -> int | None:
         """The first article of the list while the person reads further down, so that later ones do not push

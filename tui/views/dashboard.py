@@ -1,5 +1,7 @@
 """The dashboard: the curve, the flow, the topics, what is being read."""
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -8,6 +10,7 @@ from textual.widget import Widget
 
 from session.errors import SessionError
 from session.records import TopicRow
+from tui.background import begin
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
 from tui.listing import featured
@@ -189,7 +192,7 @@ class Dashboard(View):
         now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
         if row is not None and model is not None and now != self._carded:
             self._carded = now
-            self.run_worker(self._fill_card(row, model, look), group="card", exclusive=True)
+            begin(self, partial(self._fill_card, row, model, look), "card")
 
     async def _fill_card(self, row: TopicRow, model: str, look: Look) -> None:
         card = self.query_one(TopicCard)

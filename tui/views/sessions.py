@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 from textual import on
@@ -12,6 +13,7 @@ from textual.widget import Widget
 from session.doors.listing import list_sessions
 from session.doors.removal import remove
 from session.errors import SessionError
+from tui.background import begin
 from tui.dialogs.ask import Ask
 from tui.look import Choice, Look
 from tui.messages import NewSession, OpenSession
@@ -53,7 +55,7 @@ class Sessions(View):
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now
-            self.run_worker(self._fill(), group="sessions", exclusive=True)
+            begin(self, self._fill, "sessions")
 
     async def _fill(self) -> None:
         found = await asyncio.to_thread(list_sessions)
@@ -107,7 +109,7 @@ class Sessions(View):
 
     def _answered(self, answer: str | None, row: SessionRow) -> None:
         if answer == "delete":
-            self.run_worker(self._delete(row), group="delete")
+            begin(self, partial(self._delete, row), "delete", exclusive=False)
 
     async def _delete(self, row: SessionRow) -> None:
         try:

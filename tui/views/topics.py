@@ -1,5 +1,7 @@
 """Topics: the list, and everything about one of them."""
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -9,6 +11,7 @@ from textual.widget import Widget
 from session.answers.tree import overview, topic_tree
 from session.errors import SessionError
 from session.records import TopicRow
+from tui.background import begin
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
 from tui.views.view import View, name
@@ -136,7 +139,7 @@ class Topics(View):
         ):
             return
         self._told = now
-        self.run_worker(self._fill(row, model, look), group="detail", exclusive=True)
+        begin(self, partial(self._fill, row, model, look), "detail")
 
     async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
         topic = row.topic
@@ -197,7 +200,7 @@ class Topics(View):
             listed.group(())
             self.refresh_bindings()
         elif model is not None:
-            self.run_worker(self._group(model), group="tree", exclusive=True)
+            begin(self, partial(self._group, model), "tree")
 
     async def _group(self, model: str) -> None:
         """Put the topics into groups as they are now; they stay in them, so that nothing moves while one

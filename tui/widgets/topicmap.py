@@ -7,6 +7,7 @@ much the same while their words come about.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from textual.message import Message
 from session.errors import SessionError
 from session.records import ShareHistory, TopicRow
 from session.storage.reader import SessionReader
+from tui.background import begin
 from tui.chart.axes import Axis, Floats, own_space, ticks
 from tui.inks import Part
 from tui.listing import found
@@ -124,7 +126,7 @@ class TopicMap(RowList[TopicRow]):
         asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
         if model is not None and (look.topics is not self._topics or asked != self._asked):
             self._topics, self._asked = look.topics, asked
-            self.run_worker(self._fill(look, choice, model, sought, ask), group="map", exclusive=True)
+            begin(self, partial(self._fill, look, choice, model, sought, ask), "map")
 
     async def _fill(self, look: Look, choice: Choice, model: str, sought: str, ask: Ask) -> None:
         try:
