@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi
 
+from model.options import LARGEST_PRIOR
+
 
 def alpha_step(
     alpha: NDArray[np.float64], documents: int, sum_Elog_theta: NDArray[np.float64]
@@ -36,5 +38,8 @@ def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
 
 
 def descend(parameter: Any, rho: float, step: Any) -> Any:
-    """parameter - rho step, of numbers or vectors; a component at most halves, so that it stays positive."""
-    return np.maximum(parameter - rho * step, parameter / 2)
+    """parameter - rho step, of numbers or vectors; a component at most halves, so that it stays positive.
+
+    Beyond the largest prior the curvature is lost in rounding, and a step would divide by 0.
+    """
+    return np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)

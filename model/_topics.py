@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from model._blocks import Workers
 from model.minibatch import Minibatch
+from model.options import LARGEST_PRIOR
 from model.states import FLOATS, LARGEST, TINY, Entry
 
 Vector = NDArray[np.float64]
@@ -54,7 +55,7 @@ class Topics:
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
         Entry("total_hat", "_topics.total_hat", "float64", "K", least=0),
         Entry("scale", "_topics.scale", least=TINY),
-        Entry("eta_lambda", "_topics.eta", least=0),
+        Entry("eta_lambda", "_topics.eta", least=0, most=LARGEST_PRIOR),
     )
     """For the state of a model that has its topics as `_topics`."""
 

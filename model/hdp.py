@@ -37,7 +37,7 @@ from model._topics import Topics, Vector, random_topics
 from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import Option, prior
+from model.options import LARGEST_PRIOR, Option, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ class OnlineHDP(OnlineModel):
         Entry("time", "_time", least=0),
         Entry("amount_seen", "_amount", least=0),
         Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
-        Entry("omega", least=TINY),
-        Entry("alpha", least=TINY),
-        Entry("eta", least=TINY),
+        Entry("omega", least=TINY, most=LARGEST_PRIOR),
+        Entry("alpha", least=TINY, most=LARGEST_PRIOR),
+        Entry("eta", least=TINY, most=LARGEST_PRIOR),
         Entry("tau0", least=0),
         Entry("kappa", least=0.5, most=1),
         Entry("warm_start", type="bool"),

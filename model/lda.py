@@ -42,7 +42,7 @@ from model._words import Words, by_word, distinct
 from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import Option, prior
+from model.options import LARGEST_PRIOR, Option, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class OnlineLDA(OnlineModel):
     entries = (
         *Topics.ENTRIES,
         Entry("alpha", type="float64", shape="K", least=TINY),
-        Entry("eta", least=TINY),
+        Entry("eta", least=TINY, most=LARGEST_PRIOR),
         Entry("tau0", least=0),
         Entry("kappa", least=0.5, most=1),
         Entry("tolerance", least=0),
@@ -221,7 +221,8 @@ class OnlineLDA(OnlineModel):
             self._update_eta(len(statistics.ids), rho)
         self._amount += amount
         self._note_step(batch.D, rho)
-        return proportions(gamma + (self.alpha - alpha).astype(gamma.dtype))
+        # In this order: beside a large alpha one that is small would be lost.
+        return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
         """[H10] algorithm 2; from it alpha makes its step as well."""

@@ -9,6 +9,7 @@ from typing import SupportsFloat
 Value = float | int | str
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
 """What every model has, so that no kind's own option can be called that."""
+LARGEST_PRIOR = 1e9
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def prior(
     Beyond the range single precision overflows, or a topic's share becomes 0 / 0.
     """
     words = ("learn",) if learn else ()
-    return Option(name, help, default, least=1e-9, most=1e9, words=words, shared=shared)
+    return Option(name, help, default, least=1e-9, most=LARGEST_PRIOR, words=words, shared=shared)
 
 
 def fault_in(options: object) -> str:

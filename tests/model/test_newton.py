@@ -3,6 +3,7 @@ import pytest
 from scipy.special import gammaln
 
 from model._newton import alpha_step, descend, eta_step
+from model.options import LARGEST_PRIOR
 
 
 def bound(alpha, mean_Elog):
@@ -51,3 +52,8 @@ def test_symmetric_step_is_that_of_the_vector():
 
 def test_parameters_stay_positive():
     np.testing.assert_array_equal(descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2])
+
+
+def test_parameters_stay_where_a_step_can_be_computed():
+    assert descend(1.0, 1.0, -1e300) == LARGEST_PRIOR
+    assert np.isfinite(eta_step(LARGEST_PRIOR, 3, 40, -1e12))

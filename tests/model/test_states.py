@@ -53,8 +53,9 @@ def goes_on(kind, state, batch):
         return False
     if model.n_words != W:  # another model, not a wrong one
         return False
-    assert model.infer(batch).shape == (batch.D, model.n_topics)
-    assert model.learn(batch).shape == (batch.D, model.n_topics)
+    for theta in (model.infer(batch), model.learn(batch)):
+        assert theta.shape == (batch.D, model.n_topics)
+        assert np.isfinite(theta).all()
     return True
 
 
