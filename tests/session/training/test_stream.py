@@ -164,15 +164,18 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, asse
 
 
 def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states):
-    often, never = sessions("often"), sessions("never", held_out=0)
-    driver = Driver(often, corpus)
-    driver.next = 0
-    Driver(never, corpus, limit=600).run()
+    often, never = sessions("often", documents=700), sessions("never", documents=700, held_out=0)
+    Driver(often, corpus, limit=600).run()
+    driver = Driver(never, corpus, limit=600)
+    driver.next = 41  # behind those that the other one holds out, and an empty one
+    driver.run()
+    assert_same_states(states(never), states(often))
+    with reading(often) as reader:
+        assert len(reader.all_metrics()) > 20
     with reading(never) as reader:
         assert reader.all_metrics() == []
         assert reader.status().held_out == 0
         assert reader.status().models[0].perplexity is None
-    driver.close()
 
 
 def test_every_article_has_one_place_and_held_out_ones_are_never_trained(sessions, corpus):
