@@ -19,16 +19,25 @@ import pytest
 import wikitopics as wt
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
+from wikitopics.cli import run
 
 TWO = ["--model", "lda:topics=5", "--model", "hdp:name=many,topics=8"]
 
 
+@pytest.fixture(scope="module")
+def trained_two(corpus, tmp_path_factory):
+    """Two models, trained on 300 articles; nobody may write to it."""
+    path = tmp_path_factory.mktemp("two") / "two.db"
+    few = ["--batch-size", "64", "--held-out", "40", "--articles", "300", "--seed", "3"]
+    assert run(["train", *corpus.options(), *TWO, *few, "--session", str(path)]) == 0
+    return path
+
+
 @pytest.fixture
-def session(cli, corpus, home):
-    """Two models, trained on 300 articles."""
-    few = ["--batch-size", 64, "--held-out", 40, "--articles", 300, "--seed", 3]
-    outcome = cli("train", *corpus.options(), *TWO, *few)
-    assert outcome.code == 0, outcome.err
+def session(trained_two, home):
+    """The same as the session `default`."""
+    home.mkdir()
+    shutil.copy(trained_two, home / "default.db")
     return wt.open()
 
 

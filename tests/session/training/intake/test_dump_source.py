@@ -2,9 +2,6 @@
 
 import bz2
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,35 +23,14 @@ def dump(articles: int) -> bytes:
     return bz2.compress(f"<mediawiki>{pages}</mediawiki>".encode())
 
 
-def wikitopics(home: Path, *arguments: str) -> str:
-    environment = {**os.environ, "WIKITOPICS_HOME": str(home)}
-    done = subprocess.run(
-        [sys.executable, "-m", "wikitopics", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
-def test_every_article_once_also_when_the_run_is_resumed(tmp_path: Path) -> None:
+def test_every_article_once_also_when_the_run_is_resumed(cli: Any, tmp_path: Path) -> None:
     (tmp_path / "wiki.xml.bz2").write_bytes(dump(400))
-    options = [
-        "--source",
-        "dump",
-        "--dump",
-        str(tmp_path / "wiki.xml.bz2"),
-        "--topics",
-        "3",
-        "--batch-size",
-        "16",
-    ]
-    wikitopics(tmp_path, "train", *options, "--articles", "100")
-    wikitopics(tmp_path, "train", "--articles", "1000")
-    status = json.loads(wikitopics(tmp_path, "status", "--json"))
+    options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
+    assert cli("train", *options, "--articles", 100).code == 0
+    assert cli("train", "--articles", 1000).code == 0
+    status = json.loads(cli("status", "--json").out)
     assert (status["articles"], status["held_out"], status["crawled"]) == (360, 40, 400)
-    rows = json.loads(wikitopics(tmp_path, "export", "articles", "--all", "--format", "json"))
+    rows = json.loads(cli("export", "articles", "--all", "--format", "json").out)
     assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
     held_out = {row["page_id"] for row in rows if row["role"] == "held_out"}
     assert held_out == set(sorted(range(1, 401), key=page_hash)[:40])
