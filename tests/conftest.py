@@ -18,10 +18,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import packages
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# How long an example takes is the machine's affair.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)
@@ -358,7 +363,7 @@ def trainer_of(
                 task = asyncio.create_task(one())
                 if meanwhile is not None:
                     await meanwhile(one)
-                return await asyncio.wait_for(task, 30)
+                return await asyncio.wait_for(task, 100)
             finally:
                 await feed.close()
 

@@ -74,7 +74,7 @@ def account_holds(now):
     return now.crawled == now.articles + now.held_out + now.pending + now.skipped
 
 
-async def until(condition, seconds=10.0):
+async def until(condition, seconds=60.0):
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)

@@ -26,6 +26,12 @@ def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a test takes longer than a trainer that lives keeps silent."""
+    monkeypatch.setattr("session.storage.reader.status.STALE_SECONDS", 600.0)
+
+
 @pytest.fixture(scope="session")
 def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session with lda and hdp; nobody may write to it."""

@@ -18,7 +18,7 @@ def text(app: Any) -> str:
     return "\n".join(lines(app))
 
 
-async def until(pilot: Pilot[Any], words: str, patience: float = 10.0) -> str:
+async def until(pilot: Pilot[Any], words: str, patience: float = 60.0) -> str:
     """The screen once it shows ``words``."""
     end = time.monotonic() + patience
     while time.monotonic() < end:

@@ -59,7 +59,7 @@ async def test_any_size_at_any_moment(open_app: Opener, live: Path) -> None:
         for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (80, 24)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-        assert "12,480" in await seeing.until(pilot, "LIVE")
+        assert "LIVE" in await seeing.until(pilot, "12,480")
 
 
 async def test_hostile_titles_print_as_themselves(open_app: Opener, live: Path) -> None:

@@ -45,8 +45,8 @@ def session_in(path: Path, state: str) -> Iterator[Path]:
     with canned.live(path, recipe):
         if state == "stalled":
             with contextlib.closing(sqlite3.connect(path)) as db, db:
-                db.execute("UPDATE heartbeat SET at = at - 60")
-                db.execute("UPDATE flow SET at = at - 60")
+                db.execute("UPDATE heartbeat SET at = at - 900")
+                db.execute("UPDATE flow SET at = at - 900")
         yield path
 
 
