@@ -6,6 +6,7 @@ as if a trainer ran.
 
 import argparse
 import contextlib
+import functools
 import hashlib
 import os
 import sqlite3
@@ -68,6 +69,7 @@ FIRST_GUESS = [
     "including",
     "large",
 ]
+WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
 TITLES = (
     "Ottoman Navy",
     "Cepheid variable",
@@ -131,7 +133,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     recipe = recipe or Recipe()
     rng = np.random.default_rng(recipe.seed)
     specs = tuple(ModelSpec(kind=name, name=name, topics=N_TOPICS) for name in recipe.models)
-    words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
+    words = list(WORD_IDS)
     settings = Settings(
         {"seed": 0, "held_out": recipe.held_out, "documents": 7_000_000},
         source=recipe.source,
@@ -234,9 +236,14 @@ def metrics(
     return rows
 
 
+@functools.cache
+def strays(k: int) -> tuple[str, ...]:
+    """The first words of a topic, which have nothing to do with one another."""
+    return tuple(np.random.default_rng(k).permutation(list(WORD_IDS))[:40].tolist())
+
+
 def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWords:
     """Topics that settle: early snapshots hold many words that belong nowhere."""
-    all_words = [*WORDS, *(w for w in FIRST_GUESS if w not in WORDS)]
     settled = min(1.0, np.log2(n) / 14)
     ids = np.zeros((N_TOPICS, 20), np.int32)
     probabilities = np.zeros((N_TOPICS, 20), np.float32)
@@ -244,13 +251,12 @@ def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWor
         theme = THEMES[k % len(THEMES)].split()
         shift = k // len(THEMES) * 3
         own = theme[shift:] + theme[:shift]
-        stray = np.random.default_rng(k).permutation(all_words)
         keep = int(len(own) * settled)
         swap = 1 + n // 1024 % 4
         words = own[:keep]
         words[swap : swap + 2] = words[swap : swap + 2][::-1]
-        words = list(dict.fromkeys([*words, *FIRST_GUESS[: 6 - keep // 2], *stray]))[:20]
-        ids[k] = [all_words.index(w) for w in words]
+        words = list(dict.fromkeys([*words, *FIRST_GUESS[: 6 - keep // 2], *strays(k)]))[:20]
+        ids[k] = [WORD_IDS[w] for w in words]
         probabilities[k] = 0.06 * 0.8 ** np.arange(20)
     base = np.random.default_rng(model).dirichlet(np.full(N_TOPICS, 1.2))
     steps = np.random.default_rng(7).normal(0, 0.12, (60, N_TOPICS))
