@@ -200,8 +200,8 @@ async def test_the_name_of_a_session_has_the_room_that_is_there(
         assert len(rows) == 2
         assert {cell_len(line[: line.index("finished")]) for line in rows} == {head.index("state")}
         assert all(line.count("ago") == 1 for line in rows)
-        await pilot.resize_terminal(80, 24)
-        await seeing.until(pilot, "a-night-w…")
+        await pilot.resize_terminal(40, 24)
+        await seeing.until(pilot, "a-night-wi…-and-a-dump")
 
 
 async def test_keys_typed_while_a_view_opens_are_not_lost(open_app: Opener, live: Path) -> None:
