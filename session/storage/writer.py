@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -262,39 +262,8 @@ class SessionWriter:
             self._db.conn.executemany(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
             )
-            self._db.conn.executemany(
-                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
-                [
-                    (
-                        s.model,
-                        s.articles,
-                        s.word_ids.tobytes(),
-                        s.probabilities.tobytes(),
-                        s.shares.tobytes(),
-                    )
-                    for s in changes.snapshots
-                ],
-            )
-            for model, known in changes.topic_names.items():
-                self._db.conn.executemany(
-                    "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
-                    [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
-                )
-            self._db.table("topic_events").insert_all(
-                {"model": model, **{key: value for key, value in asdict(event).items() if key != "model"}}
-                for model, event in changes.topic_events
-            )
-            now = time.time()
-            self._db.table("events").insert_all(
-                {"at": now, "level": "info", "message": message} for message in changes.log
-            )
-            for table, points in (
-                ("metrics", changes.thinned_metrics),
-                ("snapshots", changes.thinned_snapshots),
-            ):
-                self._db.conn.executemany(
-                    f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points]
-                )
+            self._delete("metrics", changes.thinned_metrics)
+            self._write_topics(changes)
             for number, row in changes.models.items():
                 self._db.table("models").update(number, _model_columns(row))
             self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
@@ -302,6 +271,34 @@ class SessionWriter:
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
             self._trim_log()
+
+    def _write_topics(self, changes: Changes) -> None:
+        """Snapshots, and what they say."""
+        self._db.conn.executemany(
+            "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
+            [
+                (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
+                for s in changes.snapshots
+            ],
+        )
+        self._delete("snapshots", changes.thinned_snapshots)
+        for model, known in changes.topic_names.items():
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
+                [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
+            )
+        self._db.table("topic_events").insert_all(
+            {"model": model, **{key: value for key, value in asdict(event).items() if key != "model"}}
+            for model, event in changes.topic_events
+        )
+        now = time.time()
+        self._db.table("events").insert_all(
+            {"at": now, "level": "info", "message": message} for message in changes.log
+        )
+
+    def _delete(self, table: str, points: Iterable[int]) -> None:
+        """What was kept after so many articles."""
+        self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
     def recent(self, first_seq: int, most: int) -> tuple[list[int], Documents]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.

@@ -1,0 +1,112 @@
+"""What the history of topics costs: CPU time beside training, and bytes of the session file.
+
+    python -m benchmarks.snapshots [ARTICLES [MODEL ...]]    # 250,000 articles, with 100 to 1,000 topics
+
+Articles are drawn from the short corpus with replacement, and the session takes them for part of 7,000,000.
+Counted is the CPU of the thread that trains: all of it, and its part for the topics, from the look at lambda
+to names, changes and the rows of the file. The goal is for the first 1,000,000 articles; fewer show a larger
+share, since later snapshots are 10,000 articles apart instead of a twentieth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._data import words
+from benchmarks.splits import in_order, split
+from session.storage.writer import SessionWriter
+from session.training.curves import Curves
+from session.training.stream import Stream
+from wikitopics.cli import run
+
+ARTICLES = 250_000
+MODELS = ("lda", "scvb0", "hdp", "lda:topics=1000", "scvb0:topics=1000", "hdp:topics=1000")
+
+
+class Meter:
+    """CPU seconds of methods, by what they are for."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def watch(self, cls: type, method: str, purpose: str) -> None:
+        """Count every call of the method from now on."""
+        work: Callable[..., Any] = getattr(cls, method)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            start = time.thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                self.seconds[purpose] = self.seconds.get(purpose, 0) + time.thread_time() - start
+
+        setattr(cls, method, timed)
+
+
+def counts(path: Path, articles: int) -> None:
+    """So many articles as a file of counts."""
+    train = split("short").train
+    drawn = in_order(train, np.random.default_rng(0).integers(train.D, size=articles))
+    np.savez(
+        path,
+        indptr=drawn.indptr,
+        word_ids=drawn.word_ids,
+        counts=drawn.counts,
+        n_words=split("short").n_words,
+    )
+
+
+def history(session: Path) -> tuple[int, float]:
+    """Snapshots in the file, and their megabytes."""
+    with contextlib.closing(sqlite3.connect(session)) as connection:
+        size = "sum(length(word_ids) + length(probabilities) + length(shares))"
+        number, size = connection.execute(f"SELECT count(*), {size} FROM snapshots").fetchone()
+    return number, size / 2**20
+
+
+def main(articles: int = ARTICLES, models: Sequence[str] = MODELS) -> None:
+    """A line for each model, written as for `train --model`."""
+    meter = Meter()
+    for purpose, cls, method in (
+        ("all", Stream, "step"),
+        ("all", Stream, "renew"),
+        ("all", Stream, "commit"),
+        ("taken", Curves, "keep_topics"),
+        ("written", SessionWriter, "_write_topics"),
+    ):
+        meter.watch(cls, method, purpose)
+    print("| model | CPU s | of it taking topics | writing them | part | snapshots | MB |")
+    print(f"|{'---|' * 7}")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        counts(place / "counts.npz", articles)
+        (place / "words.txt").write_text("\n".join(words()), encoding="utf-8")
+        for number, model in enumerate(models):
+            meter.seconds.clear()
+            session = place / f"{number}.db"
+            counted = f"--source counts --counts {place}/counts.npz --vocab {place}/words.txt"
+            settings = f"--documents 7000000 --keep-articles none --threads 1 --model {model}"
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                run(f"train --session {session} {counted} {settings}".split())
+            spent = meter.seconds
+            topics = spent["taken"] + spent["written"]
+            kept, size = history(session)
+            print(
+                f"| {model} | {spent['all']:.1f} | {spent['taken']:.2f} | {spent['written']:.2f} "
+                f"| {topics / spent['all']:.1%} | {kept} | {size:.1f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else ARTICLES, sys.argv[2:] or MODELS)
