@@ -124,7 +124,8 @@ async def test_topics_are_found_by_word(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "film actor")
         await pilot.press("slash", *"galax", "enter")
         await seeing.until(pilot, "with “galax”")
-        assert {row.topic % 26 for row in app.screen.query_one("#topics", TopicList).rows} <= {10, 12}
+        # Two are about stars, and two have the word by chance among the twenty that are kept.
+        assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {7, 12, 36, 44}
         await pilot.press("2", "slash", *"navy", "enter")
         await seeing.until(pilot, "with “navy”")
         await pilot.press("escape")
