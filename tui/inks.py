@@ -114,5 +114,8 @@ def name(widget: Widget, title: str, below: str = "") -> None:
         title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
     if widget.app.has_class("-ascii-text"):
         title, below = in_ascii(title), in_ascii(below)
-    widget.border_title = Content(title)
-    widget.border_subtitle = Content(below) if below else None
+    # Textual draws the widget anew whenever these are set, whatever to.
+    if widget.border_title != Content(title).markup:
+        widget.border_title = Content(title)
+    if widget.border_subtitle != (Content(below).markup if below else None):
+        widget.border_subtitle = Content(below) if below else None

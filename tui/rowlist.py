@@ -47,8 +47,14 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     cursor: reactive[int] = reactive(0, repaint=True)
     selectable = True
     """Whether a row can be chosen; else the list only scrolls."""
+    headed = False
+    """Whether there is a line above the rows: where a subclass writes a :meth:`header`."""
     stays_on_top = False
     """Whether a cursor on the first row stays on the first row: for lists that are newest or best first."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.headed = cls.header is not RowList.header
 
     class Chosen(_OfRow):
         """Enter or a click on the row under the cursor."""
@@ -66,8 +72,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     # What a subclass gives ------------------------------------------------------------------
 
     def header(self, width: int) -> list[Part]:
-        """The line above the rows; [] for none."""
-        return []
+        """The line above the rows; written where there is one."""
+        raise NotImplementedError
 
     def parts(self, row: T, width: int) -> list[Part]:
         """One row."""
@@ -128,12 +134,10 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
 
     def _in_sight(self, row: int) -> bool:
-        top = 1 if self.header(self.width) else 0
-        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - top
+        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - self.headed
 
     def _fit(self) -> None:
-        top = 1 if self.header(self.width) else 0
-        self.virtual_size = Size(self.size.width, len(self.rows) + top)
+        self.virtual_size = Size(self.size.width, len(self.rows) + self.headed)
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit()
@@ -142,10 +146,9 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     def render_line(self, y: int) -> Strip:
         width = self.width
-        head = self.header(width)
-        if head and y == 0:
-            return self.strip(head, width, "header")
-        index = y + round(self.scroll_offset.y) - (1 if head else 0)
+        if self.headed and y == 0:
+            return self.strip(self.header(width), width, "header")
+        index = y + round(self.scroll_offset.y) - self.headed
         if not self.rows and index == 0 and self.empty:
             return self.strip([(self.empty, "muted")], width)
         if not 0 <= index < len(self.rows):
@@ -160,9 +163,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self._reveal()
 
     def _reveal(self) -> None:
-        top = 1 if self.header(self.width) else 0
         self.scroll_to_region(
-            Region(0, self.cursor, self.size.width, 1 + top), animate=False, force=True, x_axis=False
+            Region(0, self.cursor, self.size.width, 1 + self.headed), animate=False, force=True, x_axis=False
         )
 
     def watch_cursor(self) -> None:
@@ -203,9 +205,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         place = event.get_content_offset(self)
         if place is None:
             return
-        top = 1 if self.header(self.width) else 0
-        index = place.y + round(self.scroll_offset.y) - top
-        if place.y >= top and 0 <= index < len(self.rows):
+        index = place.y + round(self.scroll_offset.y) - self.headed
+        if place.y >= self.headed and 0 <= index < len(self.rows):
             same = index == self.cursor
             self.go_to(index)
             if same or event.chain > 1:

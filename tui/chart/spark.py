@@ -1,8 +1,8 @@
 """One-line charts."""
 
 from collections.abc import Sequence
-
-import numpy as np
+from itertools import pairwise
+from math import isfinite, nan
 
 BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = "_.-=+*#@"
@@ -17,29 +17,32 @@ def spark(
     largest value, or from 0 with ``zero``. A range smaller than the share ``least`` of the largest value
     is not blown up: noise looks flat. A missing value (NaN) is a space.
     """
-    data = np.asarray(values, dtype=np.float64)
-    if width < 1 or not data.size:
-        return ""
-    if data.size > width:
-        starts = np.arange(width) * data.size // width
-        known = np.isfinite(data)
-        sums = np.add.reduceat(np.where(known, data, 0.0), starts)
-        counts = np.add.reduceat(known.astype(np.float64), starts)
-        data = np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
-    finite = np.isfinite(data)
-    if not finite.any():
-        return " " * data.size
-    low = 0.0 if zero else float(data[finite].min())
-    high = float(data[finite].max())
+    data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
+    finite = [value for value in data if isfinite(value)]
+    if width < 1 or not finite:
+        return " " * min(len(data), max(width, 0))
+    low, high = 0.0 if zero else min(finite), max(finite)
     if not zero and high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
     bars = ASCII_BARS if ascii_only else BARS
     if high - low <= 1e-12 * max(1.0, abs(high)):
-        level = np.where(finite, 0 if high == 0 else 2, 0)
-    else:
-        level = np.clip((np.where(finite, data, low) - low) / (high - low) * 7.999, 0, 7).astype(np.int64)
-    return "".join(bars[k] if ok else " " for k, ok in zip(level, finite, strict=True))
+        flat = bars[0 if high == 0 else 2]
+        return "".join(flat if isfinite(value) else " " for value in data)
+    steps = 7.999 / (high - low)
+    return "".join(
+        bars[min(max(int((value - low) * steps), 0), 7)] if isfinite(value) else " " for value in data
+    )
+
+
+def _averaged(values: Sequence[float], width: int) -> list[float]:
+    """``width`` means, of equal parts of the known values; NaN where none is known."""
+    edges = [part * len(values) // width for part in range(width + 1)] if width > 0 else [0]
+    means = []
+    for start, end in pairwise(edges):
+        known = [float(value) for value in values[start:end] if isfinite(value)]
+        means.append(sum(known) / len(known) if known else nan)
+    return means
 
 
 def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:

@@ -146,8 +146,8 @@ class Dashboard(View):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._choice = look, choice
-        self.query_one(Numbers).show(look, choice)
         if self.has_class("-tiny"):
+            self.query_one(Numbers).show(look, choice)
             return
         chart = self.query_one(Chart)
         chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
