@@ -39,6 +39,22 @@ def _find_cache() -> bool:
 CACHED = _find_cache()
 
 import numba  # noqa: E402  (after NUMBA_CACHE_DIR is set)
+from numba.core import event  # noqa: E402
+
+from model.compiling import compilation  # noqa: E402
+
+
+class _Compilations(event.Listener):
+    """Hears of every compilation."""
+
+    def on_start(self, event: object) -> None:
+        compilation(1)
+
+    def on_end(self, event: object) -> None:
+        compilation(-1)
+
+
+event.register("numba:compile", _Compilations())  # type: ignore[no-untyped-call]
 
 # Somebody may have imported numba before us.
 numba.config.CACHE_DIR = os.environ.get("NUMBA_CACHE_DIR", "")  # type: ignore[attr-defined]

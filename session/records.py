@@ -87,6 +87,8 @@ class TrainerActivity:
     waiting_for: str | None = None
     waiting_until: float | None = None
     """Seconds since the epoch, where the wait has a known end."""
+    compiling: bool = False
+    """Whether training waits for kernels to be compiled, as it does once after an installation."""
     bound_by: BoundBy | None = None
     """What has held up the run most of late."""
     crawl_rate: float = 0.0
@@ -109,6 +111,7 @@ class TrainerActivity:
             self,
             waiting_for=None,
             waiting_until=None,
+            compiling=False,
             bound_by=None,
             crawl_rate=0.0,
             train_rate=0.0,

@@ -122,13 +122,16 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
         lines.append(
             f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
         )
+    elif not status.articles and status.activity.compiling:
+        lines.append("compiling the models: this takes a while once after an installation")
+        lines.append(f"{plural(status.crawled, 'article')} read and waiting")
     elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
-        lines.append("learning from the first articles; the models are compiled on the way, for some seconds")
+        lines.append("learning from the first articles")
         lines.append(f"{plural(status.crawled, 'article')} read")
     elif not status.articles:
         lines.append(f"first minibatch filling: {plural(status.pending, 'article')} waiting to be trained")
     else:
         lines.append(f"{plural(status.articles, 'article')} trained, the first measurement is on its way")
-    if status.waiting_for:
+    if status.waiting_for and not status.activity.compiling:
         lines += ["", f"waiting for {visible(status.waiting_for)}"]
     return tuple(lines)

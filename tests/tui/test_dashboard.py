@@ -355,6 +355,14 @@ async def test_a_trainer_that_starts_shows_what_it_does(open_app: Opener, tmp_pa
             assert "waiting for the wiki" in seen
 
 
+async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models: Path) -> None:
+    activity = {"compiling": True, "waiting_for": "the wiki's reply"}
+    with canned.live(two_models, canned.Recipe(activity=activity)):
+        app = open_app(two_models)
+        async with app.run_test(size=(120, 40)) as pilot:
+            assert "waiting for" not in await seeing.until(pilot, "compiling the models, once")
+
+
 async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:
     import time
 

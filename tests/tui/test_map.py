@@ -11,7 +11,7 @@ import seeing
 
 from session.records import ShareHistory, TopicRow
 from session.storage.reader import SessionReader
-from tui.listing import GroupRow, ordered
+from tui.listing import GroupRow, featured, ordered
 from tui.widgets.topiclist import TopicList
 from tui.widgets.topicmap import SHADES, TopicMap, columns, levels
 
@@ -76,6 +76,37 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
         await pilot.press("enter")
         await seeing.until(pilot, f"{row.label}, after so many articles")
+
+
+def test_the_card_tells_of_the_topic_that_matters_most() -> None:
+    def topic(number: int, share: float, before: float) -> TopicRow:
+        return TopicRow(number, "", share, (), frozenset(), before, (), 64)
+
+    rows = [topic(0, 0.3, 0.31), topic(1, 0.2, 0.4), topic(2, 0.5, 0.5)]
+    assert featured(rows, rows[0], {2}) == (rows[0], "chosen")
+    assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
+    assert featured(rows, None, ()) == (rows[1], "moved most")
+    assert featured([], None, ())[0] is None
+
+
+async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await seeing.until(pilot, "how far its words are its own")
+        assert "most about it" in await seeing.until(pilot, "moved most")
+        await pilot.press("down")
+        chosen = app.screen.query_one("#topics", TopicList).topic
+        await seeing.until(pilot, f"{chosen.label} · lda · chosen")
+        drawn = app.screen.query_one("#over-time", TopicMap)
+        assert drawn.current.topic == chosen.topic
+        await pilot.press("r", "space")
+        await seeing.until(pilot, "REPLAY")
+        first = app.replay.points[0]
+        app.replay.step(-len(app.replay.points))
+        app.look_again()
+        seen = await seeing.until(pilot, f"after {first} articles ─")
+        assert "most about it" not in seen  # what articles were about then is not known
+        assert drawn.pointed[1] == first
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from tui.words import age, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """Seconds without a measured rate: no trainer ran."""
+COMPILING = "compiling the models, once after an installation"
 
 
 def asks(status: Status) -> bool:
@@ -68,6 +69,8 @@ def waiting(status: Status, now: float) -> Part:
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P goes on", "warn"
+    if status.activity.compiling:
+        return COMPILING, "warn"
     paced, crawl_rate, until = pace(status), status.activity.crawl_rate, status.activity.waiting_until
     if status.waiting_for and (until is not None or not paced or crawl_rate == 0):
         text = f"waiting for {visible(status.waiting_for)}"

@@ -9,6 +9,7 @@ from session.errors import Damaged
 from session.process import Process
 from session.records import BoundBy, Event, State, TrainerActivity
 from session.storage.decoding import (
+    flag,
     json_object,
     listed,
     moment,
@@ -78,6 +79,7 @@ def _activity(told: Mapping[str, object], place: str) -> TrainerActivity:
         article_limit=get("article_limit", whole, None),
         waiting_for=get("waiting_for", text, None),
         waiting_until=get("waiting_until", moment, None),
+        compiling=get("compiling", flag, False),
         bound_by=get("bound_by", _bound_by, None),
         crawl_rate=get("crawl_rate", number, 0.0),
         train_rate=get("train_rate", number, 0.0),

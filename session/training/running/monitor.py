@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from model.compiling import is_compiling
 from session.records import BoundBy, Event, State, TrainerActivity
 from session.storage.codec.progress import Progress
 from session.training.intake.crawl import Blocks
@@ -90,6 +91,7 @@ class Monitor:
             article_limit=stream.article_limit,
             waiting_for=self.blocked or source.waiting_for or self._quiet(),
             waiting_until=None if self.blocked else source.waiting_until,
+            compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
             crawl_rate=self._feed.arrivals(),
             train_rate=self._learner.rate(),

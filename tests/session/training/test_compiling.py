@@ -1,10 +1,13 @@
 """Kernels compiled before the first article: all of them, and nothing else changes."""
 
+import importlib
+
 import numpy as np
 import pytest
 from numba.core import event
 
 from model import Minibatch, kinds
+from model.compiling import is_compiling
 from session.models import new_model
 from session.records import SNAPSHOT_WORDS
 from session.request import TrainRequest
@@ -36,3 +39,11 @@ def test_a_trainer_compiles_nothing_after_the_warm_up(spec: str) -> None:
         HeldOut(batch, 0).measure(model)
         model.infer(batch)
     assert compiled == []
+
+
+def test_a_compilation_is_told_as_long_as_it_lasts() -> None:
+    importlib.import_module("model._jit")  # what compiles them, and listens
+    assert not is_compiling()
+    with event.trigger_event("numba:compile", data={}):
+        assert is_compiling()
+    assert not is_compiling()
