@@ -1,6 +1,7 @@
 """From what a user types to the address of a wiki's Action API."""
 
 import re
+from urllib.parse import quote
 
 from yarl import URL
 
@@ -18,12 +19,8 @@ def language_api(code: str) -> str:
     return f"https://{name}.wikipedia.org/w/api.php"
 
 
-def api_candidates(text: str) -> list[URL]:
-    """Where the api.php may be, likeliest first: one address if ``text`` names it itself.
-
-    A wiki's base address, one of its pages or its index.php will do as well. Raises
-    :class:`~crawler.errors.BadSource`.
-    """
+def wiki_address(text: str) -> URL:
+    """An address on a wiki, http or https. Raises :class:`~crawler.errors.BadSource` for anything else."""
     try:
         url = URL(text.strip())
         host = url.host  # raises for what is no valid IDNA
@@ -34,6 +31,16 @@ def api_candidates(text: str) -> list[URL]:
         raise BadSource(f"{text[:100]!r} is no address of a wiki: it must begin with http:// or https://")
     if url.user is not None or url.password is not None:
         raise BadSource("the wiki's address must hold no user name and password")
+    return url
+
+
+def api_candidates(text: str) -> list[URL]:
+    """Where the api.php may be, likeliest first: one address if ``text`` names it itself.
+
+    A wiki's base address, one of its pages or its index.php will do as well. Raises
+    :class:`~crawler.errors.BadSource`.
+    """
+    url = wiki_address(text)
     path = url.path
     if path.endswith("/api.php"):
         return [url.with_path(path)]
@@ -44,3 +51,25 @@ def api_candidates(text: str) -> list[URL]:
         places.append(path.rstrip("/") + "/api.php")
     places += [place for place in _API_PLACES if place not in places]
     return [url.with_path(place) for place in places]
+
+
+def by_script(index: URL, title: str, revision_id: int) -> str:
+    """Where index.php shows a page as it was at a revision; as it is now where that is not known (0)."""
+    named = f"title={quote(_in_address(title), safe='')}"
+    return f"{index.with_query(None).with_fragment(None)}?{named}{_oldid('&', revision_id)}"
+
+
+def by_path(page: URL, title: str, revision_id: int) -> str:
+    """The same beside another page of the wiki."""
+    if "title" in page.query:
+        return by_script(page, title, revision_id)
+    folder = str(page.with_query(None).with_fragment(None)).rpartition("/")[0]
+    return f"{folder}/{quote(_in_address(title), safe='/:')}{_oldid('?', revision_id)}"
+
+
+def _in_address(title: str) -> bytes:
+    return title.replace(" ", "_").encode("utf-8", "replace")
+
+
+def _oldid(sign: str, revision_id: int) -> str:
+    return f"{sign}oldid={revision_id}" if revision_id > 0 else ""

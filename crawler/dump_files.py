@@ -28,6 +28,8 @@ class DumpFiles:
         self.file_names: tuple[str, ...] = ()
         self.category_names: tuple[str, ...] = ()
         self.language = ""
+        self.base = ""
+        """The address of the main page of the wiki that was dumped; "" before the first page is read."""
         self.bytes_read = 0
         """Of all files, as they are on disk, in all readings together."""
         self._tell = tell
@@ -117,6 +119,7 @@ class DumpFiles:
                     self.file_names = reader.file_names or self.file_names
                     self.category_names = reader.category_names or self.category_names
                     self.language = reader.language
+                    self.base = reader.base or self.base
                     if can_seek and block.is_plain:
                         restart, behind_restart = offset + entry.end, 0
                     else:

@@ -49,6 +49,8 @@ class DumpReader:
         self.file_names: tuple[str, ...] = ()
         self.category_names: tuple[str, ...] = ()
         self.language = language
+        self.base = ""
+        """The address of the wiki's main page, as the dump gives it."""
         self._name = name
         self._entries: list[Entry] = []
         self._seen_root = False
@@ -152,7 +154,7 @@ class DumpReader:
                 self._has_text = False
                 self._too_large = False
         elif depth == 3:
-            if tag in ("title", "ns", "id"):
+            if tag in ("title", "ns", "id") or (tag == "base" and not self._seen_pages):
                 self._collect()
             elif tag == "redirect":
                 self._redirect = True
@@ -199,6 +201,8 @@ class DumpReader:
                     self.file_names = (*names, text)
                 else:
                     self.category_names = (*names, text)
+            elif tag == "base" and depth == 3:
+                self.base = text
             elif self._seen_pages:
                 self._fields["revision" if tag == "id" and depth == 4 else tag] = text
                 if tag == "text":

@@ -80,6 +80,13 @@ class SourceKind(ABC):
         """Whether its server asks who runs a crawler."""
         return False
 
+    def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
+        """Where the article can be read as it was, http or https; None where it has no address.
+
+        The identity is a sound one: `fault` has nothing to say of it.
+        """
+        return None
+
     def shown(self, source_name: str) -> str:
         """What to call an opened source on the screen."""
         return source_name

@@ -10,6 +10,7 @@ from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
 from crawler.gathering import Gathering, entries, read_continue
+from crawler.kinds.wiki import FOUND
 from crawler.lap import Lap
 from crawler.limits import Manners, manners_for
 from crawler.replies import read_api
@@ -79,6 +80,11 @@ class Wiki:
         if self._site is None:
             self._site = await self._find()
         return self._site
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What a session keeps of it once it is found, as :class:`crawler.kinds.wiki.WikiKind` says."""
+        return {FOUND: str(self.api)}
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -111,6 +111,15 @@ ON_END = Option(
     metavar="COMMAND",
     scope="outside",
 )
+NOTIFY = Option(
+    str,
+    "notify",
+    "When the trainer ends, ring the terminal's bell, or send the desktop a note through it (OSC 9).",
+    choices=("bell", "osc9"),
+    scope="outside",
+)
+OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY)
+"""These act outside the program: no session keeps them."""
 
-OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, ON_END)
+OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, *OUTSIDE)
 """All but those of the sources."""

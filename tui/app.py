@@ -1,6 +1,8 @@
 """The screen's entrance: `run` opens it on a session and returns when it is closed."""
 
+import asyncio
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,12 +13,14 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from session import escapes
 from session.doors import control, launch
 from session.doors.naming import rename
 from session.errors import SessionError
 from session.paths import session_name
 from session.signals import Signals
 from session.storage.reader import SessionReader
+from tui.browser import open_page
 from tui.controls import Controls, Ending, TrainerProcess, Trainers
 from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
@@ -29,6 +33,7 @@ from tui.messages import NewSession as AskNewSession
 from tui.messages import OpenArticle, OpenSession, OpenTopic
 from tui.palette import Finds
 from tui.preferences import Preferences, preferences
+from tui.restart import lacks_contact, nothing_left
 from tui.screens import VIEWS, Main
 from tui.terminal import (
     SMALL_HEIGHTS,
@@ -38,6 +43,7 @@ from tui.terminal import (
     open_app,
     plain_terminal,
     speaks_utf8,
+    title_given_back,
 )
 from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
@@ -46,6 +52,9 @@ from tui.words import visible
 
 TOPIC_ACTIONS = ("rename", "pin")
 """What can be done with the topic that is chosen."""
+
+ASKING_ACTIONS = ("find", "maximise", "models", "pause", "save", "restart", "browse")
+"""What else applies only now and then."""
 
 
 class Wikitopics(Following):
@@ -70,9 +79,10 @@ class Wikitopics(Following):
         trainer: TrainerProcess | None = None,
         signals: Signals | None = None,
         preferences: Preferences | None = None,
+        notify_by: str | None = None,
     ) -> None:
         """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
-        super().__init__(open_reader, path, Choice(ascii_only=plain_terminal()), trainer)
+        super().__init__(open_reader, path, Choice(ascii_only=plain_terminal()), trainer, notify_by)
         self.choice.patterned = few_colours(self)
         self._controls = controls
         self._trainers = trainers or launch.Trainers()
@@ -95,6 +105,7 @@ class Wikitopics(Following):
         self.theme = self._preferences.theme or suitable()
         self.set_class(self.choice.ascii_only, "-ascii")
         self.set_class(not speaks_utf8(), "-ascii-text")
+        self.set_class(escapes.links(sys.__stderr__), "-links")
         self.set_keymap(self._preferences.keys)
         obey_signals(self, self._signals, _ending)
         self.begin_following()
@@ -131,9 +142,7 @@ class Wikitopics(Following):
         """Keys that mean nothing here and now are neither shown nor obeyed."""
         if action.startswith("replay_"):
             return self.replay is not None and self.screen is self.main and not self.main.finding
-        if action in {"find", "maximise", "models", "pause", "save", *TOPIC_ACTIONS} and isinstance(
-            self.screen_stack[0], Main
-        ):
+        if action in {*ASKING_ACTIONS, *TOPIC_ACTIONS} and isinstance(self.screen_stack[0], Main):
             view = self.main.view
             status = self.latest.status if self.latest is not None else None
             return {
@@ -142,6 +151,8 @@ class Wikitopics(Following):
                 "models": self.latest is not None and len(self.latest.models) > 1,
                 "pause": status is not None and status.running,
                 "save": status is not None and status.running,
+                "restart": status is not None and status.pid is None and not self.is_awaiting,
+                "browse": self._address() is not None,
                 **dict.fromkeys(TOPIC_ACTIONS, view.chosen_topic() is not None),
             }[action]
         return True
@@ -163,6 +174,45 @@ class Wikitopics(Following):
 
     def action_save(self) -> None:
         self._tell_trainer(self._controls.save)
+
+    def action_restart(self) -> None:
+        """Start the trainer of this session again, if there is anything left for it to do."""
+        if self.latest is None:
+            return
+        if why := nothing_left(self.latest.status):
+            self.notify(why, markup=False)
+            return
+        try:
+            # A trainer of ours may have been told the contact by an option.
+            asks = self.path not in self._trainers.paths() and lacks_contact(self.latest)
+            if not asks:
+                self.await_trainer(self._trainers.start_again(self.path))
+        except SessionError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        if asks:
+            from tui.dialogs.contact import AskContact, ContactBook  # forms are heavy
+
+            def answered(answer: str | None) -> None:
+                if answer == "saved":
+                    self.action_restart()
+
+            self.push_screen(AskContact(ContactBook.of_user(), leave="Back", sample=False), answered)
+
+    def _address(self) -> str | None:
+        """Of the article that is chosen."""
+        article = self.main.view.chosen_article()
+        return None if article is None or self.latest is None else self.latest.address(article)
+
+    async def action_browse(self) -> None:
+        address = self._address()
+        if address is not None:
+            self.run_worker(self._browse(address), name="browse")
+
+    async def _browse(self, address: str) -> None:
+        if not await asyncio.to_thread(open_page, address):
+            self.copy_to_clipboard(address)
+            self.notify(f"no browser can be opened here; copied: {address}", markup=False)
 
     def _tell_trainer(self, control: Callable[[Path], None]) -> None:
         self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
@@ -308,13 +358,17 @@ def _ending(number: signal.Signals) -> Ending:
 
 
 def run(
-    path: Path, signals: Signals, trainers: Trainers | None = None, trainer: TrainerProcess | None = None
+    path: Path,
+    signals: Signals,
+    trainers: Trainers | None = None,
+    trainer: TrainerProcess | None = None,
+    notify_by: str | None = None,
 ) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 
     ``trainer``: that of this session, where one of ``trainers`` has just been started for it; the session
-    need not be there yet then. Returns what is to become of the trainers; None where none was running.
-    Raises :class:`session.errors.SessionError` where there is no session to show.
+    need not be there yet then. ``notify_by``: as for the app. Returns what is to become of the trainers; None
+    where none was running. Raises :class:`session.errors.SessionError` where there is no session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # say so now, in one line, if it is none
@@ -327,8 +381,10 @@ def run(
         trainer=trainer,
         signals=signals,
         preferences=preferences(),
+        notify_by=notify_by,
     )
     try:
-        return open_app(app, gone="leave")
+        with title_given_back():
+            return open_app(app, gone="leave")
     finally:
         app.stop_following(wait=True)

@@ -22,6 +22,12 @@ class Trainers(Protocol):
     def start(self, path: Path, arguments: list[str]) -> TrainerProcess:
         """Start one. Raises :class:`session.errors.SessionError`."""
 
+    def start_again(self, path: Path) -> TrainerProcess:
+        """Start one on a session that has been trained before, with the options it had. Raises the same."""
+
+    def paths(self) -> Sequence[Path]:
+        """The sessions that they train, or have trained."""
+
     def running(self) -> Sequence[Path]:
         """The sessions whose trainers live."""
 

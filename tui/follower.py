@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from session.answers.addresses import addresses
 from session.answers.metrics import metrics_of
 from session.errors import NoSession, SessionError
 from session.paths import log_file
@@ -97,8 +98,14 @@ class Follower:
             return look
         status = reader.status()
         if look is None:
-            settings = reader.settings().as_json()
-            look = Look(status=status, at=0.0, settings=settings, models=tuple(reader.models()))
+            settings = reader.settings()
+            look = Look(
+                status=status,
+                at=0.0,
+                settings=settings.as_json(),
+                address=addresses(settings),
+                models=tuple(reader.models()),
+            )
         look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
         if version != self._version:  # a heartbeat, say, with new rates
             runs = tuple(reader.runs())

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import TypeVar
 from textual import on
 from textual.app import App
 
+from session import escapes
 from session.doors import launch
 from session.errors import NoSession, SessionError
 from session.paths import session_name, session_path
@@ -26,11 +28,12 @@ from tui.messages import LookAgain, Ready
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
 from tui.views.dashboard import VAST
-from tui.widgets.statusline import StatusLine
+from tui.widgets.statusline import StatusLine, condition, window_title
 
 T = TypeVar("T")
 
 POLL_SECONDS = 0.5
+TITLE_SECONDS = 1.0
 
 
 class Following(App[Ending]):
@@ -42,8 +45,10 @@ class Following(App[Ending]):
         path: Path,
         choice: Choice,
         trainer: TrainerProcess | None,
+        notify_by: str | None = None,
     ) -> None:
-        """``trainer``: that of ``path``, where it has just been started."""
+        """``trainer``: that of ``path``, where it has just been started. ``notify_by``: how to give notice of
+        its end, as :data:`session.options.NOTIFY` has it."""
         super().__init__()
         self.path = path
         self.choice = choice
@@ -55,6 +60,9 @@ class Following(App[Ending]):
         self._open_reader = open_reader
         self._awaited = trainer
         """A trainer of ours that has not yet got to the session."""
+        self._notify_by = notify_by
+        self._entitled = float("-inf"), ""
+        """When the terminal got its title, and which."""
         self._trouble = ""
         self._wake = asyncio.Event()
         self.follower = self._new_follower(path)
@@ -126,6 +134,7 @@ class Following(App[Ending]):
                     self.screen.dismiss("begun")  # no key that answers it is left where the session is shown
                 look = self._with_awaited(look)
                 changed = _applies(self.latest) != _applies(look)
+                self._give_notice(self.latest, look)
                 self.latest = look
                 if changed:
                     self.refresh_bindings()
@@ -146,7 +155,11 @@ class Following(App[Ending]):
 
     def _with_awaited(self, look: Look) -> Look:
         """A trainer that was started a moment ago is starting, whatever the one before left behind."""
-        if look.status.running or (self._awaited is not None and self._awaited.poll() is not None):
+        code = None if self._awaited is None else self._awaited.poll()
+        if code and not look.status.running:
+            words = launch.last_words(self.path) or f"the trainer ended with code {code}"
+            self.notify(words, severity="error", markup=False)
+        if look.status.running or code is not None:
             self._awaited = None
         return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
 
@@ -232,8 +245,41 @@ class Following(App[Ending]):
         self.show_status()
         self._wake.set()
 
+    def await_trainer(self, trainer: TrainerProcess) -> None:
+        """A trainer has just been started on the session that is shown."""
+        self._awaited = trainer
+        self._wake.set()
+
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether a trainer that was started here has not yet got to the session."""
+        return self._awaited is not None
+
+    # The terminal beside the screen -----------------------------------------------------------------
+
+    def tell_terminal(self, sequence: str) -> None:
+        """Send the terminal something that draws nothing, where it takes such sequences."""
+        if self._driver is not None and not self.is_headless and escapes.obeys(sys.__stderr__):
+            self._driver.write(sequence)
+
+    def _entitle(self) -> None:
+        """Give the terminal's window the newest title, once a second at most."""
+        now = time.monotonic()
+        title = window_title(self.latest.status if self.latest else None, self.path, self._trouble)
+        if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
+            self._entitled = now, title
+            self.tell_terminal(escapes.title(title))
+
+    def _give_notice(self, before: Look | None, now: Look) -> None:
+        """Tell whoever is away that the trainer has ended, if that is wanted."""
+        if self._notify_by is None or before is None or not before.status.running or now.status.running:
+            return
+        words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
+        self.tell_terminal(escapes.notice(self._notify_by, words))
+
     def show_status(self) -> None:
         """Draw the status line: the newest state, also where the view is frozen, or the replay's."""
+        self._entitle()
         if not self.main.ready:
             return
         frozen = None if self.frozen_at is None else time.monotonic() - self.frozen_at
@@ -244,4 +290,6 @@ class Following(App[Ending]):
 
 def _applies(look: Look | None) -> tuple[object, ...]:
     """What decides which keys mean something."""
-    return (None,) if look is None else (look.status.running, len(look.models) > 1)
+    if look is None:
+        return (None,)
+    return look.status.running, look.status.state, len(look.models) > 1

@@ -3,6 +3,8 @@
 `room.tcss` gives each ink its colour.
 """
 
+from typing import Self
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.content import Content
@@ -32,6 +34,23 @@ INKS = frozenset(
     )
 )
 SERIES = 4
+
+
+class Linked(str):
+    """Text of a :data:`Part` that a terminal can open: what it says, and the address behind it."""
+
+    address: str
+
+    def __new__(cls, text: str, address: str) -> Self:
+        linked = super().__new__(cls, text)
+        linked.address = address
+        return linked
+
+
+def linked(text: str, address: str | None) -> str:
+    """``text``, as a link where it has an address."""
+    return text if address is None else Linked(text, address)
+
 
 Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
@@ -71,12 +90,19 @@ class Drawn(Widget):
 
         Nothing in foreign text acts on the terminal, whatever the parts were made of.
         """
-        parts = [(visible(text), name) for text, name in parts]
-        if self.app.has_class("-ascii"):
-            parts = [(text.translate(IN_ASCII), name) for text, name in parts]
-        if self.app.has_class("-ascii-text"):
-            parts = [(in_ascii(text), name) for text, name in parts]
-        segments = [Segment(text, self.pen(name, under)) for text, name in parts if text]
+        plain, bare, opens = map(self.app.has_class, ("-ascii", "-ascii-text", "-links"))
+        segments = []
+        for text, name in parts:
+            pen = self.pen(name, under)
+            if opens and isinstance(text, Linked):
+                pen = pen.update_link(text.address)
+            shown = visible(text)
+            if plain:
+                shown = shown.translate(IN_ASCII)
+            if bare:
+                shown = in_ascii(shown)
+            if shown:
+                segments.append(Segment(shown, pen))
         return Strip(segments).adjust_cell_length(width, self.pen("", under))
 
 

@@ -31,6 +31,7 @@ EVERYWHERE: list[BindingType] = [
     Binding("right", "replay_step(1)", "Step", show=False, id="replay.after", priority=True),
     Binding("escape", "replay_end", "End", id="replay.end", tooltip="back to now", priority=True),
     Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
+    Binding("R", "restart", "Start again", key_display="R", id="app.restart", tooltip="start the trainer"),
     Binding("S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"),
     Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
     Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
@@ -40,6 +41,7 @@ EVERYWHERE: list[BindingType] = [
         "asterisk", "pin", "Pin", key_display="*", id="app.pin", tooltip="keep the topic on top of the lists"
     ),
     Binding("N", "rename", "Name", key_display="N", id="app.rename", tooltip="give the topic a name"),
+    Binding("w", "browse", "Browser", id="app.browse", tooltip="open the article in the browser"),
     Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
     Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
     Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from session.answers.addresses import Address, nowhere
 from session.metrics import METRICS, Metric
 from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from tui.words import plural
@@ -16,6 +17,8 @@ class Look:
     at: float
     """When it was read, seconds since the epoch."""
     settings: Mapping[str, object] = field(default_factory=dict)
+    address: Address = nowhere
+    """Where an article can be read in a browser."""
     models: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = METRICS
     """What the chart can show."""

@@ -31,6 +31,7 @@ KEYS = (
     "topics.back",
     "articles.all",
     "topics.before",
+    "app.browse",
     "app.find",
     "app.help",
     "app.quit",

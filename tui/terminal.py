@@ -1,15 +1,17 @@
 """The terminal is given back as it was found, whatever ends the screen."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from textual.app import App
 
+from session import escapes
 from session.signals import Signals
 
 T = TypeVar("T")
@@ -75,4 +77,20 @@ def few_colours(app: App[T]) -> bool:
 
 def plain_terminal() -> bool:
     """Whether the terminal cannot be trusted with line drawing and braille."""
-    return not speaks_utf8() or os.environ.get("TERM", "") in {"linux", "vt100", "vt220", "dumb"}
+    return not speaks_utf8() or os.environ.get("TERM", "") in escapes.PLAIN
+
+
+@contextlib.contextmanager
+def title_given_back() -> Iterator[None]:
+    """Whatever title the terminal gets in the block, it has its own again behind it, if it can."""
+    terminal = sys.__stderr__  # which Textual draws on
+    if terminal is None or not escapes.obeys(terminal):
+        yield
+        return
+    terminal.write(escapes.KEEP_TITLE)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # a terminal that is gone has no title
+            terminal.write(escapes.GIVE_BACK_TITLE)
+            terminal.flush()

@@ -81,6 +81,8 @@ class Article:
     """Of `topic` in the article."""
     id: str | None = None
     """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+    url: str | None = None
+    """Where it can be read as it was; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class StoredSession:
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every snapshot that was kept, oldest first."""
-        topic = index(topic)  # numpy's integers will do
+        topic = _whole("topic", topic)
         with self._reading() as reader:
             name = reader.model_named(model)
             reader.check_topic(name, topic)
@@ -159,7 +161,9 @@ class StoredSession:
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles that are most about a topic; the newest ones, of whatever role, where it is None."""
-        limit = index(limit)
+        from session.answers.addresses import addresses
+
+        limit = _whole("limit", limit)
         if not 0 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 0 to {MOST_ARTICLES:,}, not {limit}")
         with self._reading() as reader:
@@ -167,10 +171,11 @@ class StoredSession:
             if topic is None:
                 rows = reader.recent_articles(limit)
             else:
-                topic = index(topic)
+                topic = _whole("topic", topic)
                 reader.check_topic(name, topic)
                 rows = reader.articles_about(name, topic, limit)
-        return [_article(row, name) for row in rows]
+            address = addresses(reader.settings())
+        return [_article(row, name, address(row)) for row in rows]
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """Every measurement of a model, by articles; `pandas.DataFrame` takes the list."""
@@ -250,7 +255,17 @@ def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[f
     return words, probabilities
 
 
-def _article(row: ArticleRow, model: str) -> Article:
+def _whole(what: str, number: int) -> int:
+    """Also from numpy's integers."""
+    try:
+        return index(number)
+    except TypeError:
+        raise BadUsage(f"{what} must be a whole number, not {number!r}") from None
+
+
+def _article(row: ArticleRow, model: str, url: str | None) -> Article:
     largest = [(topic, proportion) for name, topic, proportion in row.topics if name == model]
     topic, proportion = largest[0] if largest else (None, None)
-    return Article(row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion, row.id)
+    return Article(
+        row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion, row.id, url
+    )

@@ -31,7 +31,8 @@ class DemoSource:
             self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
             self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
             self.activity = self._source.activity
-        return replace(await self._source.open(), name=NAME)
+        # Where it listens is another port the next time: nothing to keep.
+        return replace(await self._source.open(), name=NAME, identity={})
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
         """Its lap, as of any wiki. Only after :meth:`open`."""

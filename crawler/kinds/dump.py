@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 DUMP: Option[tuple[str, ...]] = Option(
     tuple, "dump", "An XML dump; '-': standard input.", metavar="FILE", path=True, needed=True, label="File"
 )
+BASE = "base"
+"""The key under which a session keeps the address of the wiki's main page, as its dump gives it."""
 
 
 class Dump(PageKind):
@@ -28,8 +30,19 @@ class Dump(PageKind):
 
     def fault(self, identity: Identity) -> str:
         files = identity.get(DUMP.name)
-        fits = isinstance(files, list) and all(isinstance(name, str) for name in files)
-        return "" if fits else f"{DUMP.name} is no list of files"
+        if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+            return f"{DUMP.name} is no list of files"
+        return "" if isinstance(identity.get(BASE, ""), str) else f"{BASE} is no text"
+
+    def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
+        """On the wiki that was dumped."""
+        from crawler.addresses import by_path, wiki_address
+        from crawler.errors import BadSource
+
+        try:
+            return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
+        except BadSource:
+            return None
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from crawler.sources.dump import DumpSource

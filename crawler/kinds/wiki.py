@@ -19,6 +19,8 @@ DUMP_ADVICE = (
     "with --source dump --dump FILE"
 )
 
+FOUND = "api"
+"""The key under which a session keeps where the api.php was found."""
 API_URL = Option(str, "api_url", "Another wiki.", metavar="URL")
 LANG = Option(
     str,
@@ -73,7 +75,19 @@ class WikiKind(PageKind):
             )
 
     def fault(self, identity: Identity) -> str:
-        return "" if isinstance(identity.get(API_URL.name), str) else f"{API_URL.name} is no text"
+        found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
+        return next((f"{key} is no text" for key, value in found.items() if not isinstance(value, str)), "")
+
+    def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
+        """On the wiki itself, by the index.php beside its api.php."""
+        from crawler.addresses import api_candidates, by_script
+        from crawler.errors import BadSource
+
+        try:
+            api = api_candidates(identity.get(FOUND) or identity[API_URL.name])[0]
+        except BadSource:
+            return None
+        return by_script(api.with_name("index.php"), title, revision_id)
 
     def needs_contact(self, identity: Identity) -> bool:
         """Wikimedia's hosts ask for it."""

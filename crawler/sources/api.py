@@ -32,7 +32,9 @@ class ApiSource:
     async def open(self) -> SourceInfo:
         """Find the wiki's api.php and ask it who it is."""
         site = await self.wiki.open()
-        return SourceInfo(site.name, site.articles, site.file_names, site.category_names)
+        return SourceInfo(
+            site.name, site.articles, site.file_names, site.category_names, identity=self.wiki.identity
+        )
 
     async def close(self) -> None:
         await self.wiki.close()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from crawler.dump_files import DumpFiles
 from crawler.file_source import FileSource
+from crawler.kinds.dump import BASE
 from crawler.source import SourceInfo
 
 
@@ -21,4 +22,6 @@ class DumpSource(FileSource):
         self.files: DumpFiles = DumpFiles(paths, self.tell, lambda: self.closed)
 
     def info(self, articles: int | None) -> SourceInfo:
-        return SourceInfo(self.files.name, articles, self.files.file_names, self.files.category_names)
+        files = self.files
+        kept = {BASE: files.base} if files.base else {}
+        return SourceInfo(files.name, articles, files.file_names, files.category_names, identity=kept)

@@ -85,7 +85,7 @@ class HtmlSource:
             self._robots = await self.wiki.client.fetch(robots, _read_robots)
             if not self._robots.allows(self._url("A").raw_path_qs):
                 raise WikiRefused(f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles")
-        return SourceInfo(site.name, site.articles)
+        return SourceInfo(site.name, site.articles, identity=self.wiki.identity)
 
     async def close(self) -> None:
         await self.wiki.close()

@@ -53,7 +53,13 @@ class RecentSource:
     async def open(self) -> SourceInfo:
         """Find the wiki and ask it who it is."""
         site = await self.wiki.open()
-        return SourceInfo(f"changes of {site.name}", None, site.file_names, site.category_names)
+        return SourceInfo(
+            f"changes of {site.name}",
+            None,
+            site.file_names,
+            site.category_names,
+            identity=self.wiki.identity,
+        )
 
     async def close(self) -> None:
         await self.wiki.close()

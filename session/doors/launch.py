@@ -27,11 +27,17 @@ class Trainers:
 
     def __init__(self) -> None:
         self._started: dict[Path, subprocess.Popen[bytes]] = {}
+        self._arguments: dict[Path, list[str]] = {}
 
     def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
         """Run ``wikitopics ARGUMENTS``, which train the session at ``path``. Raises SessionError."""
         process = self._started[path] = start_trainer(path, arguments)
+        self._arguments[path] = arguments
         return process
+
+    def start_again(self, path: Path) -> subprocess.Popen[bytes]:
+        """Go on training a session: as it was started here the last time, else as the session says."""
+        return self.start(path, self._arguments.get(path, ["train", "--session", str(path)]))
 
     def paths(self) -> list[Path]:
         """The sessions that they train, or have trained."""

@@ -61,12 +61,19 @@ def open_app(told: Told) -> Callable[..., Wikitopics]:
         trainer: Process | None = None,
         launch: Callable[[Path, list[str]], Process] | None = None,
         keys: dict[str, str] | None = None,
+        notify_by: str | None = None,
     ) -> Wikitopics:
         preferences = Preferences(keys=keys or {})
         trainers = Started({path: trainer} if trainer is not None else {})
         trainers.launch = launch
         return Wikitopics(
-            SessionReader, path, told.controls(), trainers=trainers, trainer=trainer, preferences=preferences
+            SessionReader,
+            path,
+            told.controls(),
+            trainers=trainers,
+            trainer=trainer,
+            preferences=preferences,
+            notify_by=notify_by,
         )
 
     return make

@@ -29,6 +29,12 @@ class Started:
         process = self.processes[path] = self.launch(path, arguments)
         return process
 
+    def start_again(self, path: Path) -> Process:
+        return self.start(path, ["again"])
+
+    def paths(self) -> list[Path]:
+        return list(self.processes)
+
     def launch(self, path: Path, arguments: list[str]) -> Process:
         raise NotImplementedError
 

@@ -106,7 +106,10 @@ def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
     shares = [article["proportion"] for article in value]
     assert shares == sorted(shares, reverse=True)
     assert len(shares) > 20
-    assert len(cli("articles", "--topic", 2).out.splitlines()) == 20
+    header, *lines = cli("articles", "--topic", 2).out.splitlines()
+    assert header.split() == ["share", "words", "title"]
+    assert len(lines) == 20
+    assert {(list(article)[-1], article["url"]) for article in value} == {("url", None)}
     one_line(cli("articles", "--topic", 5), 2, "topics 0 to 4")
     one_line(cli("articles", "--topic", 0, "--model", "hdp"), 2, "lda")
 

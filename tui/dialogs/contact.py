@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from textual import on
 from textual.app import ComposeResult
@@ -38,16 +38,25 @@ class ContactBook:
     volume: str
     """How much is going to be downloaded."""
 
+    @classmethod
+    def of_user(cls) -> Self:
+        """The user's own: the config file."""
+        from session import config
+        from session.request import DOWNLOAD
+
+        return cls(config.contact_problem, config.save_contact, DOWNLOAD)
+
 
 class AskContact(ModalScreen[Answer]):
     """One field, and a way around it."""
 
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, book: ContactBook, *, leave: str = "Quit") -> None:
-        """``leave``: the word for going without an answer."""
+    def __init__(self, book: ContactBook, *, leave: str = "Quit", sample: bool = True) -> None:
+        """``leave``: the word for going without an answer. ``sample``: whether the embedded one is
+        offered."""
         super().__init__()
-        self._book, self._leave = book, leave
+        self._book, self._leave, self._offers_sample = book, leave, sample
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
@@ -60,7 +69,8 @@ class AskContact(ModalScreen[Answer]):
             yield Static(Content(f"What will be downloaded: {self._book.volume}."), classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Save and start", variant="primary", id="save", compact=True)
-                yield Button("Try the embedded sample", id="demo", compact=True)
+                if self._offers_sample:
+                    yield Button("Try the embedded sample", id="demo", compact=True)
                 yield Button(self._leave, id="quit", compact=True)
 
     @on(Input.Changed)

@@ -21,7 +21,7 @@ from session import config, sources
 from session.errors import SessionError
 from session.options import MODEL, OWN, SOURCE, Option
 from session.paths import log_file, session_path
-from session.request import DOWNLOAD, TrainRequest
+from session.request import TrainRequest
 from session.specs import DEFAULT_KIND, model_choices, parse_specs
 from session.storage.files import last_line
 from tui.background import begin
@@ -183,8 +183,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             self._tell(str(error))
             return
         if asks:
-            book = ContactBook(config.contact_problem, config.save_contact, DOWNLOAD)
-            self.app.push_screen(AskContact(book, leave="Back"), self._asked)
+            self.app.push_screen(AskContact(ContactBook.of_user(), leave="Back"), self._asked)
             return
         self.query_one("#go", Button).disabled = True
         begin(self, partial(self._start, path, words), "start")

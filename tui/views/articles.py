@@ -71,7 +71,10 @@ class Articles(View):
             title += f"; Home shows {count(later)} newer"
         listed = self.query_one(ArticleList)
         listed.empty = " nothing found" if sought else " the first articles are on their way"
+        had_any = bool(listed.rows)
         listed.show_articles(rows, look, model, sought)
+        if bool(rows) != had_any:
+            self.refresh_bindings()  # what can be done with an article
         name(listed, title)
 
     async def _found(
@@ -114,6 +117,9 @@ class Articles(View):
         self.refresh_bindings()
         if self.is_mounted and self._look is not None:
             self.show(self._look, self._choice)
+
+    def chosen_article(self) -> ArticleRow | None:
+        return self.query_one(ArticleList).current if self.is_mounted else None
 
     def copied(self) -> str:
         row = self.query_one(ArticleList).current

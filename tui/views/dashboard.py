@@ -9,7 +9,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.widget import Widget
 
 from session.errors import SessionError
-from session.records import TopicRow
+from session.records import ArticleRow, TopicRow
 from tui.background import begin
 from tui.chart.chart import ZOOM, Chart
 from tui.curves import X_KINDS, drawing, title
@@ -317,6 +317,10 @@ class Dashboard(View):
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
+
+    def chosen_article(self) -> ArticleRow | None:
+        reading = self.query_one(NowReading)
+        return reading.newest if reading.has_focus else None
 
     def copied(self) -> str:
         current = self.query_one(TopicList).topic

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from session.answers.tree import overview, topic_tree
 from session.errors import SessionError
-from session.records import TopicRow
+from session.records import ArticleRow, TopicRow
 from tui.background import begin
 from tui.look import Choice, Look
 from tui.messages import OpenArticle
@@ -231,6 +231,10 @@ class Topics(View):
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one("#all-topics", TopicList).topic
+
+    def chosen_article(self) -> ArticleRow | None:
+        listed = self.query_one("#topic-articles", ArticleList)
+        return listed.current if listed.has_focus else None
 
     def copied(self) -> str:
         row = self.chosen_topic()

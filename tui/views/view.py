@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, cast
 from textual.containers import Container
 from textual.widget import Widget
 
-from session.records import TopicRow
+from session.records import ArticleRow, TopicRow
 from session.storage.reader import SessionReader
 from tui.inks import name as name
 from tui.look import Choice, Look
@@ -65,6 +65,10 @@ class View(Container):
 
     def chosen_topic(self) -> TopicRow | None:
         """The topic that the cursor stands on; None in views without topics."""
+        return None
+
+    def chosen_article(self) -> ArticleRow | None:
+        """The article that the cursor stands on; None where there is none."""
         return None
 
     def maximise(self) -> None:

@@ -1,9 +1,9 @@
 """Articles, one line each: title, length, what the model in use took them for."""
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len
 
 from session.records import ArticleRow
-from tui.inks import Part
+from tui.inks import Part, linked
 from tui.look import Look
 from tui.rowlist import RowList
 from tui.widgets.reading import about
@@ -45,11 +45,13 @@ class ArticleList(RowList[ArticleRow]):
 
     def parts(self, row: ArticleRow, width: int) -> list[Part]:
         room = self._title(width)
-        title = set_cell_size(cut(visible(row.title), room - 2), room)
+        title = cut(visible(row.title), room - 2)
+        address = None if self._look is None else self._look.address(row)
         out: list[Part] = [
             (f"{count(row.seq):>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            (title, ""),
+            (linked(title, address), ""),
+            (" " * (room - cell_len(title)), ""),
         ]
         return out if self._look is None else [*out, *about(row, self._look, self._model)]
 

@@ -1,9 +1,11 @@
 """Now reading: the newest articles and what the model made of them."""
 
+from rich.cells import cell_len
+
 from session.records import NO_KNOWN_WORD, ArticleRow
-from tui.inks import Lines, Part
+from tui.inks import Lines, Part, linked
 from tui.look import Choice, Look
-from tui.words import cut, padded, plural, visible
+from tui.words import cut, plural, visible
 
 ROOMY = 52
 """Cells from which on a title and a topic share a line."""
@@ -21,6 +23,11 @@ class NowReading(Lines, can_focus=True):
         self._look, self._model = look, choice.model_of(look)
         self.redraw()
 
+    @property
+    def newest(self) -> ArticleRow | None:
+        """The article on top."""
+        return next(iter(self._look.recent), None) if self._look is not None else None
+
     def lines(self, width: int, height: int) -> list[list[Part]]:
         look = self._look
         if look is not None and look.as_of is not None:
@@ -30,11 +37,13 @@ class NowReading(Lines, can_focus=True):
         out: list[list[Part]] = []
         for article in look.recent[:height]:
             ink, told = ("" if out else "strong"), about(article, look, self._model)
+            room = width // 2 - 2 if width >= ROOMY else width - 2
+            shown = cut(visible(article.title), room)
+            title: list[Part] = [(" ", ""), (linked(shown, look.address(article)), ink)]
             if width >= ROOMY:
-                room = width // 2
-                out.append([(f" {padded(visible(article.title), room - 2)} ", ink), *told])
+                out.append([*title, (" " * (room - cell_len(shown) + 1), ""), *told])
             else:
-                out += [[(" " + cut(visible(article.title), width - 2), ink)], [("   ", ""), *told]]
+                out += [title, [("   ", ""), *told]]
         return out[:height]
 
 

@@ -2,6 +2,7 @@
 what it says comes from the trainer's heartbeat."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -30,6 +31,16 @@ def condition(status: Status) -> tuple[str, str, str]:
 def source_words(status: Status) -> str:
     """Where the articles come from; the embedded sample is never passed off as Wikipedia."""
     return described(status.source).shown(visible(status.source_name))
+
+
+def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
+    """What the terminal's window or tab is called: "live 1,187 · night · wikitopics", the state first."""
+    if trouble or status is None:
+        state = "cannot read" if trouble else "opening"
+    else:
+        measured = [model.perplexity for model in status.models if model.perplexity is not None]
+        state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
+    return f"{state} · {session.stem} · wikitopics"
 
 
 class StatusLine(Lines):
@@ -76,6 +87,8 @@ class StatusLine(Lines):
         if self._replay is not None:
             shown = pieces if self._trouble else pieces[:1]  # how the trainer is now has no place in it
             return [*shown, *_replayed(self._replay, s, ascii_only=self.ascii_only)]
+        if s.state in ("dead", "stopped") and not self._trouble:
+            pieces.append((3, [("R starts it again", "muted")]))
         if self._frozen is not None:
             pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
         pieces.append((2, [(source_words(s), "")]))

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from session.answers.addresses import nowhere
 from session.records import ArticleRow, TopicRow
 from tui.chart.spark import bar, spark
-from tui.inks import Lines, Part, name
+from tui.inks import Lines, Part, linked, name
 from tui.look import Choice, Look
 from tui.widgets.reading import weight
 from tui.widgets.topiclist import NOISE
@@ -26,11 +27,13 @@ class TopicCard(Lines):
         self._row: TopicRow | None = None
         self._model: str | None = None
         self._articles: Sequence[ArticleRow] | None = None
+        self._address = nowhere
         self._ascii = False
 
     def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
         """``why``: what this topic is shown for."""
         self._row, self._ascii, self._model = row, choice.ascii_only, choice.model_of(look)
+        self._address = look.address
         if row is None:
             name(self, "Topic")
         else:
@@ -65,7 +68,12 @@ class TopicCard(Lines):
         for article in self._articles:
             parts = [part for name, _, part in article.topics if name == self._model]
             title = cut(visible(article.title), width - 6, ascii_only=self._ascii)
-            out.append([(f" {weight(parts[0]) if parts else '':>4} ", "accent"), (title, "")])
+            out.append(
+                [
+                    (f" {weight(parts[0]) if parts else '':>4} ", "accent"),
+                    (linked(title, self._address(article)), ""),
+                ]
+            )
         return out
 
 

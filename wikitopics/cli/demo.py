@@ -3,7 +3,7 @@
 import click
 
 from crawler.kinds.demo import WIKI_SIZE, Demo
-from session.options import ARTICLES
+from session.options import ARTICLES, NOTIFY
 from wikitopics.cli.options import progress_option, take
 from wikitopics.cli.train import run_trainer
 
@@ -17,6 +17,7 @@ Examples:
 @click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
 @take(ARTICLES, help=f"{ARTICLES.help} A new session makes its wiki large enough for N.")
 @take(WIKI_SIZE)
+@take(NOTIFY)
 @click.option(
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
 )
@@ -25,6 +26,7 @@ def demo(
     headless: bool,
     articles: int | None,
     wiki_size: int | None,
+    notify: str | None,
     session: str,
     as_json: bool,
 ) -> int:
@@ -37,8 +39,10 @@ def demo(
     if not headless:
         from wikitopics.cli.screen import open_demo
 
-        return open_demo(session, articles, wiki_size)
+        return open_demo(session, articles, wiki_size, notify)
     from session.request import TrainRequest
 
-    request = TrainRequest(source=Demo.name, articles=articles, wiki_size=wiki_size, **Demo.presets)
+    request = TrainRequest(
+        source=Demo.name, articles=articles, wiki_size=wiki_size, notify=notify, **Demo.presets
+    )
     return run_trainer(session, request, as_json)

@@ -1,14 +1,17 @@
-"""`train --on-end COMMAND`: what is run when a trainer ends, however it does."""
+"""`train --on-end COMMAND` and `--notify HOW`: what is done when a trainer ends, however it does."""
 
 import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from session import escapes
 from session.foreign import visible
+from session.paths import session_name
 from wikitopics.cli.output import ReaderGone, error_line
 
 STANDARD_ERROR = 2
@@ -24,15 +27,29 @@ class End:
 
 
 @contextlib.contextmanager
-def at_end(command: str | None, path: Path, tell: Callable[[str], None]) -> Iterator[End]:
-    """Run ``command`` behind the block, once, also where that raises; whoever is in it gives the reason."""
+def at_end(
+    command: str | None, path: Path, tell: Callable[[str], None], notify: str | None = None
+) -> Iterator[End]:
+    """Run ``command`` and give notice behind the block, once, also where that raises; whoever is in it
+    gives the reason."""
     end = End()
     try:
         yield end
     except BaseException as error:
-        _run(command, path, str(error) or type(error).__name__, _code(error), tell)
+        end.reason = str(error) or type(error).__name__
+        _notify(notify, path, end.reason)
+        _run(command, path, end.reason, _code(error), tell)
         raise
+    _notify(notify, path, end.reason)
     _run(command, path, end.reason, 0, tell)
+
+
+def _notify(how: str | None, path: Path, reason: str) -> None:
+    """On standard error, if that is a terminal that takes it."""
+    if how is not None and escapes.obeys(sys.stderr):
+        with contextlib.suppress(OSError):
+            sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
+            sys.stderr.flush()
 
 
 def _code(error: BaseException) -> int:

@@ -4,7 +4,7 @@ import click
 
 from session.paths import command, session_path
 from wikitopics.cli.options import json_option, session_option
-from wikitopics.cli.output import duration, number, put_json, put_line, say, until
+from wikitopics.cli.output import duration, number, put_json, put_line, put_row, say, until
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -94,14 +94,19 @@ Examples:
 @click.option("--model", metavar="NAME", help="The model (default: the session's first).")
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
-    """The articles read that are most about a topic."""
+    """The articles read that are most about a topic.
+
+    On a terminal a title is a link to the revision that was read, where its wiki is known; with --json its
+    address is "url", null where there is none.
+    """
+    from session.answers.addresses import addresses
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader, reader.one_moment():
         name = reader.model_named(model)
         reader.check_topic(name, topic)
         rows = reader.articles_about(name, topic, limit)
-        has_ids = reader.has_ids()
+        has_ids, address = reader.has_ids(), addresses(reader.settings())
     found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
     if as_json:
         put_json(
@@ -115,6 +120,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
                     "topic": topic,
                     "proportion": share,
                     **({"id": row.id} if has_ids else {}),
+                    "url": address(row),
                 }
                 for row, share in found
             ]
@@ -122,5 +128,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         return
     if not found:
         say(f"no article that is kept is most about topic {topic} of {name}")
+        return
+    put_line(f"{'share':>6} {'words':>7}  title")
     for row, share in found:
-        put_line(f"{share:6.1%}  {row.title}")
+        put_row(f"{share:6.1%} {row.words:7,}  ", row.title, address(row))

@@ -169,7 +169,7 @@ def setting_groups(source: str | None = None) -> Groups:
         ("Source", [asked, *made(*found.values(), options.VOCAB)]),
         ("Models", made(options.MODEL, *options.SHARED)),
         ("Session, for good", made(*options.KEPT)),
-        ("This run", made(*options.RUN, options.ON_END)),
+        ("This run", made(*options.RUN, *options.OUTSIDE)),
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 
 import click
 
+from session import escapes
 from session.errors import SessionError
 from session.foreign import visible
 
@@ -74,6 +75,13 @@ def put_line(text: str) -> None:
     """Print one line for people; nothing in it acts on the terminal."""
     with standard_output() as out:
         out.write(visible(text) + "\n")
+
+
+def put_row(columns: str, title: str, address: str | None) -> None:
+    """Print a line that ends in an article's title: a link to its address where the terminal takes links."""
+    with standard_output() as out:
+        shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
+        out.write(f"{visible(columns)}{shown}\n")
 
 
 def put_json(value: object) -> None:

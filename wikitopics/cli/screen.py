@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from session.options import NOTIFY
 from session.paths import command, log_file, session_path
 from session.signals import Signals
-from wikitopics.cli.options import session_option
+from wikitopics.cli.options import session_option, take
 from wikitopics.cli.output import error_line, say
 
 if TYPE_CHECKING:
@@ -30,15 +31,16 @@ Examples:
   wikitopics watch --session night"""
 )
 @session_option
-def watch(session: str) -> int:
+@take(NOTIFY)
+def watch(session: str, notify: str | None) -> int:
     """The screen alone, on a session that something else trains, or that is finished.
 
     Where there is none yet, it waits for one to begin: as long as a trainer is about to, else half a minute.
     """
-    return attach(session_path(session))
+    return attach(session_path(session), notify)
 
 
-def attach(path: Path) -> int:
+def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that is there, or that a trainer is about to make."""
     from session.errors import NoSession
     from session.storage.reader import SessionReader
@@ -54,7 +56,7 @@ def attach(path: Path) -> int:
         except KeyboardInterrupt:
             return 0
         SessionReader(path).close()
-    return show(path)
+    return show(path, notify=notify)
 
 
 def wait_for_session(path: Path) -> None:
@@ -73,8 +75,9 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
     path = session_path(session)
     need_terminal(command("train", path))
+    notify = options[NOTIFY.name]
     if owner_pid(path) is not None:
-        return attach(path)
+        return attach(path, notify)
     request = as_request(options)
     request.specs()  # a wrong option is told here, not in the trainer's log
     if contact_missing(path, request):
@@ -82,8 +85,8 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
         if answer == "quit":
             return 0
         if answer == "demo":
-            return open_demo("demo", None, None)
-    return show(path, ["train", *sys.argv[1:]])
+            return open_demo("demo", None, None, notify)
+    return show(path, ["train", *sys.argv[1:]], notify)
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
@@ -104,28 +107,26 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
-    from session import config
-    from session.request import DOWNLOAD
     from tui.dialogs.contact import ContactBook
     from tui.first_question import ask
 
-    return ask(ContactBook(config.contact_problem, config.save_contact, DOWNLOAD))
+    return ask(ContactBook.of_user())
 
 
-def open_demo(session: str, articles: int | None, wiki_size: int | None) -> int:
+def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
     """`wikitopics demo` with the screen."""
     from session.storage.coordination.lock import owner_pid
 
     path = session_path(session)
     need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
-        return attach(path)
+        return attach(path, notify)
     arguments = ["demo", "--headless", "--session", session]
     if articles is not None:
         arguments += ["--articles", str(articles)]
     if wiki_size is not None:
         arguments += ["--wiki-size", str(wiki_size)]
-    return show(path, arguments)
+    return show(path, arguments, notify)
 
 
 def on_terminal() -> bool:
@@ -141,7 +142,7 @@ def need_terminal(instead: str) -> None:
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
 
 
-def show(path: Path, arguments: list[str] | None = None) -> int:
+def show(path: Path, arguments: list[str] | None = None, notify: str | None = None) -> int:
     """Open the screen on a session; with ``arguments`` for a trainer, start one first.
 
     However the screen ends, the trainers that it has started end with it, unless the user leaves them running
@@ -157,14 +158,14 @@ def show(path: Path, arguments: list[str] | None = None) -> int:
                 trainer = trainers.start(path, arguments)
             run = importlib.import_module("tui.app").run
             if not signals.noted:
-                ending = run(path, signals, trainers, trainer)
+                ending = run(path, signals, trainers, trainer, notify)
         finally:
             paths = [path, *trainers.paths()]
             if ending == "leave" or signal.SIGHUP in signals.noted:
                 trainers.leave()
             part(paths, trainers, signals)
     if ending == "demo":
-        return open_demo("demo", None, None)
+        return open_demo("demo", None, None, notify)
     if trainer is not None and not path.exists():
         return not_begun(path, trainer.poll())
     return 0

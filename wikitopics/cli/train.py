@@ -15,7 +15,7 @@ import click
 
 from session.errors import BadUsage
 from session.foreign import visible
-from session.options import MODEL, ON_END
+from session.options import MODEL, NOTIFY, ON_END
 from session.paths import session_path
 from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
@@ -96,7 +96,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     path = session_path(session)
     with (
         contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell,
-        at_end(request.get(ON_END), path, tell) as end,
+        at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
         progress = JsonLines(tell) if as_json else Lines(tell)
         try:

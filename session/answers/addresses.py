@@ -1,0 +1,31 @@
+"""Where the articles of a session can be read, in a browser."""
+
+import re
+from collections.abc import Callable
+
+from session import sources
+from session.records import ArticleRow
+from session.settings import Settings
+
+Address = Callable[[ArticleRow], str | None]
+
+_SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
+"""A terminal or a browser is handed nothing else: no control character, quote or space, no other scheme."""
+
+
+def nowhere(article: ArticleRow) -> str | None:
+    """The address of an article that has none."""
+    return None
+
+
+def addresses(settings: Settings) -> Address:
+    """The address of each article, as the kind of source says that a session with these settings has."""
+    kind, identity = sources.described(settings.source), settings.source_options
+    if kind.fault(identity):
+        return nowhere
+
+    def address(article: ArticleRow) -> str | None:
+        found = kind.address(identity, article.title, article.revision_id)
+        return found if found is not None and _SOUND.fullmatch(found) else None
+
+    return address

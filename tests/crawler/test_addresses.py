@@ -1,0 +1,61 @@
+"""Where an article can be read in a browser: on its wiki, whatever its title and its source hold."""
+
+import pytest
+from yarl import URL
+
+from crawler.kinds.demo import Demo
+from crawler.kinds.dump import Dump
+from crawler.kinds.texts import Texts
+from crawler.kinds.wiki import Api
+
+HERE = {"api_url": "https://wiki.org/", "api": "https://wiki.org/mw/api.php"}
+MAIN = {"base": "https://wiki.org/wiki/Main_Page"}
+ENCODED = "C%C3%A9pheid_A%2FB"
+HOSTILE = [
+    "javascript:alert(1)",
+    "//evil.org/x",
+    "../../evil",
+    "\x1b]8;;http://evil.org\x1b\\",
+    "quote \" and ' and <b>",
+    "right\u202eto left",
+    "&oldid=1#fragment",
+    "100% ?x=y",
+    "a\ud800b",
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "identity", "address"),
+    [
+        (Api, HERE, f"https://wiki.org/mw/index.php?title={ENCODED}&oldid=7"),
+        (Api, {"api_url": "https://w.org/w/api.php"}, f"https://w.org/w/index.php?title={ENCODED}&oldid=7"),
+        (Api, {"api_url": "ftp://wiki.org/"}, None),
+        (Dump, MAIN, "https://wiki.org/wiki/C%C3%A9pheid_A/B?oldid=7"),
+        (Dump, {"base": "http://w.org/i.php?title=Main"}, f"http://w.org/i.php?title={ENCODED}&oldid=7"),
+        (Dump, {}, None),
+        (Dump, {"base": "javascript:alert(1)"}, None),
+        (Dump, {"base": "file:///etc/passwd"}, None),
+        (Dump, {"base": "https://user:secret@wiki.org/wiki/Main"}, None),
+        (Demo, {}, None),
+        (Texts, {"texts": ["/x"]}, None),
+    ],
+)
+def test_the_revision_that_was_read(kind, identity, address):
+    assert kind().address(identity, "Cépheid A/B", 7) == address
+
+
+def test_without_a_revision_it_is_the_page():
+    assert Api().address(HERE, "A", 0) == "https://wiki.org/mw/index.php?title=A"
+    assert Dump().address(MAIN, "A", 0) == "https://wiki.org/wiki/A"
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+@pytest.mark.parametrize(("kind", "identity"), [(Api(), HERE), (Dump(), MAIN)])
+def test_a_title_leads_nowhere_else(kind, identity, title):
+    address = kind.address(identity, title, 7)
+    url = URL(address)
+    assert address.isascii()
+    assert address.isprintable()
+    assert not set(" \"'<>") & set(address)
+    assert (url.scheme, url.host, url.fragment) == ("https", "wiki.org", "")
+    assert url.query["oldid"] == "7"

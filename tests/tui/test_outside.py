@@ -1,0 +1,159 @@
+"""What goes beyond the screen: the browser, links, the terminal's title, notices; and a new start."""
+
+import contextlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+from standins import Process
+
+from tui.browser import open_page
+from tui.widgets.articlelist import ArticleList
+
+Opener = Callable[..., Any]
+BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the browser was given; it opens no second one."""
+    found: list[str] = []
+    monkeypatch.setattr("tui.app.open_page", lambda address: found.append(address) or len(found) == 1)
+    return found
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the terminal was told beside what is drawn."""
+    told: list[str] = []
+    monkeypatch.setattr("tui.app.Wikitopics.tell_terminal", lambda self, sequence: told.append(sequence))
+    return told
+
+
+async def until(pilot: Any, condition: Callable[[], object]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await pilot.pause(0.02)
+    raise AssertionError("it never came to that")
+
+
+async def test_an_article_is_opened_as_it_was_read(open_app: Opener, live: Path, opened: list[str]) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press("w")
+        assert not opened, "no article is chosen"
+        await pilot.press("3")
+        await seeing.until(pilot, "w Browser")
+        await pilot.press("w")
+        await until(pilot, lambda: opened)
+        await pilot.press("down", "w")
+        await until(pilot, lambda: app.clipboard)
+        assert opened == [BAUHAUS, BAUHAUS.replace("Bauhaus", "Faroe_Islands").replace("9019", "9018")]
+        assert app.clipboard == opened[1], "where no browser opens, the address can be pasted"
+
+
+def test_a_browser_has_nothing_of_this_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, told = tmp_path / "browser", tmp_path / "told"
+    browser.write_text(f'#!/bin/sh\necho noise; echo "$1|$TERM|$(tty)" > {told}\nexit $CODE\n')
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", str(browser))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("CODE", "0")
+    assert open_page(BAUHAUS + "';$(x)")
+    assert told.read_text() == f"{BAUHAUS}';$(x)||not a tty\n"
+    monkeypatch.setenv("CODE", "1")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert not open_page(BAUHAUS)
+
+
+async def test_titles_are_links_where_the_terminal_takes_them(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("3")
+        await seeing.until(pilot, "Bauhaus")
+        listed = app.screen.query_one(ArticleList)
+        assert "\x1b]8" not in listed.render_line(1).render(app.console)
+        app.add_class("-links")
+        drawn = [listed.render_line(y).render(app.console) for y in range(1, 30)]
+        assert f";{BAUHAUS}\x1b\\" in drawn[0]
+        # Whatever a title holds, nothing but these sequences reaches the terminal.
+        ours = r"\x1b\]8;(id=\d+)?;(http://127\.0\.0\.1:9/[!-~]*?)?\x1b\\|\x1b\[[\d;]*m"
+        rest = re.sub(ours, "", "".join(drawn))
+        assert "script" in rest
+        assert not {"\x1b", "\x07", "\u202e"} & set(rest)
+
+
+async def test_the_terminal_is_told_how_the_trainer_is(
+    open_app: Opener, tmp_path: Path, terminal: list[str]
+) -> None:
+    path = canned.build(tmp_path / "night.db")
+    app = open_app(path, notify_by="osc9")
+    with contextlib.ExitStack() as trainer:
+        trainer.enter_context(canned.live(path))
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "\x1b]2;live 1,322 · night · wikitopics\x1b\\" in terminal)
+            assert not any(one.startswith("\x1b]9") for one in terminal)
+            trainer.close()
+            await until(pilot, lambda: f"\x1b]9;wikitopics, {path}: trainer died\x1b\\" in terminal)
+            await until(pilot, lambda: "\x1b]2;trainer died 1,322 · night · wikitopics\x1b\\" in terminal)
+
+
+async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: Path) -> None:
+    started: list[list[str]] = []
+
+    def launch(path: Path, arguments: list[str]) -> Process:
+        started.append(arguments)
+        return Process()
+
+    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), launch=launch)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "TRAINER DIED")
+        await seeing.until(pilot, "R starts it again")
+        await pilot.press("R", "R")
+        await seeing.until(pilot, "STARTING")
+        await pilot.press("R")
+        assert started == [["again"]]
+
+
+async def test_the_contact_is_asked_for_if_none_is_known(
+    open_app: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.kinds.wiki.WikiKind.needs_contact", lambda *_: True)
+    started: list[Path] = []
+
+    def launch(path: Path, arguments: list[str]) -> Process:
+        started.append(path)
+        return Process()
+
+    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), launch=launch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "STOPPED")
+        await pilot.press("R")
+        await seeing.until(pilot, "Your contact, for Wikimedia")
+        await pilot.press("escape", "R")
+        await seeing.until(pilot, "Your contact, for Wikimedia")
+        assert not started
+        await pilot.press(*"me@host.org", "enter")
+        await seeing.until(pilot, "STARTING")
+        assert started
+
+
+@pytest.mark.parametrize(
+    ("activity", "says"),
+    [({}, "every article has been read once"), ({"article_limit": 12_480}, "--articles 12,480 is reached")],
+)
+async def test_a_finished_session_says_why_nothing_starts(
+    open_app: Opener, tmp_path: Path, activity: dict[str, object], says: str
+) -> None:
+    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity)))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "FINISHED")
+        await pilot.press("R")
+        await pilot.pause(0.05)
+        assert any(says in one.message for one in app._notifications)

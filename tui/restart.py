@@ -1,0 +1,29 @@
+"""Starting a trainer again on a session that is there: whether it can do anything, and what it needs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from session import config, sources
+from session.options import ARTICLES
+from session.paths import command
+from session.records import Status
+from tui.look import Look
+
+
+def nothing_left(status: Status) -> str:
+    """Why a trainer would end at once; "" where it would not."""
+    if status.state != "finished":
+        return ""
+    limit = status.activity.article_limit
+    if limit is not None and status.articles >= limit:
+        again = command(f"train {ARTICLES.flag} N", Path(status.session))
+        return f"finished: {ARTICLES.flag} {limit:,} is reached; `{again}` goes on to a larger N"
+    return "finished: every article has been read once"
+
+
+def lacks_contact(look: Look) -> bool:
+    """Whether the server asks who runs a crawler, and nobody has said. Raises SessionError."""
+    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    if not isinstance(identity, Mapping) or kind.fault(identity):
+        return False  # the trainer says what is wrong
+    return kind.needs_contact(identity) and config.contact() is None
