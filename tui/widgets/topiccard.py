@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from session.answers.addresses import nowhere
+from session.answers.addresses import Address, nowhere
 from session.records import ArticleRow, TopicRow
 from tui.chart.spark import bar, spark
 from tui.inks import Lines, Part, linked, name
@@ -27,7 +27,7 @@ class TopicCard(Lines):
         self._row: TopicRow | None = None
         self._model: str | None = None
         self._articles: Sequence[ArticleRow] | None = None
-        self._address = nowhere
+        self._address: Address = nowhere
         self._ascii = False
 
     def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
