@@ -20,6 +20,7 @@ from session.errors import SessionError
 from session.paths import session_name
 from session.signals import Signals
 from session.storage.reader import SessionReader
+from tui.background import begin
 from tui.browser import open_page
 from tui.controls import Controls, Ending, TrainerProcess, Trainers
 from tui.dialogs.ask import Ask
@@ -207,7 +208,7 @@ class Wikitopics(Following):
     async def action_browse(self) -> None:
         address = self._address()
         if address is not None:
-            self.run_worker(self._browse(address), name="browse")
+            begin(self, lambda: self._browse(address), "browse", exclusive=False)
 
     async def _browse(self, address: str) -> None:
         if not await asyncio.to_thread(open_page, address):
