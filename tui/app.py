@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,7 @@ class Wikitopics(Following):
     async def action_browse(self) -> None:
         address = self._address()
         if address is not None:
-            begin(self, lambda: self._browse(address), "browse", exclusive=False)
+            begin(self, partial(self._browse, address), "browse", exclusive=False)
 
     async def _browse(self, address: str) -> None:
         if not await asyncio.to_thread(open_page, address):
