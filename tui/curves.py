@@ -113,7 +113,10 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
     lines = []
     target = status.held_out_target
-    if status.crawled == 0 and not status.held_out:
+    if status.activity.compiling and not status.articles:  # what was saved last is of before
+        lines.append("compiling the models: this takes a while once after an installation")
+        lines.append(f"{plural(status.crawled, 'article')} read so far")
+    elif status.crawled == 0 and not status.held_out:
         lines.append("starting: compiling the models, asking for the first articles")
     elif status.held_out < target:
         width = 30
@@ -122,9 +125,6 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
         lines.append(
             f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
         )
-    elif not status.articles and status.activity.compiling:
-        lines.append("compiling the models: this takes a while once after an installation")
-        lines.append(f"{plural(status.crawled, 'article')} read and waiting")
     elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
         lines.append("learning from the first articles")
         lines.append(f"{plural(status.crawled, 'article')} read")

@@ -57,6 +57,7 @@ def test_what_a_trainer_says_comes_back_whole():
         article_limit=9,
         waiting_for="the wiki",
         waiting_until=2e9,
+        compiling=True,
         bound_by="network",
         crawl_rate=1.5,
         train_rate=2.5,
