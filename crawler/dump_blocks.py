@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CutOff
 
 _READ = 256 * 1024
 _MOST = 1024 * 1024
@@ -26,10 +26,6 @@ class DataBlock:
     """Where in the file reading can begin to get this block first; None within a compressed stream."""
     is_plain: bool = False
     """Not compressed: the byte at ``start + i`` of the file is byte i of the block."""
-
-
-class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says; what came before has been handed out."""
 
 
 def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Iterator[DataBlock]:

@@ -6,9 +6,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from crawler.dump_blocks import CutOff, data_blocks
+from crawler.dump_blocks import data_blocks
 from crawler.dump_xml import DumpReader
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CutOff
 from crawler.page_files import START, Found, Place
 
 STANDARD_INPUT = "-"

@@ -6,8 +6,7 @@ from typing import Any
 from xml.parsers import expat
 
 from crawler.disambiguation import is_disambiguation
-from crawler.dump_blocks import CutOff
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CutOff
 from crawler.gathering import is_id
 from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
 
@@ -130,6 +129,11 @@ class DumpReader:
     def between_pages(self) -> bool:
         """Whether the input so far ends between two pages, so that another reader could go on from here."""
         return self._depth == 1 and self._ends_cleanly
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the input so far is a whole dump."""
+        return self._seen_root and self._depth == 0
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1

@@ -38,3 +38,7 @@ class WikiRefused(CrawlerError):
     """The wiki said 403: its operators do not want this client. Restarting would make it worse."""
 
     exit_code = 6
+
+
+class CutOff(Exception):
+    """The data ends or breaks in the middle, as the message says; what came before has been handed out."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from crawler.background import Background
 from crawler.errors import BadPosition
-from crawler.kind import default_held_out
+from crawler.kind import default_held_out, with_spare
 from crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
 from crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
@@ -85,11 +85,11 @@ class FileSource:
     def _choose(self, held_out: int | None, size: int | None = None) -> Scan:
         """The first reading. ``size``: how many articles were put first when this session began."""
         most = default_held_out(None) if held_out is None else held_out
-        wanted = size if size is not None else _with_spare(most)
+        wanted = size if size is not None else with_spare(most)
         scanned = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
         if size is None and held_out is None:
-            wanted = _with_spare(default_held_out(scanned.articles))
+            wanted = with_spare(default_held_out(scanned.articles))
         return Scan(scanned.articles, scanned.chosen[:wanted])
 
     def _progress(self) -> None:
@@ -162,11 +162,6 @@ def _check(position: Position, files: int) -> None:
         most = files - 1 if key == "file" else 2**63 - 1
         if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:
             raise BadPosition
-
-
-def _with_spare(held_out: int) -> int:
-    """A few more come first than are held out, as some may hold no word of the vocabulary."""
-    return held_out + max(20, held_out // 20) if held_out else 0
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

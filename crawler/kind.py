@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from crawler.options import Given, Option
 
 if TYPE_CHECKING:
-    from crawler.source import Source
+    from crawler.source import PartedSource, Source
 
 Identity = Mapping[str, Any]
 """What names a source, as plain JSON values. A session keeps it. Nothing of what acts outside is in it."""
@@ -20,6 +20,11 @@ Identity = Mapping[str, Any]
 def default_held_out(articles: int | None) -> int:
     """Articles that are held out of so many (None: unknown) where no number is given."""
     return 1000 if articles is None else min(1000, articles // 10)
+
+
+def with_spare(held_out: int) -> int:
+    """A few more come first than are held out, as some may hold no word of the vocabulary."""
+    return held_out + max(20, held_out // 20) if held_out else 0
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Asked(Given):
     """How many the session is to train on, where that is limited."""
     resuming: bool = False
     """Whether it goes on behind a position."""
+    seed: int = 0
     version: str = ""
     """Of the program, for the User-Agent."""
     budget_folder: Path | None = None
@@ -96,5 +102,5 @@ class PageKind(SourceKind):
     """A source of pages, whose words are still to be counted."""
 
     @abstractmethod
-    def open(self, identity: Identity, asked: Asked) -> Source:
+    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource:
         """The source, before its own `open`. Raises a CrawlerError for what cannot be."""

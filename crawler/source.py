@@ -1,8 +1,8 @@
 """What every source hands on: pages in batches, each batch with the position behind it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 LARGEST_TEXT = 2 << 20
 """Bytes of UTF-8: MediaWiki's own bound on a page; a larger one is no article."""
@@ -139,8 +139,49 @@ class SourceInfo:
     file_names: tuple[str, ...] = ()
     """What its File namespace is called, for taking files out of wikitext."""
     category_names: tuple[str, ...] = ()
+    language: str = ""
+    """The code of its language, where it says so."""
     identity: Mapping[str, Any] = field(default_factory=dict)
     """What names its content beside what was asked for, such as a checksum: kept by a new session."""
+
+
+class Part(Protocol):
+    """A piece of a source that another process can read for itself; it travels pickled."""
+
+    @property
+    def size(self) -> int:
+        """Bytes, as they are stored, that are behind us once it is read."""
+
+    def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        """Its articles in their order, and why others were skipped. Raises Broken for what ends it early."""
+
+    def __str__(self) -> str:
+        """For people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Parts that are read together, and how the articles of all of them are ordered."""
+
+    parts: Sequence[Part]
+    order: Callable[[Sequence[Sequence[int]]], Sequence[int]]
+    """From the page ids of each part to the order: indices into all articles, part behind part."""
+
+
+@runtime_checkable
+class PartedSource(Protocol):
+    """One way in for articles that lie still, so that they can be read by many at once and in any order."""
+
+    activity: Activity
+
+    async def open(self) -> SourceInfo:
+        """Look at it. Raises a :class:`crawler.errors.CrawlerError`."""
+
+    def rounds(self) -> Sequence[Round]:
+        """What to read, in the order in which it is trained on; the same whenever it is opened again."""
+
+    async def close(self) -> None:
+        """Safe to call twice."""
 
 
 class Source(Protocol):

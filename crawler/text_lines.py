@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from crawler.dump_blocks import CutOff, data_blocks
-from crawler.errors import BadSource
+from crawler.dump_blocks import data_blocks
+from crawler.errors import BadSource, CutOff
 
 LARGEST_DOCUMENT = 32 << 20
 """Bytes of a document, or of the line that holds it; a larger one is skipped and never held in memory."""

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from crawler.dump_blocks import CutOff
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CutOff
 from crawler.source import LONGEST_TITLE, Skip
 from crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
 

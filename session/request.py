@@ -8,7 +8,7 @@ from crawler.kind import Asked, Identity, SourceKind
 from crawler.options import Given, Option, flag
 from session import sources
 from session.errors import BadUsage
-from session.options import ARTICLES, HELD_OUT, KEPT, MODEL, SHARED, SOURCE, VOCAB
+from session.options import ARTICLES, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
 from session.paths import session_folder, user_path
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
@@ -57,6 +57,7 @@ class TrainRequest(Given):
             held_out=self.get(HELD_OUT),
             articles=self.get(ARTICLES),
             resuming=resuming,
+            seed=self[SEED],
             version=__version__,
             budget_folder=session_folder(),
         )

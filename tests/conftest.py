@@ -334,6 +334,7 @@ def trainer_of(
     from session.storage.writer import SessionWriter
     from session.training.intake.counting import count_pages
     from session.training.intake.crawl import CrawledBlocks
+    from session.training.intake.pool import CountingPool
     from session.training.running.run import Limits, Run
     from session.training.stream import Stream
     from tests.session.memory import INFO
@@ -341,7 +342,7 @@ def trainer_of(
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
-    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: ThreadPoolExecutor(2))
     monkeypatch.setattr(
         "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
     )

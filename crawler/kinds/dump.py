@@ -9,7 +9,7 @@ from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
 
 if TYPE_CHECKING:
-    from crawler.source import Source
+    from crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
     tuple, "dump", "An XML dump; '-': standard input.", metavar="FILE", path=True, needed=True, label="File"
@@ -29,10 +29,14 @@ class Dump(PageKind):
         return {DUMP.name: [name if name == "-" else str(Path(name).absolute()) for name in asked[DUMP]]}
 
     def fault(self, identity: Identity) -> str:
-        files = identity.get(DUMP.name)
+        from crawler.dump_order import ORDER, Order
+
+        files, order = identity.get(DUMP.name), identity.get(ORDER)
         if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
             return f"{DUMP.name} is no list of files"
-        return "" if isinstance(identity.get(BASE, ""), str) else f"{BASE} is no text"
+        if not isinstance(identity.get(BASE, ""), str):
+            return f"{BASE} is no text"
+        return "" if order is None else Order.fault(order, len(files))
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """On the wiki that was dumped."""
@@ -44,7 +48,16 @@ class Dump(PageKind):
         except BadSource:
             return None
 
-    def open(self, identity: Identity, asked: Asked) -> Source:
+    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource:
+        from crawler.dump_files import DumpFiles
+        from crawler.dump_order import ORDER
+        from crawler.dump_parts import can_be_parted
         from crawler.sources.dump import DumpSource
+        from crawler.sources.shuffled import ShuffledDump
 
-        return DumpSource(identity[DUMP.name], held_out=asked.held_out, resuming=asked.resuming)
+        paths, order = identity[DUMP.name], identity.get(ORDER)
+        # A session that began in the order of the files goes on in it.
+        is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
+        if order is not None or (is_new and all(map(can_be_parted, paths))):
+            return ShuffledDump(paths, order, seed=asked.seed, held_out=asked.held_out)
+        return DumpSource(paths, held_out=asked.held_out, resuming=asked.resuming)

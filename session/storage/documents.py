@@ -77,6 +77,22 @@ class Documents:
             None if self.ids is None else tuple(compress(self.ids, chosen)),
         )
 
+    def take(self, order: Sequence[int]) -> "Documents":
+        """Those articles, in that order."""
+        rows = np.asarray(order, np.int64)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        words = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return Documents(
+            self.page_ids[rows],
+            self.revision_ids[rows],
+            tuple(self.titles[row] for row in order),
+            indptr,
+            self.word_ids[words],
+            self.counts[words],
+            None if self.ids is None else tuple(self.ids[row] for row in order),
+        )
+
     @staticmethod
     def without_words(page: Page) -> "Documents":
         """One article that holds no word of the vocabulary."""

@@ -1,15 +1,23 @@
 """Pages to word counts: the one step where the crawl meets the vocabulary. Runs in worker processes."""
 
 import signal
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from crawler import extract_html, extract_wikitext
-from crawler.source import Page, SourceInfo
+from crawler.errors import CutOff
+from crawler.source import Page, Part, Skip, SourceInfo
 from session.storage.documents import Documents
 from vocab import Vocabulary
 
+T = TypeVar("T")
+
+_TOGETHER = 50
+"""Pages whose text is held at a time."""
 CALL_SECONDS = 60
 """A worker that computes longer over one call dies; usual are milliseconds a page.
 
@@ -29,11 +37,73 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
 def count_in_worker(pages: Sequence[Page]) -> Documents:
     """:func:`count_pages` in a worker that :func:`start_worker` has prepared."""
     assert _worker is not None
+    vocabulary, info = _worker
+    return _in_time(lambda: count_pages(pages, vocabulary, info))
+
+
+def _in_time(work: Callable[[], T]) -> T:
     signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
     try:
-        return count_pages(pages, *_worker)
+        return work()
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPart:
+    """What a part of a source comes to."""
+
+    documents: Documents
+    skips: Mapping[Skip, int]
+    warnings: tuple[str, ...]
+
+
+def count_part_in_worker(part: Part) -> CountedPart:
+    """:func:`count_part` in a worker that :func:`start_worker` has prepared."""
+    assert _worker is not None
+    vocabulary, info = _worker
+    return _in_time(lambda: count_part(part, vocabulary, info))
+
+
+def count_part(part: Part, vocabulary: Vocabulary, info: SourceInfo) -> CountedPart:
+    """The word counts of a part's articles, in their order."""
+    counted: list[Documents] = []
+
+    def count(pages: Sequence[Page]) -> None:
+        counted.append(count_pages(pages, vocabulary, info))
+
+    skips, warnings = _read(part, info, count)
+    return CountedPart(Documents.concatenate(counted), skips, warnings)
+
+
+def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
+    """The part's articles themselves, to be counted one by one, and all the rest about it."""
+    assert _worker is not None
+    pages: list[Page] = []
+    skips, warnings = _read(part, _worker[1], pages.extend)
+    return tuple(pages), CountedPart(Documents.concatenate([]), skips, warnings)
+
+
+def _read(
+    part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]
+) -> tuple[Mapping[Skip, int], tuple[str, ...]]:
+    """Hand a part's articles to ``use``, some at a time; returns the skips and what to tell."""
+    skips: Counter[Skip] = Counter()
+    pages: list[Page] = []
+    warnings: tuple[str, ...] = ()
+    try:
+        for page in part.pages(info):
+            if not isinstance(page, Page):
+                skips[page] += 1
+                continue
+            pages.append(page)
+            if len(pages) == _TOGETHER:
+                use(pages)
+                pages.clear()
+    except CutOff as error:
+        warnings = (f"{part}: {error}; what comes behind the last complete page is left out",)
+    use(pages)
+    return skips, warnings
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:

@@ -6,19 +6,18 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from typing import Literal, Protocol
 
-from crawler.source import Activity, Page, PageBatch, Position, Source, SourceInfo
+from crawler.source import Activity, PageBatch, Position, Source, SourceInfo
 from session.errors import SessionError
 from session.storage.documents import Block, Documents
-from session.training.intake.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
-from session.training.intake.workers import JobFailed, WorkerDied, Workers
+from session.training.intake.counting import count_in_worker
+from session.training.intake.pool import CountingPool
+from session.training.intake.workers import JobFailed, WorkerDied
 from session.training.rates import Rate
 
 Wait = Literal["network", "parsing"]
-MOST_DEATHS = 3
-"""When so many pages in a row kill their workers, the pages are not to blame."""
 MOST_AHEAD = 48 << 20
 """Bytes of the texts under way."""
 
@@ -62,19 +61,13 @@ class CrawledBlocks:
         self.waits_for: Wait | None = None
         self.queued = 0
         self._source = source
-        self._initial = (tuple(words), info)
-        self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
-        self._pool: Executor = self._new_pool()
+        self._pool = CountingPool(words, info, workers or min(os.cpu_count() or 1, 8))
         self._ahead = ahead
         self._bytes_ahead = 0
         self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._deaths = 0
         self.arrivals = Rate()
-
-    def _new_pool(self) -> Executor:
-        return Workers(self._workers, start_worker, self._initial)
 
     def start(self, position: Position | None) -> None:
         self._task = asyncio.create_task(self._fetch(position))
@@ -112,38 +105,15 @@ class CrawledBlocks:
         batch, counting = self._items[0]
         warnings: list[str] = []
         try:
-            documents = await _result(counting)
-            self._deaths = 0
+            documents = await self._pool.result(counting)
         except (JobFailed, WorkerDied):
-            documents = await self._one_by_one(batch.pages, warnings)
+            documents = await self._pool.one_by_one(batch.pages, warnings)
         self._items.popleft()
         self._moved.set()
         self.queued -= len(batch.pages)
         self._bytes_ahead -= _bytes_of(batch)
         self.arrivals.add(len(batch.pages))
         return Block(documents, batch.skips, dict(batch.position), batch.lap, tuple(warnings))
-
-    async def _one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
-        """Count pages one at a time; one that fails or kills its worker even so is left empty."""
-        parts: list[Documents] = []
-        for page in pages:
-            try:
-                parts.append(await _result(self._pool.submit(count_in_worker, (page,))))
-                self._deaths = 0
-                continue
-            except WorkerDied as death:
-                self._deaths += 1
-                if self._deaths >= MOST_DEATHS:
-                    raise SessionError(
-                        "the processes that parse articles die one after another: is memory short? "
-                        f"(the last one {death})"
-                    ) from None
-                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
-            except JobFailed as error:
-                reason = str(error)[:200]
-            warnings.append(skipped(page, reason))
-            parts.append(Documents.without_words(page))
-        return Documents.concatenate(parts)
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()
@@ -162,23 +132,10 @@ class CrawledBlocks:
 
     async def close(self) -> None:
         await self._stop_fetching()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
         await self._source.close()
 
 
 def _bytes_of(batch: PageBatch) -> int:
     """Memory that its texts take: 1 to 4 bytes a character, depending on the widest one in each text."""
     return sum(sys.getsizeof(page.text) for page in batch.pages)
-
-
-async def _result(counting: Future[Documents]) -> Documents:
-    """The result of a job. Cancelling the wait does not cancel the job."""
-    made = asyncio.wrap_future(counting)
-    made.add_done_callback(_look_at)
-    return await asyncio.shield(made)
-
-
-def _look_at(made: asyncio.Future[Documents]) -> None:
-    """Retrieve the error, so that asyncio does not report it where nobody waits any more."""
-    if not made.cancelled():
-        made.exception()

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from crawler.kind import Asked, Identity, PageKind, SourceKind
-from crawler.source import Activity, Source, SourceInfo
+from crawler.source import Activity, PartedSource, Source, SourceInfo
 from session.errors import Damaged
 from session.specs import ModelSpec
 from session.training.compiling import warm_up
 from session.training.intake.counted import CountedBlocks
 from session.training.intake.counts import CountedKind
 from session.training.intake.crawl import Blocks, CrawledBlocks
+from session.training.intake.parted import PartedBlocks
 from vocab import Vocabulary
 
 
@@ -58,7 +59,7 @@ async def _open_counted(
 
 
 async def _open_pages(
-    source: Source,
+    source: Source | PartedSource,
     identity: Identity,
     vocabulary: Vocabulary,
     say: Callable[[str], None],
@@ -71,10 +72,17 @@ async def _open_pages(
         await source.close()
         raise
     found = {**identity, **info.identity}
-    return Opened(info, found, lambda missing: CrawledBlocks(source, info, vocabulary.words), source.close)
+    words = vocabulary.words
+
+    def feed(_: object) -> Blocks:
+        if isinstance(source, PartedSource):
+            return PartedBlocks(source, info, words)
+        return CrawledBlocks(source, info, words)
+
+    return Opened(info, found, feed, source.close)
 
 
-async def patiently(source: Source, say: Callable[[str], None]) -> SourceInfo:
+async def patiently(source: Source | PartedSource, say: Callable[[str], None]) -> SourceInfo:
     """Open the source; whoever waits longer than a moment for it is told what for."""
     opening = asyncio.ensure_future(source.open())
     told = None

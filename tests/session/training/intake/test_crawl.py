@@ -11,7 +11,8 @@ import numpy as np
 
 from crawler.source import Activity, Page, PageBatch
 from session.training.intake.counting import count_pages
-from session.training.intake.crawl import MOST_AHEAD, CrawledBlocks, _result
+from session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
+from session.training.intake.pool import CountingPool
 from session.training.intake.workers import WorkerDied
 from tests.session.memory import INFO
 from vocab import Vocabulary
@@ -39,7 +40,7 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
     seen = []
     try:
         seen += (await feed.next()).documents.page_ids.tolist()
-        for pid in feed._pool.pids():
+        for pid in feed._pool._executor.pids():
             os.kill(pid, signal.SIGKILL)
         while (found := await feed.next()) is not None:
             seen += found.documents.page_ids.tolist()
@@ -66,7 +67,7 @@ class Large:
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: Never())
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: Never())
     feed = CrawledBlocks(source, INFO, ("word",), ahead=100)
     feed.start(None)
     for _ in range(1000):
@@ -86,7 +87,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
     told = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
     job = Future()
-    waiting = asyncio.create_task(_result(job))
+    waiting = asyncio.create_task(CountingPool((), INFO, 1).result(job))
     await asyncio.sleep(0)
     waiting.cancel()
     with contextlib.suppress(asyncio.CancelledError):

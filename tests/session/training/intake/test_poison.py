@@ -13,6 +13,7 @@ from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from session.training.intake.counting import count_pages
 from session.training.intake.crawl import CrawledBlocks
+from session.training.intake.pool import CountingPool
 from session.training.intake.workers import Workers
 from session.training.running.run import Limits, Run
 from session.training.stream import Stream
@@ -60,8 +61,8 @@ class Memory:
 def feed_of(corpus, monkeypatch):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     monkeypatch.setattr(
-        CrawledBlocks,
-        "_new_pool",
+        CountingPool,
+        "_new_executor",
         lambda self: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
     )
     return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), INFO, corpus.words)

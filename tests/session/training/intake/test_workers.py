@@ -12,6 +12,7 @@ import pytest
 
 from session.errors import SessionError
 from session.training.intake.crawl import CrawledBlocks
+from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
 
@@ -122,7 +123,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
 
 async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    monkeypatch.setattr(CrawledBlocks, "_new_pool", lambda self: short)
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: short)
     feed = CrawledBlocks(memory, INFO, corpus.words)
     feed.start(None)
     try:

@@ -1,0 +1,105 @@
+"""In which order the parts of a dump are read: at random, as stochastic inference wants its documents.
+
+A dump comes in order of age. So windows of neighbouring parts are taken in a random order, several at a time,
+and a round reads one part of each and shuffles their articles. Where a round stands follows from numbers
+alone; nothing has to be read for it. First come the articles to hold out: a few from each of some places
+spread evenly over the dump.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from crawler.dump_parts import parts_of
+from crawler.source import Round
+
+ORDER = "order"
+"""What an identity calls the order that it keeps."""
+WINDOW = 25
+"""Parts of a window: some 25 MB, few enough places for a disk or a server to seek."""
+LANES = 8
+"""Windows read side by side."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The rounds of one dump; all numbers are kept with the session, whatever later versions prefer."""
+
+    seed: int
+    part: int
+    """Bytes of a part."""
+    sizes: tuple[int, ...]
+    """Bytes of the files."""
+    places: int
+    each: int
+    """Articles held out of each place, where it has so many."""
+    articles: int
+    """About, in the whole dump."""
+
+    @classmethod
+    def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
+        return cls(**{**kept, "sizes": tuple(kept["sizes"])})
+
+    def kept(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**vars(self), "sizes": list(self.sizes)}
+
+    @staticmethod
+    def fault(kept: object, files: int) -> str:
+        """What in JSON values `kept` never returns for so many files; "" for nothing."""
+        names = set(Order.__dataclass_fields__)
+        if not isinstance(kept, dict) or set(kept) != names:
+            return f"order has not {', '.join(sorted(names))}"
+        sizes = kept["sizes"]
+        if not isinstance(sizes, list) or len(sizes) != files:
+            return "order.sizes is no list of the sizes of the files"
+        numbers = [*sizes, *(kept[name] for name in names - {"sizes"})]
+        sound = all(type(number) is int and 0 <= number < 2**63 for number in numbers)
+        return "" if sound and kept["part"] >= 1 << 10 else "order has numbers that are out of range"
+
+
+def rounds(order: Order, paths: Sequence[str]) -> list[Round]:
+    """What is read together, first to last, of the dump in ``paths``."""
+    parts = parts_of(paths, order.sizes, order.part)
+    chosen = spread(len(parts), order.places)
+    for number in chosen if order.each else ():
+        parts[number] = replace(parts[number], first=order.each)
+    length = max(1, min(WINDOW, len(parts) // (4 * LANES)))
+    windows = _shuffled(range(-(-len(parts) // length)), order.seed)
+    found = []
+    if order.each:
+        found.append(Round([replace(parts[n], first=0, last=order.each) for n in chosen], _in_turn))
+    for group in range(0, len(windows), LANES):
+        for place in range(length):
+            numbers = [window * length + place for window in windows[group : group + LANES]]
+            found.append(Round([parts[n] for n in numbers if n < len(parts)], partial(_mixed, order.seed)))
+    return found
+
+
+def spread(n: int, places: int) -> list[int]:
+    """``places`` of ``n`` parts (all, where there are fewer), evenly."""
+    places = min(n, places)
+    return [(2 * i + 1) * n // (2 * places) for i in range(places)]
+
+
+def _shuffled(numbers: Iterable[int], seed: int) -> list[int]:
+    """The ``numbers`` in an order that looks random and is the same everywhere."""
+    return sorted(numbers, key=lambda n: _dice(seed, n))
+
+
+def _dice(seed: int, n: int) -> bytes:
+    return blake2b(f"{seed} {n}".encode(), digest_size=8).digest()
+
+
+def _mixed(seed: int, page_ids: Sequence[Sequence[int]]) -> list[int]:
+    """The articles of all parts at random."""
+    flat = [page_id for part in page_ids for page_id in part]
+    return sorted(range(len(flat)), key=lambda i: _dice(seed, flat[i]))
+
+
+def _in_turn(page_ids: Sequence[Sequence[int]]) -> list[int]:
+    """The first article of each part, then the second of each."""
+    places = [(i, n) for n, part in enumerate(page_ids) for i in range(len(part))]
+    return sorted(range(len(places)), key=lambda i: places[i])

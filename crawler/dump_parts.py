@@ -1,0 +1,145 @@
+"""Stretches of dump files that can be read each for itself, in any process and in any order.
+
+A part is so many bytes of a file as it lies on disk. The pages in it are those whose first byte is in what
+begins to be unpacked there: a block, a frame, or for a plain file the byte itself. So each page is in
+exactly one part, wherever files are cut.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from crawler.bzip2 import bzip2_blocks, has_blocks
+from crawler.dump_xml import DumpReader
+from crawler.errors import BadSource, CutOff
+from crawler.frames import frames, has_frames, magic_of
+from crawler.source import Page, Skip, SourceInfo
+
+SMALLEST, LARGEST = 1 << 10, 1 << 20
+"""Bytes of a part."""
+_PARTS = 100
+"""Of a small dump, so that its articles too can be held out in many places and read in a random order."""
+_READ = 1 << 20
+_MOST_UNPACKED = 256 << 20
+"""Bytes of a part's data; a dump unpacks to five times its size, or twenty."""
+_PAGE = re.compile(rb"<page[\s>]")
+
+
+@dataclass(frozen=True, slots=True)
+class DumpPart:
+    """The pages that begin in bytes ``start`` to before ``stop`` of a file.
+
+    Of its articles those from ``first`` to before ``last`` are taken (None: all that follow).
+    """
+
+    path: str
+    start: int
+    stop: int
+    first: int = 0
+    last: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes, as they are stored; 0 of a part of which the rest is read another time."""
+        return self.stop - self.start if self.last is None else 0
+
+    def __str__(self) -> str:
+        return f"{Path(self.path).name}, bytes {self.start:,} to {self.stop:,}"
+
+    def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        """Its articles in their order, and, unless it ends at ``last``, why others were skipped.
+
+        Raises CutOff behind the last page that can be read, BadSource.
+        """
+        articles = 0
+        try:
+            with open(self.path, "rb") as file:
+                for page in _pages(file, self, info.language):
+                    if isinstance(page, Page):
+                        articles += 1
+                        if articles > self.first:
+                            yield page
+                        if articles == self.last:
+                            return
+                    elif self.last is None:
+                        yield page
+        except OSError as error:
+            raise BadSource(f"{self.path}: cannot be read: {error.strerror or error}") from error
+
+
+def can_be_parted(path: str) -> bool:
+    """Whether reading can begin within the file. Raises BadSource where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(6)
+            file.seek(0)
+            if head.startswith(b"BZh"):
+                return has_blocks(file)
+            magic = magic_of(head)
+            return magic is None or has_frames(file, magic)
+    except OSError as error:
+        raise BadSource(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def part_size(sizes: Sequence[int]) -> int:
+    """Bytes of the parts of a dump whose files have these ``sizes``."""
+    return min(LARGEST, max(SMALLEST, sum(sizes) // _PARTS))
+
+
+def parts_of(paths: Sequence[str], sizes: Sequence[int], size: int) -> list[DumpPart]:
+    """All parts of ``size`` bytes, in the order of the files."""
+    return [
+        DumpPart(path, start, min(start + size, whole))
+        for path, whole in zip(paths, sizes, strict=True)
+        for start in range(0, whole, size)
+    ]
+
+
+def _pages(file: BinaryIO, part: DumpPart, language: str) -> Iterator[Page | Skip]:
+    is_first = part.start == 0
+    reader = DumpReader(part.path, language=language, continued=not is_first)
+    has_begun, before, unpacked = is_first, b"", 0
+    for start, data in _pieces(file, part):
+        is_behind = start >= part.stop
+        if is_behind and has_begun and (reader.between_pages or reader.has_ended):
+            return
+        unpacked += len(data)
+        if unpacked > _MOST_UNPACKED:
+            raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
+        if not has_begun:
+            first = _PAGE.search(before + data)
+            if is_behind and (first is None or first.start() >= len(before)):
+                return
+            data = before + data
+            if first is None:
+                before = data[-5:]  # a tag may be cut in two
+                continue
+            has_begun, data = True, data[first.start() :]
+        for entry in reader.feed(data):
+            if entry.page is not None:
+                yield entry.page
+            if is_behind:
+                return
+    if has_begun:
+        reader.close()
+
+
+def _pieces(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, bytes]]:
+    """(byte in which reading can begin to get it, data) from the part's first byte to the file's end."""
+    head = file.read(6)
+    magic = magic_of(head)
+    if magic is not None:
+        return frames(file, part.path, magic, part.start)
+    file.seek(part.start)
+    if head.startswith(b"BZh"):
+        return bzip2_blocks(file.read, part.start)
+    return _plain(file, part)
+
+
+def _plain(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, bytes]]:
+    at = part.start
+    while data := file.read(min(_READ, part.stop - at) if at < part.stop else _READ):
+        yield at, data
+        at += len(data)

@@ -1,0 +1,61 @@
+"""A look at a dump before it is read: how many articles it may hold, and where some of them are held out."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from crawler.dump_order import Order, spread
+from crawler.dump_parts import DumpPart, part_size, parts_of
+from crawler.errors import CutOff
+from crawler.kind import default_held_out, with_spare
+from crawler.source import Page, SourceInfo
+
+PLACES = 50
+"""In so many articles are held out, where a dump has as many parts with articles."""
+_SAMPLED = 5
+"""Parts that are counted at least."""
+_ENOUGH = 500
+"""Articles; where they are fewer, more parts are counted, up to the whole of a small dump."""
+_THREADS = 4
+"""Unpacking leaves Python's lock to others."""
+
+
+def survey(
+    paths: Sequence[str], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
+) -> Order:
+    """The order in which to read the dump in ``paths``, of ``sizes`` bytes.
+
+    ``held_out``: how many articles will be; None: the default. Where the places give fewer, the next ones of
+    the stream are held out too, which come at random. Raises BadSource.
+    """
+    size = part_size(sizes)
+    parts = parts_of(paths, sizes, size)
+    counts = _count_some(parts, info)
+    articles = round(sum(counts) * len(parts) / max(1, len(counts)))
+    wanted = with_spare(default_held_out(articles) if held_out is None else held_out)
+    # Parts without articles: a block or a frame may be larger than a part, and hold other pages.
+    share = max(1, sum(map(bool, counts))) / max(1, len(counts))
+    places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
+    return Order(seed, size, tuple(sizes), places, -(-wanted // max(1, round(places * share))), articles)
+
+
+def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:
+    """The articles of some of the parts, spread evenly."""
+    known: dict[int, int] = {}
+    sampled = _SAMPLED
+    while True:
+        numbers = spread(len(parts), sampled)
+        new = [number for number in numbers if number not in known]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            known |= zip(new, threads.map(lambda number: _articles(parts[number], info), new), strict=True)
+        if sampled >= len(parts) or sum(known[number] for number in numbers) >= _ENOUGH:
+            return [known[number] for number in numbers]
+        sampled *= 2
+
+
+def _articles(part: DumpPart, info: SourceInfo) -> int:
+    found = 0
+    with suppress(CutOff):  # told when it is read
+        for page in part.pages(info):
+            found += isinstance(page, Page)
+    return found

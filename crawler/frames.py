@@ -1,0 +1,75 @@
+"""gzip, xz and Zstandard files made of several frames: reading can begin with any of them."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO
+
+from crawler.dump_blocks import data_blocks
+from crawler.errors import CutOff
+
+MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+"""How a frame of gzip, xz and Zstandard begins."""
+LARGEST = 16 << 20
+"""Bytes of a frame, compressed, that is no more than one process should unpack at a time."""
+_READ = 1 << 20
+
+
+def magic_of(head: bytes) -> bytes | None:
+    """The one that the file beginning with ``head`` has."""
+    return next((magic for magic in MAGIC if head.startswith(magic)), None)
+
+
+def has_frames(file: BinaryIO, magic: bytes) -> bool:
+    """Whether there are several, none too large."""
+    second = next(_starts(file, magic, 1, LARGEST), None)
+    return second is not None
+
+
+def frames(file: BinaryIO, name: str, magic: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
+    """(byte in which it begins, a piece of its data) of every frame that begins at ``offset`` or later."""
+    start = next(_starts(file, magic, offset), None)
+    while start is not None:
+        following = next(_starts(file, magic, start + 1), None)
+        for block in data_blocks(_Stretch(file, start, following).read, name, start):
+            yield start, block.data
+        start = following
+
+
+def _starts(file: BinaryIO, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
+    """Where frames begin. The few bytes of a mark may be data as well, which then does not unpack."""
+    last = None if within is None else offset + within
+    overlap = len(magic) - 1
+    while last is None or offset < last:
+        file.seek(offset)
+        data = file.read(_READ + overlap)
+        at = data.find(magic)
+        while at >= 0:
+            if _unpacks(file, offset + at):
+                yield offset + at
+            at = data.find(magic, at + 1)
+        if len(data) < _READ + overlap:
+            return
+        offset += _READ
+
+
+def _unpacks(file: BinaryIO, start: int) -> bool:
+    try:
+        return bool(list(islice(data_blocks(_Stretch(file, start, None).read, "", start), 1)))
+    except CutOff:
+        return False
+
+
+class _Stretch:
+    """The bytes of a file from one place to before another (None: its end)."""
+
+    def __init__(self, file: BinaryIO, start: int, stop: int | None) -> None:
+        self._file, self._at, self._stop = file, start, stop
+
+    def read(self, size: int) -> bytes:
+        """Wherever the file was left: others read it too."""
+        if self._stop is not None:
+            size = min(size, self._stop - self._at)
+        self._file.seek(self._at)
+        data = self._file.read(size)
+        self._at += len(data)
+        return data

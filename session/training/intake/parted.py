@@ -1,0 +1,129 @@
+"""A source of parts: each is read and counted by a worker, and what a round holds is put in its order."""
+
+import os
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+
+from crawler.errors import BadPosition
+from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
+from session.storage.documents import Block, Documents
+from session.training.intake.counting import CountedPart, count_part_in_worker, pages_in_worker
+from session.training.intake.crawl import Wait
+from session.training.intake.pool import CountingPool
+from session.training.intake.workers import JobFailed, WorkerDied
+from session.training.rates import Rate
+
+BLOCK = 512
+"""Articles handed out at a time."""
+AHEAD = 2
+"""Rounds under way beside the one that is waited for."""
+NOTHING = CountedPart(Documents.concatenate([]), {}, ())
+
+
+class PartedBlocks:
+    """Hands out the articles of one round after the other.
+
+    The position is the number of the round and how many of its articles came: after a stop the round is
+    read again, without those.
+    """
+
+    def __init__(
+        self, source: PartedSource, info: SourceInfo, words: Sequence[str], *, workers: int = 0
+    ) -> None:
+        self.activity = source.activity
+        self.waits_for: Wait | None = None
+        self.queued = 0
+        self.arrivals = Rate()
+        self._source = source
+        self._rounds = source.rounds()
+        self._pool = CountingPool(words, info, workers or os.cpu_count() or 1)
+        self._under_way: deque[list[Future[CountedPart]]] = deque()
+        self._round = self._done = 0
+        self._blocks: deque[Block] = deque()
+
+    def start(self, position: Position | None) -> None:
+        if position is not None:
+            self._round, self._done = (_number(position, key) for key in ("round", "done"))
+
+    async def next(self) -> Block | None:
+        self.waits_for = "parsing"
+        try:
+            while not self._blocks:
+                if self._round >= len(self._rounds):
+                    return None
+                self._blocks.extend(await self._read_round())
+                self._under_way.popleft()
+                self._round, self._done = self._round + 1, 0
+        finally:
+            self.waits_for = None
+        block = self._blocks.popleft()
+        self.queued -= len(block.documents)
+        return block
+
+    async def _read_round(self) -> list[Block]:
+        """The first round under way; it stays so until it is read: a cancelled wait loses nothing."""
+        ahead = self._rounds[self._round :][: 1 + AHEAD]
+        for coming in ahead[len(self._under_way) :]:
+            self._under_way.append([self._pool.submit(count_part_in_worker, part) for part in coming.parts])
+        this = self._rounds[self._round]
+        counted = [await self._counted(*each) for each in zip(this.parts, self._under_way[0], strict=True)]
+        order = this.order([part.documents.page_ids.tolist() for part in counted])
+        documents = Documents.concatenate([part.documents for part in counted]).take(order)
+        self.queued += len(documents) - self._done
+        return list(self._cut(documents, counted))
+
+    async def _counted(self, part: Part, job: Future[CountedPart]) -> CountedPart:
+        try:
+            found = await self._pool.result(job)
+        except (JobFailed, WorkerDied):
+            found = await self._page_by_page(part)
+        self.activity.bytes_read += part.size
+        self.arrivals.add(len(found.documents))
+        return found
+
+    async def _page_by_page(self, part: Part) -> CountedPart:
+        """A part whose worker failed: only the page that is to blame is left out."""
+        try:
+            pages, rest = await self._pool.result(self._pool.submit(pages_in_worker, part))
+        except (JobFailed, WorkerDied) as error:
+            return replace(NOTHING, warnings=(f"{part} cannot be read: {str(error)[:200]}",))
+        warnings = list(rest.warnings)
+        documents = await self._pool.one_by_one(pages, warnings)
+        return CountedPart(documents, rest.skips, tuple(warnings))
+
+    def _cut(self, documents: Documents, counted: Sequence[CountedPart]) -> Iterator[Block]:
+        """A round as blocks, from the first article on that was not handed out before a stop."""
+        number, done, rounds = self._round, self._done, len(self._rounds)
+        skips: Counter[Skip] = Counter()
+        warnings: tuple[str, ...] = ()
+        if not done:
+            for part in counted:
+                skips.update(part.skips)
+                warnings += part.warnings
+        while True:
+            behind = min(done + BLOCK, len(documents))
+            is_last = behind == len(documents)
+            position = {"round": number + 1, "done": 0} if is_last else {"round": number, "done": behind}
+            lap = (number + behind / max(1, len(documents))) / rounds
+            yield Block(documents[done:behind], skips, dict[str, object](position), lap, warnings)
+            if is_last:
+                return
+            done, skips, warnings = behind, Counter(), ()
+
+    async def drain(self) -> list[Block]:
+        """Nothing: what was read ahead is read again another time."""
+        return []
+
+    async def close(self) -> None:
+        self._pool.close()
+        await self._source.close()
+
+
+def _number(position: Position, key: str) -> int:
+    """One of the position's. Raises :class:`~crawler.errors.BadPosition`."""
+    number = position.get(key)
+    if type(number) is not int or not 0 <= number < 2**63:
+        raise BadPosition
+    return number

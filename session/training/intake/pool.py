@@ -1,0 +1,80 @@
+"""Pages counted in worker processes, whatever a page does to the process that reads it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from typing import ParamSpec, TypeVar
+
+from crawler.source import Page, SourceInfo
+from session.errors import SessionError
+from session.storage.documents import Documents
+from session.training.intake.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
+from session.training.intake.workers import JobFailed, WorkerDied, Workers
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_DEATHS = 3
+"""When so many jobs in a row kill their workers, the pages are not to blame."""
+
+
+class CountingPool:
+    """``workers`` processes that know a vocabulary and a source."""
+
+    def __init__(self, words: Sequence[str], info: SourceInfo, workers: int) -> None:
+        self.workers = workers
+        self._initial = tuple(words), info
+        self._executor = self._new_executor()
+        self._deaths = 0
+
+    def _new_executor(self) -> Executor:
+        return Workers(self.workers, start_worker, self._initial)
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a worker call ``fn``."""
+        return self._executor.submit(fn, *args, **kwargs)
+
+    async def result(self, job: Future[T]) -> T:
+        """What it returns. Cancelling the wait does not cancel the job.
+
+        Raises :class:`JobFailed`, :class:`WorkerDied`, and SessionError where one worker after another dies.
+        """
+        made = asyncio.wrap_future(job)
+        made.add_done_callback(_look_at)
+        try:
+            found = await asyncio.shield(made)
+        except WorkerDied as death:
+            self._deaths += 1
+            if self._deaths > MOST_DEATHS:
+                raise SessionError(
+                    "the processes that parse articles die one after another: is memory short? "
+                    f"(the last one {death})"
+                ) from None
+            raise
+        self._deaths = 0
+        return found
+
+    async def one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
+        """Count pages one at a time; one that fails or kills its worker even so is left empty."""
+        parts: list[Documents] = []
+        for page in pages:
+            try:
+                parts.append(await self.result(self.submit(count_in_worker, (page,))))
+                continue
+            except WorkerDied:
+                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+            except JobFailed as error:
+                reason = str(error)[:200]
+            warnings.append(skipped(page, reason))
+            parts.append(Documents.without_words(page))
+        return Documents.concatenate(parts)
+
+    def close(self) -> None:
+        """Let go of the processes, whatever they are at."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_at(made: asyncio.Future[T]) -> None:
+    """Retrieve the error, so that asyncio does not report it where nobody waits any more."""
+    if not made.cancelled():
+        made.exception()

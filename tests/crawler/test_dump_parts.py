@@ -1,0 +1,164 @@
+"""A dump read in parts: every page once, wherever the parts and what is compressed in the file are cut."""
+
+import bz2
+import gzip
+import io
+import itertools
+import lzma
+import os
+
+import pytest
+import zstandard
+
+from crawler.bzip2 import bzip2_blocks
+from crawler.dump_order import Order, rounds, spread
+from crawler.dump_parts import can_be_parted, part_size, parts_of
+from crawler.dump_survey import survey
+from crawler.errors import CutOff
+from crawler.source import Page, SourceInfo
+from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page
+
+INFO = SourceInfo("", None, language="en")
+NUMBERS = range(1, 121)
+
+
+def pieces(compress, every):
+    """A file of frames cut wherever it falls."""
+    return lambda data: b"".join(compress(data[i : i + every]) for i in range(0, len(data), every))
+
+
+FILES = {
+    "plain": lambda data: data,
+    "pieces.bz2": pieces(bz2.compress, 999),
+    "frames.gz": pieces(gzip.compress, 4001),
+    "frames.xz": pieces(lzma.compress, 4001),
+    "frames.zst": pieces(zstandard.compress, 4001),
+}
+
+
+def write(tmp_path, name, data):
+    path = tmp_path / name
+    path.write_bytes(data)
+    return str(path)
+
+
+def ids_of(parts):
+    return [page.page_id for part in parts for page in part.pages(INFO) if isinstance(page, Page)]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("size", [401, 5000, 1 << 20])
+def test_parts_of_any_size_hold_each_page_once(tmp_path, name, size):
+    path = write(tmp_path, name, FILES[name](dump(NUMBERS)))
+    assert can_be_parted(path)
+    assert ids_of(parts_of([path], [os.path.getsize(path)], size)) == list(NUMBERS)
+
+
+def test_a_single_stream_is_read_by_its_blocks(tmp_path):
+    noise = os.urandom(400_000).hex()
+    pages = [page(number, noise[number:]) for number in range(1, 6)]
+    path = write(tmp_path, "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
+    parts = parts_of([path], [os.path.getsize(path)], 100_000)
+    assert can_be_parted(path)
+    assert [ids_of([part]) for part in parts].count([]) < len(parts) - 2
+    assert ids_of(parts) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("wrap", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress])
+def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
+    assert not can_be_parted(write(tmp_path, "dump", wrap(dump(NUMBERS))))
+
+
+def test_what_is_taken_of_a_part(tmp_path):
+    path = write(tmp_path, "dump.xml", dump(range(1, 10)))
+    (whole,) = parts_of([path], [os.path.getsize(path)], 1 << 20)
+    assert ids_of([type(whole)(whole.path, 0, whole.stop, last=3)]) == [1, 2, 3]
+    assert ids_of([type(whole)(whole.path, 0, whole.stop, first=3)]) == [4, 5, 6, 7, 8, 9]
+
+
+def test_a_damaged_block_ends_its_part_alone(tmp_path):
+    data = bytearray(multistream(NUMBERS))
+    middle = len(data) // 2
+    data[middle : middle + 40] = bytes(40)
+    path = write(tmp_path, "damaged.bz2", bytes(data))
+    found, damaged = [], 0
+    for part in parts_of([path], [len(data)], 500):
+        try:
+            for one in part.pages(INFO):
+                found.append(one.page_id)
+        except CutOff:
+            damaged += 1
+    assert 0 < damaged <= 2
+    assert set(NUMBERS) - set(found) < set(range(40, 80))
+
+
+def test_what_looks_like_a_mark_is_no_block():
+    with pytest.raises(CutOff):
+        list(bzip2_blocks(io.BytesIO(bytes.fromhex("314159265359") * 100).read, 0))
+
+
+def order_of(tmp_path, numbers, held_out=None, seed=0):
+    data = multistream(numbers, every=3)
+    path = write(tmp_path, "dump.bz2", data)
+    return path, survey([path], [len(data)], INFO, seed, held_out)
+
+
+def stream(path, order):
+    """The page ids in the order in which they are trained on."""
+    found = []
+    for each in rounds(order, [path]):
+        ids = [ids_of([part]) for part in each.parts]
+        flat = [number for part in ids for number in part]
+        found += [flat[i] for i in each.order(ids)]
+    return found
+
+
+def test_every_article_once_in_an_order_of_the_seed(tmp_path):
+    path, order = order_of(tmp_path, range(1, 601))
+    first = stream(path, order)
+    assert sorted(first) == list(range(1, 601))
+    assert first == stream(path, Order.from_kept(order.kept()))
+    _, other = order_of(tmp_path, range(1, 601), seed=1)
+    assert stream(path, other) != first
+    behind = first[70:]
+    assert sum(abs(a - b) > 30 for a, b in itertools.pairwise(behind)) > len(behind) / 2
+
+
+@pytest.mark.parametrize("held_out", [None, 0, 7, 60, 400])
+def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
+    path, order = order_of(tmp_path, range(1, 601), held_out)
+    wanted = 60 if held_out is None else held_out
+    first = stream(path, order)[:wanted]
+    assert order.articles == 600
+    gaps = [b - a for a, b in zip(sorted(first), sorted(first)[1:], strict=False)]
+    assert not gaps or max(gaps) < 4 * 600 / min(wanted, 50)
+
+
+def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.dump_parts.LARGEST", 500)
+    monkeypatch.setattr("crawler.dump_parts.SMALLEST", 500)
+    seen = []
+    pages = type(parts_of([""], [1], 1)[0]).pages
+    monkeypatch.setattr(
+        "crawler.dump_parts.DumpPart.pages", lambda part, info: seen.append(part) or pages(part, info)
+    )
+    _, order = order_of(tmp_path, range(1, 3001), held_out=50)
+    n = -(-order.sizes[0] // order.part)
+    assert n > 200
+    assert len({part.start for part in seen}) < n / 2
+    assert 0.5 < order.articles / 3000 < 2
+
+
+def test_places_are_spread_evenly():
+    assert spread(100, 5) == [10, 30, 50, 70, 90]
+    assert spread(3, 50) == [0, 1, 2]
+    assert part_size([5, 5]) < part_size([10**9]) == part_size([10**9, 10**9])
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": "1"}, {"part": 0}, {"sizes": [1, 2]}, {"sizes": 3}, {"each": -1}, {"x": 1}]
+)
+def test_an_order_that_is_none_is_refused(change):
+    kept = Order(0, 1024, (5,), 50, 1, 10).kept()
+    assert Order.fault(kept, 1) == ""
+    assert Order.fault(kept | change, 1)

@@ -1,0 +1,115 @@
+"""A dump in parts, counted by workers: every article once, whatever happens to a worker or a run."""
+
+import bz2
+from typing import Any
+
+import pytest
+
+from crawler.dump_order import Order
+from crawler.errors import BadPosition
+from crawler.sources.shuffled import ShuffledDump
+from session.training.intake.parted import PartedBlocks
+from session.training.intake.pool import CountingPool
+from session.training.intake.workers import Workers
+from tests.crawler.dumps import multistream
+
+WORDS = ("article", "r")
+NUMBERS = range(1, 901)
+POISONED = """
+import os
+from crawler.source import SourceInfo
+from session.training.intake import counting
+count = counting.count_pages
+def choosy(pages, vocabulary, info):
+    for page in pages:
+        if page.page_id == 700:
+            os._exit(1)
+        if page.page_id == 30:
+            raise ValueError("&#999")
+    return count(pages, vocabulary, info)
+counting.count_pages = choosy
+counting.start_worker(words, info)
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Any) -> Any:
+    """Makes a dump's source; the first opening chooses the order."""
+    path = tmp_path / "dump.bz2"
+    path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
+    kept: list[dict[str, Any]] = []
+
+    async def opened() -> tuple[ShuffledDump, Any]:
+        made = ShuffledDump([str(path)], kept[0] if kept else None, seed=5, held_out=30)
+        info = await made.open()
+        kept.append(dict(info.identity["order"]))
+        return made, info
+
+    return opened
+
+
+async def read(source: Any, position: Any = None, blocks: int | None = None) -> tuple[list[Any], Any]:
+    made, info = await source()
+    feed = PartedBlocks(made, info, WORDS, workers=2)
+    feed.start(position)
+    found = []
+    try:
+        while blocks is None or len(found) < blocks:
+            block = await feed.next()
+            if block is None:
+                break
+            found.append(block)
+    finally:
+        await feed.close()
+    return found, feed
+
+
+def ids(blocks: list[Any]) -> list[int]:
+    return [number for block in blocks for number in block.documents.page_ids.tolist()]
+
+
+async def test_every_article_once_from_any_position_on(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
+    whole, feed = await read(source)
+    assert sorted(ids(whole)) == list(NUMBERS)
+    assert whole[-1].lap == 1
+    assert feed.queued == 0
+    for n in (1, 7, len(whole) - 1, len(whole)):
+        rest, _ = await read(source, whole[n - 1].position)
+        assert ids(rest) == ids(whole[n:])
+
+
+async def test_a_page_that_breaks_its_worker_is_left_out_alone(
+    source: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def poisoned(pool: CountingPool) -> Workers:
+        words, info = pool._initial
+        return Workers(2, exec, (POISONED, {"words": words, "info": info}))
+
+    whole, _ = await read(source)
+    monkeypatch.setattr(CountingPool, "_new_executor", poisoned)
+    found, _ = await read(source)
+    assert ids(found) == ids(whole)
+    empty = {
+        int(number)
+        for block in found
+        for number in block.documents.page_ids[block.documents.indptr[1:] == block.documents.indptr[:-1]]
+    }
+    assert empty == {30, 700}
+    told = [line for block in found for line in block.warnings]
+    assert sorted(line.split(" (")[0] for line in told) == ["page 30", "page 700"]
+
+
+@pytest.mark.parametrize("position", [{}, {"round": -1, "done": 0}, {"round": 0}, {"round": 0, "done": "1"}])
+async def test_a_position_of_another_source_is_damaged(source: Any, position: Any) -> None:
+    with pytest.raises(BadPosition):
+        await read(source, position)
+
+
+async def test_the_order_that_is_kept_holds(source: Any) -> None:
+    made, info = await source()
+    order = Order.from_kept(info.identity["order"])
+    assert info.articles == order.articles
+    assert 0.9 < info.articles / len(NUMBERS) < 1.1
+    again = ShuffledDump(made._files.paths, order.kept(), seed=99, held_out=3)
+    assert (await again.open()).identity == info.identity
