@@ -25,8 +25,8 @@ _MOST = 1 << 20
 """Bytes handed out at a time, however much a block unpacks to."""
 
 
-def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[int, bytes]]:
-    """(byte of the file in which it begins, its data or a part of that) of every block from ``offset`` on.
+def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """(byte of the file in which it begins, its data piece by piece) of every block from ``offset`` on.
 
     ``read(n)`` gives 1 to n bytes of the file from ``offset`` on, none at its end. Raises CutOff.
     """
@@ -37,10 +37,7 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
         data += more
         for bit, mark in _marks(data, searched):
             if begun is not None:
-                try:
-                    yield from ((base + begun // 8, piece) for piece in _unpacked(data, begun, bit))
-                except OSError as error:
-                    raise CutOff("damaged") from error
+                yield base + begun // 8, _unpacked(data, begun, bit)
             begun = bit if mark == _BLOCK else None
         searched = max(0, len(data) - 6)
         done = searched if begun is None else begun // 8
@@ -79,7 +76,7 @@ def _bits(data: bytes, start: int, stop: int) -> int:
 
 
 def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
-    """The block in these bits. Raises OSError for what is none."""
+    """The block in these bits. Raises CutOff for what is none."""
     length = stop - start
     block = _bits(data, start, stop)
     checksum = block >> max(0, length - _MARK_BITS - _CHECKSUM_BITS) & (1 << _CHECKSUM_BITS) - 1
@@ -89,9 +86,12 @@ def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
     rest = b"BZh9" + (whole << padding).to_bytes((bits + padding) // 8, "big")
     decompressor = bz2.BZ2Decompressor()
     while not decompressor.eof:
-        piece = decompressor.decompress(rest, _MOST)
+        try:
+            piece = decompressor.decompress(rest, _MOST)
+        except OSError as error:
+            raise CutOff("damaged") from error
         rest = b""
         if piece:
             yield piece
         elif decompressor.needs_input:
-            raise OSError("a block without its end")
+            raise CutOff("damaged")

@@ -22,6 +22,7 @@ SMALLEST, LARGEST = 1 << 10, 1 << 20
 _PARTS = 100
 """Of a small dump, so that its articles too can be held out in many places and read in a random order."""
 _READ = 1 << 20
+_LITTLE = 32 << 10
 _MOST_UNPACKED = 256 << 20
 """Bytes of a part's data; a dump unpacks to five times its size, or twenty."""
 _PAGE = re.compile(rb"<page[\s>]")
@@ -101,33 +102,39 @@ def _pages(file: BinaryIO, part: DumpPart, language: str) -> Iterator[Page | Ski
     is_first = part.start == 0
     reader = DumpReader(part.path, language=language, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
-    for start, data in _pieces(file, part):
+    for start, pieces in _blocks(file, part):
         is_behind = start >= part.stop
-        if is_behind and has_begun and (reader.between_pages or reader.has_ended):
+        if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
             return
-        unpacked += len(data)
-        if unpacked > _MOST_UNPACKED:
-            raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
-        if not has_begun:
-            first = _PAGE.search(before + data)
-            if is_behind and (first is None or first.start() >= len(before)):
-                return
-            data = before + data
-            if first is None:
-                before = data[-5:]  # a tag may be cut in two
-                continue
-            has_begun, data = True, data[first.start() :]
-        for entry in reader.feed(data):
-            if entry.page is not None:
-                yield entry.page
-            if is_behind:
-                return
+        for data in _small(pieces) if is_behind else pieces:
+            unpacked += len(data)
+            if unpacked > _MOST_UNPACKED:
+                raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
+            if not has_begun:
+                first = _PAGE.search(before + data)
+                if is_behind and (first is None or first.start() >= len(before)):
+                    return
+                data = before + data
+                if first is None:
+                    before = data[-5:]  # a tag may be cut in two
+                    continue
+                has_begun, data = True, data[first.start() :]
+            for entry in reader.feed(data):
+                if entry.page is not None:
+                    yield entry.page
+                if is_behind:
+                    return
     if has_begun:
         reader.close()
 
 
-def _pieces(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, bytes]]:
-    """(byte in which reading can begin to get it, data) from the part's first byte to the file's end."""
+def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same cut up: behind a part there is a page's end to be found, and no more."""
+    return (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
+
+
+def _blocks(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """(byte in which reading can begin, the data from there) from the part's first byte to the file's end."""
     head = file.read(6)
     magic = magic_of(head)
     if magic is not None:
@@ -138,8 +145,8 @@ def _pieces(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, bytes]]:
     return _plain(file, part)
 
 
-def _plain(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, bytes]]:
+def _plain(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
     at = part.start
-    while data := file.read(min(_READ, part.stop - at) if at < part.stop else _READ):
-        yield at, data
+    while data := file.read(min(_READ, part.stop - at) if at < part.stop else _LITTLE):
+        yield at, iter((data,))
         at += len(data)

@@ -25,13 +25,12 @@ def has_frames(file: BinaryIO, magic: bytes) -> bool:
     return second is not None
 
 
-def frames(file: BinaryIO, name: str, magic: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
-    """(byte in which it begins, a piece of its data) of every frame that begins at ``offset`` or later."""
+def frames(file: BinaryIO, name: str, magic: bytes, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """(byte in which it begins, its data piece by piece) of every frame from ``offset`` on."""
     start = next(_starts(file, magic, offset), None)
     while start is not None:
         following = next(_starts(file, magic, start + 1), None)
-        for block in data_blocks(_Stretch(file, start, following).read, name, start):
-            yield start, block.data
+        yield start, (block.data for block in data_blocks(_Stretch(file, start, following).read, name, start))
         start = following
 
 
