@@ -9,7 +9,9 @@ from typing import cast
 from crawler.dump_blocks import data_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff
+from crawler.kinds.dump import BASE
 from crawler.page_files import START, Found, Place
+from crawler.source import SourceInfo
 
 STANDARD_INPUT = "-"
 
@@ -62,6 +64,11 @@ class DumpFiles:
     def size(self) -> int:
         """Bytes of all files together, as they are on disk; 0 if one is a stream."""
         return sum(Path(path).stat().st_size for path in self.paths) if self.is_repeatable else 0
+
+    def info(self, articles: int | None) -> SourceInfo:
+        """What is known of them once their first page has been read."""
+        kept = {BASE: self.base} if self.base else {}
+        return SourceInfo(self.name, articles, self.file_names, self.category_names, self.language, kept)
 
     def mark(self) -> dict[str, int]:
         """The size: a dump is written once, and replaced by another."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from crawler.dump_files import DumpFiles
 from crawler.file_source import FileSource
-from crawler.kinds.dump import BASE
 from crawler.source import SourceInfo
 
 
@@ -22,6 +21,4 @@ class DumpSource(FileSource):
         self.files: DumpFiles = DumpFiles(paths, self.tell, lambda: self.closed)
 
     def info(self, articles: int | None) -> SourceInfo:
-        files = self.files
-        kept = {BASE: files.base} if files.base else {}
-        return SourceInfo(files.name, articles, files.file_names, files.category_names, identity=kept)
+        return self.files.info(articles)

@@ -43,11 +43,12 @@ class ShuffledDump:
         if self._order is not None and self._order.sizes != sizes:
             raise BadSource(f"{files.name}: the dump has changed since this session began to read it")
         next(files.read(), None)
-        info = SourceInfo(files.name, None, files.file_names, files.category_names, files.language)
+        info = files.info(None)
         if self._order is None:
             self.activity.waiting_for = "a look at the dump, to choose what is held out"
             self._order = survey(files.paths, sizes, info, self._seed, self._held_out)
-        return replace(info, articles=self._order.articles, identity={ORDER: self._order.kept()})
+        kept = {**info.identity, ORDER: self._order.kept()}
+        return replace(info, articles=self._order.articles, identity=kept)
 
     def rounds(self) -> Sequence[Round]:
         """Those of the order; the source must be open."""
