@@ -13,6 +13,8 @@ from crawler.errors import BadSource, CutOff
 _READ = 256 * 1024
 _MOST = 1024 * 1024
 """Bytes that one block holds at most, however much a file unpacks to."""
+_ZSTD_PIECE = 1024
+"""Bytes that Zstandard is given at once: it unpacks all of them, to 32 MiB at most."""
 _MOST_MEMORY = 128 * 1024 * 1024
 """Of a decompressor, which the file's head asks for; `xz -9` needs 65 MiB."""
 
@@ -45,7 +47,8 @@ def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Ite
     if first.startswith(b"\xfd7zXZ\x00"):
         return _streams(read, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MOST_MEMORY))
     if first.startswith(b"\x28\xb5\x2f\xfd"):
-        return _zstandard(read, first, name)
+        zstd = _zstd_module(name)
+        return _streams(read, first, offset, lambda: _Zstandard(zstd))
     if first.startswith(b"7z\xbc\xaf"):
         raise BadSource(f"{name}: 7z is not supported; take the .bz2 of the same dump")
     return _plain(read, first, offset)
@@ -113,21 +116,37 @@ class _Gzip:
         return self._inner.decompress(self._inner.unconsumed_tail + data, most)
 
 
-def _zstandard(read: Callable[[int], bytes], first: bytes, name: str) -> Iterator[DataBlock]:
-    zstd = _zstd_module(name)
-    reader = zstd.ZstdDecompressor().stream_reader(_Joined(first, read), read_across_frames=True)
-    start: int | None = 0
-    while True:
-        try:
-            data = reader.read(_MOST)
-        except zstd.ZstdError as error:
-            raise CutOff("damaged") from error
-        if not data:
-            if start is not None:
-                raise CutOff("cut off")
-            return
-        yield DataBlock(data, start)
-        start = None
+class _Zstandard:
+    """zstandard's decompressor, of one frame, with the manners of bz2's and lzma's."""
+
+    def __init__(self, zstd: ModuleType) -> None:
+        self._zstd = zstd
+        self._inner = zstd.ZstdDecompressor().decompressobj()
+        self._rest = self._out = memoryview(b"")
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof) and not self._out
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._rest and not self._out
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data) + self._rest
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        if data:
+            self._rest = memoryview(bytes(self._rest) + data)
+        if not self._out and not self._inner.eof:
+            piece, self._rest = self._rest[:_ZSTD_PIECE], self._rest[_ZSTD_PIECE:]
+            try:
+                self._out = memoryview(self._inner.decompress(piece))
+            except self._zstd.ZstdError as error:
+                raise OSError(str(error)) from None
+        out, self._out = self._out[:most], self._out[most:]
+        return bytes(out)
 
 
 def _zstd_module(name: str) -> ModuleType:
@@ -138,17 +157,3 @@ def _zstd_module(name: str) -> ModuleType:
             f"{name}: to read .zst, install the package zstandard (pip install 'wikitopics[zst]')"
         ) from error
     return zstandard
-
-
-class _Joined:
-    """A file whose first bytes have been read already."""
-
-    def __init__(self, first: bytes, read: Callable[[int], bytes]) -> None:
-        self._first = first
-        self._read = read
-
-    def read(self, size: int = -1) -> bytes:
-        if self._first:
-            data, self._first = self._first[:size], self._first[size:]
-            return data
-        return self._read(size)

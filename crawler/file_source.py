@@ -93,9 +93,9 @@ class FileSource:
         return Scan(scanned.articles, scanned.chosen[:wanted])
 
     def _progress(self) -> None:
-        tenths = min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
+        percent = 10 * min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
         self.activity.waiting_for = (
-            f"a first reading of the {self._what}, to choose what is held out ({tenths}0 %)"
+            f"a first reading of the {self._what}, to choose what is held out ({percent} %)"
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:

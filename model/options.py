@@ -45,7 +45,8 @@ class Option:
         number = _number(value)
         fits = self.least <= number <= self.most and number > self.above and math.isfinite(number)
         if not fits or (self.whole and number != int(number)):
-            raise ValueError(f"{self.name} must be {self.takes()}, not {value}")
+            said = "an empty one" if isinstance(value, str) and not value.strip() else value
+            raise ValueError(f"{self.name} must be {self.takes()}, not {said}")
         return int(number) if self.whole else number
 
     def takes(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -26,6 +26,7 @@ class Registry(Generic[T]):
     built_in: name → "module:attribute"
     check: returns what an entry point gave, or raises ValueError with what is wrong with it
     error: raised, with one line, for what does not exist or cannot be used
+    unnamed: built-in ones that nobody is to ask for by this name
     """
 
     noun: str
@@ -33,6 +34,7 @@ class Registry(Generic[T]):
     built_in: Mapping[str, str]
     check: Callable[[str, object], T]
     error: type[Exception]
+    unnamed: Sequence[str] = ()
 
     def names(self) -> tuple[str, ...]:
         """Every name, the built-in ones first; loads nothing."""
@@ -47,8 +49,9 @@ class Registry(Generic[T]):
             return built_in
         points = self._brought().get(name, [])
         if not points:
-            near = get_close_matches(name, self.names(), n=1)
-            there_are = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
+            known = [one for one in self.names() if one not in self.unnamed]
+            near = get_close_matches(name, known, n=1)
+            there_are = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise self.error(f"{name!r} is no {self.noun}; {there_are}")
         if len(points) > 1:
             packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
@@ -69,7 +72,9 @@ class Registry(Generic[T]):
             raise self.error(f"{where} needs a name of letters, digits, '_' and '-', a letter first")
         try:
             found = point.load()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
+        except SystemExit as error:
+            raise self.error(f"{where} cannot be loaded: it ends the program ({error})") from None
+        except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise self.error(f"{where} cannot be loaded: {reason}") from None
         try:

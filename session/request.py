@@ -36,8 +36,11 @@ class TrainRequest(Given):
         """
         kinds = {name: kinds for name, (_, kinds) in sources.our_options().items() if name in self.values}
         implied = {name: owners[0] for name, owners in kinds.items() if len(owners) == 1}
-        if len(set(implied.values())) > 1:
-            raise BadUsage(f"{' and '.join(map(flag, implied))} name two sources: give one")
+        one_of_each = {owner: name for name, owner in reversed(implied.items())}
+        if len(one_of_each) > 1:
+            raise BadUsage(
+                f"{' and '.join(map(flag, reversed(one_of_each.values())))} name different sources: give one"
+            )
         kind = sources.load(self.get(SOURCE) or next(iter(implied.values()), otherwise))
         for name, owner in implied.items():
             if owner != kind.name:

@@ -89,5 +89,5 @@ def _checked(name: str, found: object) -> type[SourceKind]:
 
 
 _kinds: Registry[type[SourceKind]] = Registry(
-    "kind of source", "wikitopics.sources", BUILT_IN, _checked, BadUsage
+    "kind of source", "wikitopics.sources", BUILT_IN, _checked, BadUsage, unnamed=("demo",)
 )

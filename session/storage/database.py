@@ -67,13 +67,15 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
     return Database(connection)
 
 
-def migrate(db: Database) -> None:
-    """Bring a session up to the newest schema in one transaction. Only a trainer does, with the lock held."""
-    if _version(db.conn) == VERSION:
-        return
-    with writing(db):
-        migrations.apply(db)
-        db.execute(f"PRAGMA user_version = {VERSION}")
+def migrate(db: Database) -> int:
+    """Bring a session up to the newest schema in one transaction; returns which it had. Only a trainer does,
+    with the lock held."""
+    before = _version(db.conn)
+    if before != VERSION:
+        with writing(db):
+            migrations.apply(db)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+    return before
 
 
 @contextlib.contextmanager

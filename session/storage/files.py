@@ -95,9 +95,20 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """The file of :func:`draft_of`, open for writing."""
+    """The file of :func:`draft_of`, open for writing; the null device itself, where that is the target."""
+    if _is_null(target):
+        with target.open("wb") as file:
+            yield file
+        return
     with draft_of(target, mode=mode) as draft, draft.open("wb") as file:
         yield file
+
+
+def _is_null(path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.stat(os.devnull))
+    except OSError:
+        return False
 
 
 def open_to_append(path: Path) -> BinaryIO:

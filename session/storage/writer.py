@@ -180,7 +180,7 @@ class SessionWriter:
         self._file = os.stat(path)
         try:
             with session_errors(self.path):
-                migrate(self._db)
+                self.schema_before = migrate(self._db)
                 self.settings = read_settings(self._db.conn)
                 self._words = read_words(self._db.conn)
                 self.models = read_models(self._db.conn, self.settings.models)

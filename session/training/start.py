@@ -21,6 +21,7 @@ from session.storage.coordination.heartbeat import check_alone
 from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
 from session.storage.reader import SessionReader
+from session.storage.schema import VERSION
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
 from session.training.intake.crawl import Blocks
 from session.training.intake.opening import Opened, open_source
@@ -139,6 +140,11 @@ async def open_session(plan: Plan, say: Say) -> Opening:
             settings = settle(request, plan.kind, vocabulary, source)
             await asyncio.to_thread(create, plan.path, settings, vocabulary)
         store = writer.SessionWriter(plan.path)
+        if store.schema_before != VERSION:
+            say(
+                f"the session was of format {store.schema_before} and is of format {VERSION} now: an older "
+                "wikitopics can no longer read it"
+            )
         stream = await asyncio.to_thread(
             Stream, store, article_limit=request.get(ARTICLES), threads=request[THREADS]
         )

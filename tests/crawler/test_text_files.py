@@ -312,21 +312,15 @@ def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest
     assert len(read(path)[0]) == 1000
 
 
-@pytest.mark.parametrize(
-    ("packed", "says"),
-    [
-        *((packed, "what comes behind line {} is left out") for packed in (".gz", ".bz2", ".xz")),
-        (".zst", "not JSON"),  # its reader does not tell that a file ends too early, but the half line does
-    ],
-)
-def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: str, says: str) -> None:
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: str) -> None:
     lines = jsonl(*({"text": os.urandom(400).hex()} for _ in range(4000)))
     data = PACKERS[packed](lines)
     path = write(tmp_path / f"a.jsonl{packed}", data[: len(data) * 9 // 10])
     pages, skips, told = read(path)
     assert 2000 < len(pages) < 4000
-    assert skips == ({"not JSON": 1} if packed == ".zst" else {})
-    assert says.format(f"{len(pages):,}") in told[0]
+    assert not skips
+    assert f"what comes behind line {len(pages):,} is left out" in told[0]
 
 
 def test_every_place_goes_on_with_the_next_document(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_numbers_text_and_words_are_taken(option, value, parsed):
         (PRIOR, 0, "alpha must be a number over 0, or learn, not 0"),
         (PRIOR, "lern", "a number over 0, or learn, not lern"),
         (PRIOR, True, "not True"),
-        (PRIOR, "", "not $"),
+        (PRIOR, "", "not an empty one$"),
         (PRIOR, [1], "not"),
         (PRIOR, "inf", "not inf"),
         (PRIOR, 10**400, "not 1000"),

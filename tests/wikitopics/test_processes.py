@@ -219,3 +219,15 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
     assert process.returncode == 0, error
     assert "stopped before training began" in error
     assert not list(home.glob("*.db"))
+
+
+def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    program = "import runpy; runpy.run_module('wikitopics', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")

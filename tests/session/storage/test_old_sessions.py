@@ -143,6 +143,7 @@ def test_it_goes_on_past_64000_articles_as_it_did_then(cli, home, tmp_path):
     assert json.loads(cli("status", "--json").out)["articles"] == aged.KEPT_AT
     outcome = cli("train", *aged.write_counts(tmp_path))
     assert outcome.code == 0, outcome.err
+    assert f"the session was of format 2 and is of format {VERSION} now" in outcome.err
     assert schema(path)[0] == VERSION
     assert json.loads(cli("status", "--json").out)["articles"] == aged.DOCUMENTS - aged.HELD_OUT
     with np.load(FOLDER / "aged.npz") as reached:
