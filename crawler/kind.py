@@ -86,6 +86,10 @@ class SourceKind(ABC):
         """Whether its server asks who runs a crawler."""
         return False
 
+    def wiki(self, identity: Identity) -> str | None:
+        """The wiki whose page ids its articles have, "" where it is not known which; None: of no wiki."""
+        return None
+
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """Where the article can be read as it was, http or https; None where it has no address.
 

@@ -47,6 +47,10 @@ class Demo(PageKind):
         fits = size is None or (type(size) is int and size >= 1)
         return "" if fits else f"{WIKI_SIZE.name} is no number of articles"
 
+    def wiki(self, identity: Identity) -> str:
+        """A larger one has the same articles, and more."""
+        return self.name
+
     def open(self, identity: Identity, asked: Asked) -> Source:
         from crawler.embedded.source import DemoSource
 

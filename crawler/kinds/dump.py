@@ -38,6 +38,10 @@ class Dump(PageKind):
             return f"{BASE} is no text"
         return "" if order is None else Order.fault(order, len(files))
 
+    def wiki(self, identity: Identity) -> str:
+        """Its base does not say where the wiki's api.php is: it may be any."""
+        return ""
+
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """On the wiki that was dumped."""
         from crawler.addresses import by_path, wiki_address

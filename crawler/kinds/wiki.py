@@ -89,6 +89,12 @@ class WikiKind(PageKind):
             return None
         return by_script(api.with_name("index.php"), title, revision_id)
 
+    def wiki(self, identity: Identity) -> str:
+        """By the first address at which its api.php may be."""
+        from crawler.addresses import api_candidates
+
+        return str(api_candidates(identity[API_URL.name])[0])
+
     def needs_contact(self, identity: Identity) -> bool:
         """Wikimedia's hosts ask for it."""
         from crawler.addresses import api_candidates

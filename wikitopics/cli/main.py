@@ -20,6 +20,7 @@ _COMMANDS = {
     "history": "wikitopics.cli.topics",
     "articles": "wikitopics.cli.look",
     "infer": "wikitopics.cli.infer",
+    "compare": "wikitopics.cli.compare",
     "export": "wikitopics.cli.export",
     "vocab": "wikitopics.cli.vocabulary",
     "sessions": "wikitopics.cli.sessions",

@@ -1,12 +1,15 @@
 """The articles of a stored session, with each model's largest topic."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 from session.errors import Damaged
 from session.records import ArticleRow
 from session.storage.codec.articles import decode_article
 from session.storage.database import read_rows, select, session_errors
+from session.storage.decoding import MOST, whole
 from session.storage.reader.opened import OpenedSession
+from session.storage.schema import ROLES
 
 MOST_ARTICLES = 1_000_000
 """Articles that one answer may hold; :meth:`ArticleReader.all_articles` has no such bound."""
@@ -54,6 +57,18 @@ class ArticleReader(OpenedSession):
                 return
             yield from rows
             last = rows[-1].seq
+
+    def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
+        """Which of these pages it is known to have trained on, and whether all that it trained on are known:
+        they are not where the session keeps the articles most about a topic, or none."""
+        trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
+        ((kept,),) = self._rows(f"SELECT count(*) {trained}")
+        rows = self._rows(
+            f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
+            [json.dumps(list(page_ids))],
+        )
+        found = frozenset(whole(page, "articles.page_id", -MOST) for (page,) in rows)
+        return found, kept >= self.committed().progress.articles
 
     def has_ids(self) -> bool:
         """Whether the source is one whose articles have ids of their own."""

@@ -1,0 +1,179 @@
+"""Sessions beside each other: all their models, scored on articles that none of them has trained on.
+
+The articles are those that some session holds out. One of them counts where it is new to every session: held
+out there too, or not among the articles that it trained on. Of a session that does not know these, only its
+own held-out articles count.
+
+A page id names an article within one wiki, or one file of documents, only. Where it may be the same wiki, as
+with a dump, it is taken for the same: then too few articles are scored rather than one that was trained on.
+Two wikis have no article in common. Whether two files have, nobody has recorded: it is assumed that they have
+not, and said (:attr:`Comparison.remarks`).
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import CompletionSet, Minibatch
+from session.answers.inference import saved_model
+from session.errors import BadUsage, Damaged, SessionError
+from session.options import SEED
+from session.paths import session_name
+from session.records import ModelStatus
+from session.sources import described
+from session.storage.documents import Documents
+from session.storage.reader import SessionReader
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One model of one session, and how well it predicts."""
+
+    session: str
+    articles: int
+    """That the session has trained on."""
+    model: ModelStatus
+    log_likelihood: float
+    """Nats a held-out word, by document completion."""
+
+    @property
+    def perplexity(self) -> float:
+        """The same as a perplexity."""
+        return float(np.exp(-self.log_likelihood))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came out."""
+
+    articles: int
+    """How many were scored."""
+    models: tuple[Compared, ...]
+    """The best first."""
+    remarks: tuple[str, ...]
+    """What was assumed, and what was not known."""
+
+    def behind(self, one: Compared) -> float:
+        """How far a model's log likelihood lies below the best; 0 for the best."""
+        return one.log_likelihood - self.models[0].log_likelihood
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Session:
+    """One that takes part, as of one commit."""
+
+    reader: SessionReader
+    name: str
+    wiki: str | None
+    content: object
+    """What names the content of a source that is no wiki."""
+    articles: int
+    held_out: Documents
+
+
+def compare(
+    readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
+) -> Comparison:
+    """Score every model of these sessions on the same articles; ``progress`` gets the models done.
+
+    Raises :class:`BadUsage` for sessions over different words, and :class:`SessionError` where no article is
+    known to be new to all of them.
+    """
+    with contextlib.ExitStack() as moments:
+        for reader in readers:
+            moments.enter_context(reader.one_moment())
+        sessions = [_opened(reader) for reader in readers]
+        _check_words(sessions)
+        documents, remarks = _new_to_all(sessions)
+        batch = Minibatch(documents.indptr, documents.word_ids, documents.counts)
+        completion = CompletionSet(batch, readers[0].settings()[SEED])
+        found = []
+        for session in sessions:
+            for model in session.reader.model_statuses():
+                score = completion.score(saved_model(session.reader, model.name))
+                if not np.isfinite(score):
+                    raise Damaged(f"model {model.name} of {session.name} gives no likelihood")
+                found.append(Compared(session.name, session.articles, model, score))
+                progress(len(found))
+    ranked = sorted(found, key=lambda one: -one.log_likelihood)
+    return Comparison(len(documents), tuple(ranked), remarks)
+
+
+def _opened(reader: SessionReader) -> _Session:
+    settings = reader.settings()
+    kind = described(settings.source)
+    return _Session(
+        reader,
+        session_name(reader.path),
+        kind.wiki(settings.source_options),
+        settings.source_options.get("checksum") or (settings.source, settings.source_options),
+        reader.committed().progress.articles,
+        reader.held_out(),
+    )
+
+
+def _check_words(sessions: Sequence[_Session]) -> None:
+    first = sessions[0]
+    for other in sessions[1:]:
+        if other.reader.settings().fingerprint != first.reader.settings().fingerprint:
+            raise BadUsage(
+                f"{first.name} and {other.name} have different vocabularies: their models predict different "
+                "words, and no figure compares them"
+            )
+
+
+def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...]]:
+    """The held-out articles that no session has trained on, each once, and what is to be said of them."""
+    if not any(len(session.held_out) for session in sessions):
+        names = ", ".join(session.name for session in sessions)
+        raise SessionError(
+            f"no held-out articles yet in {names}: they are the first that a session reads, and --held-out 0 "
+            "sets none aside; compare it with a session that has some"
+        )
+    remarks: dict[str, None] = {}
+    parts = []
+    for place, owner in enumerate(sessions):
+        ids = owner.held_out.page_ids
+        new = np.ones(len(ids), np.bool_)
+        for other in sessions:
+            if other is owner or _apart(owner, other, remarks):
+                continue
+            held_out = np.isin(ids, other.held_out.page_ids)
+            new &= held_out | _untrained(ids, other, remarks)
+            if other in sessions[:place]:
+                new &= ~held_out  # these were taken from there
+        parts.append(owner.held_out.split(new)[0])
+    documents = Documents.concatenate(parts)
+    if not len(documents):
+        unknown = "; ".join(remarks)
+        raise SessionError(
+            "no held-out article is known to be new to all of these sessions"
+            + (f": {unknown}" if unknown else "; each has trained on what the others hold out")
+        )
+    return documents, tuple(remarks)
+
+
+def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
+    """Whether they have no article in common."""
+    if one.wiki is not None and other.wiki is not None:
+        return bool(one.wiki and other.wiki) and one.wiki != other.wiki
+    if one.wiki is None and other.wiki is None and one.content == other.content:
+        return False
+    pair = " and ".join(sorted((one.name, other.name)))
+    remarks[f"assumed: {pair} read different articles; nothing tells whether they do"] = None
+    return True
+
+
+def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -> NDArray[np.bool_]:
+    """(n,) which pages the session is known not to have trained on."""
+    trained, complete = of.reader.trained_among(ids.tolist())
+    if not complete:
+        remarks[
+            f"{of.name} did not keep which articles it trained on (--keep-articles): only what it holds out "
+            "is known to be new to it"
+        ] = None
+        return np.zeros(len(ids), np.bool_)
+    return ~np.isin(ids, np.array(sorted(trained), np.int64))

@@ -1,0 +1,120 @@
+"""`compare`: sessions and models beside each other, on articles that none of them has trained on."""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+SCHEMAS = sorted((Path(__file__).parents[1] / "session" / "storage" / "schemas").glob("*.sqlite"))
+
+
+@pytest.fixture
+def other(cli, corpus):
+    """Makes a session `other` with 20 held-out articles that has trained on 100."""
+
+    def make(*more, of=corpus):
+        small = ["--topics", 3, "--batch-size", 32, "--held-out", 20, "--articles", 100]
+        outcome = cli("train", *of.options(), *small, "--session", "other", *more)
+        assert outcome.code == 0, outcome.err
+        assert json.loads(cli("status", "--session", "other", "--json").out)["articles"] == 100, outcome.err
+
+    return make
+
+
+def as_wiki(path, source, options):
+    """Have a session say that it is of this source."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for key, value in (("source", source), ("source_options", options)):
+            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(value), key])
+
+
+def test_a_session_alone_has_the_scores_of_its_last_evaluation(cli, trained):
+    outcome = cli("compare", "default", "--json")
+    found = json.loads(outcome.out)
+    (model,) = json.loads(cli("status", "--json").out)["models"]
+    assert found["articles"] == 40
+    (row,) = found["models"]
+    assert row["log_likelihood"] == pytest.approx(model["log_likelihood"], rel=1e-6)
+    assert row["perplexity"] == pytest.approx(model["perplexity"], rel=1e-6)
+    assert (row["session"], row["model"], row["difference"]) == ("default", "lda", 0.0)
+    assert found["remarks"] == []
+    assert outcome.err == ""
+
+
+def test_what_one_has_trained_on_is_scored_for_none(cli, trained, other):
+    other("--model", "lda", "--model", "hdp")
+    found = json.loads(cli("compare", "default", "other", "--json").out)
+    assert found["articles"] == 20, "the other has trained on the rest of those held out"
+    assert {(row["session"], row["model"]) for row in found["models"]} == {
+        ("default", "lda"),
+        ("other", "lda"),
+        ("other", "hdp"),
+    }
+    differences = [row["difference"] for row in found["models"]]
+    assert differences == sorted(differences, reverse=True)
+    assert differences[0] == 0.0
+    table = cli("compare", "other", "default").out.splitlines()
+    assert table[0] == "20 articles that none has trained on"
+    assert len(table) == 2 + 3
+
+
+def test_what_is_not_known_is_said(cli, trained, other, home):
+    other("--keep-articles", "none")
+    outcome = cli("compare", "default", "other")
+    assert outcome.out.startswith("20 articles"), "those that both hold out"
+    assert "other did not keep which articles it trained on" in outcome.err
+    (home / "other.db").unlink()
+    other("--keep-articles", "none", "--held-out", 0)
+    outcome = cli("compare", "default", "other")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "no held-out article is known to be new to all" in outcome.err
+    assert "other did not keep" in outcome.err
+
+
+def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(cli, trained, other, corpus_of):
+    other(of=corpus_of(300, seed=9))
+    outcome = cli("compare", "default", "other")
+    assert outcome.out.startswith("60 articles")
+    assert outcome.err.startswith("assumed: default and other read different articles")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "articles"),
+    [
+        ("api", {"api_url": "https://de.wikipedia.org/w/api.php"}, 80),
+        ("html", {"api_url": "https://en.wikipedia.org/w/api.php"}, 40),
+        ("dump", {"dump": ["pages.xml"]}, 40),
+    ],
+)
+def test_page_ids_are_those_of_a_wiki(cli, trained, home, source, options, articles):
+    shutil.copy(trained, home / "other.db")
+    as_wiki(trained, "api", {"api_url": "https://en.wikipedia.org/w/api.php"})
+    as_wiki(home / "other.db", source, options)
+    outcome = cli("compare", "default", "other", "--json")
+    assert json.loads(outcome.out)["articles"] == articles, outcome.err
+
+
+def test_other_words_are_refused(cli, trained, other, corpus_of, one_line):
+    other(of=corpus_of(300, words=50))
+    one_line(cli("compare", "default", "other"), 2, "different vocabularies")
+
+
+def test_before_anything_is_held_out(cli, new_session, corpus, home, one_line):
+    new_session(home / "new.db", corpus)
+    one_line(cli("compare", "new"), 1, "no held-out articles yet in new")
+    one_line(cli("compare", "none"), 1, "there is no session")
+    assert cli("compare").code == 2
+
+
+@pytest.mark.parametrize("kept", SCHEMAS, ids=lambda path: path.stem)
+def test_sessions_of_every_schema_are_compared_as_they_lie(cli, home, kept):
+    home.mkdir(exist_ok=True)
+    path = Path(shutil.copy(kept, home / "old.db"))
+    before = path.read_bytes()
+    outcome = cli("compare", "old", "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["models"]
+    assert path.read_bytes() == before

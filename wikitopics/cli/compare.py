@@ -1,0 +1,79 @@
+"""`compare`: sessions and their models beside each other."""
+
+import contextlib
+
+import click
+
+from session.paths import session_path
+from wikitopics.cli.options import json_option, session_names
+from wikitopics.cli.output import ProgressLine, put_json, put_line, say
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics compare night
+  wikitopics compare night day ~/old.db --json"""
+)
+@click.argument("sessions", metavar="SESSION\u2026", nargs=-1, required=True, shell_complete=session_names)
+@json_option
+def compare(sessions: tuple[str, ...], as_json: bool) -> None:
+    """Score sessions and their models on articles that none of them has trained on.
+
+    Those are the articles that a session holds out, as far as every other session holds them out too or has
+    not trained on them. All models get the same ones, by document completion, as on the chart. The sessions
+    must have the same vocabulary. A running session is compared as of its last commit.
+
+    Articles of a wiki are known by their page ids, documents of a file by their numbers. Two wikis have no
+    article in common. Whether two files have, or a file and a wiki, nothing tells: it is assumed that they
+    have not, and a line says so. With --keep-articles top or none a session does not know what it trained
+    on: then only articles that it holds out itself are scored.
+    """
+    from session.answers.comparison import compare as compared
+    from session.storage.reader import SessionReader
+
+    paths = list(dict.fromkeys(session_path(name) for name in sessions))
+    with contextlib.ExitStack() as opened:
+        readers = [opened.enter_context(SessionReader(path)) for path in paths]
+        line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
+        try:
+            found = compared(readers, line)
+        finally:
+            line.end()
+    if as_json:
+        put_json(
+            {
+                "articles": found.articles,
+                "models": [
+                    {
+                        "session": one.session,
+                        "model": one.model.name,
+                        "kind": one.model.kind,
+                        "articles": one.articles,
+                        "topics": one.model.topics,
+                        "topics_in_use": one.model.topics_in_use,
+                        "log_likelihood": one.log_likelihood,
+                        "perplexity": one.perplexity,
+                        "difference": found.behind(one),
+                    }
+                    for one in found.models
+                ],
+                "remarks": list(found.remarks),
+            }
+        )
+        return
+    for remark in found.remarks:
+        say(remark)
+    put_line(f"{found.articles:,} articles that none has trained on")
+    width = max(len("session"), *(len(one.session) for one in found.models))
+    name = max(len("model"), *(len(one.model.name) for one in found.models))
+    put_line(
+        f"{'session':{width}}  {'model':{name}}  {'articles':>11}  {'in use':>11}  {'log likelihood':>14}  "
+        f"{'to the best':>11}  {'perplexity':>10}"
+    )
+    for one in found.models:
+        used = f"{one.model.topics_in_use:,} of {one.model.topics:,}"
+        put_line(
+            f"{one.session:{width}}  {one.model.name:{name}}  {one.articles:>11,}  {used:>11}  "
+            f"{one.log_likelihood:>14.4f}  {found.behind(one):>11.4f}  {one.perplexity:>10,.1f}"
+        )
