@@ -91,6 +91,11 @@ class Vocabulary:
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
 
+    @staticmethod
+    def n_words_in(text: str) -> int:
+        """How many words a text has, in the vocabulary or not."""
+        return len(words(text))
+
 
 def shipped() -> tuple[str, ...]:
     """Names of the vocabularies that come with the package."""

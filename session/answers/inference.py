@@ -1,6 +1,7 @@
 """What a session's model knows: topic proportions of any text, and every word of its topics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,36 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
     return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
 
 
-def proportions(
-    reader: SessionReader, model: str, texts: Iterable[str]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Of each text the words known, (D,), and the proportions, (D, K), by this model at the last commit."""
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What a model makes of a text."""
+
+    words: int
+    known: int
+    """Those of them that the vocabulary has."""
+    theta: NDArray[np.float32]
+    """(K,) topic proportions, sum to 1"""
+
+
+def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Inferred]:
+    """The texts by this model at the last commit, with their words counted."""
     vocabulary = Vocabulary.from_words(reader.vocabulary())
+    known, theta = _proportions(reader, model, vocabulary, texts)
+    return [
+        Inferred(vocabulary.n_words_in(text), *found)
+        for text, *found in zip(texts, known.tolist(), theta, strict=True)
+    ]
+
+
+def proportions(reader: SessionReader, model: str, texts: Iterable[str]) -> NDArray[np.float32]:
+    """(D, K) topic proportions of texts by this model at the last commit."""
+    return _proportions(reader, model, Vocabulary.from_words(reader.vocabulary()), texts)[1]
+
+
+def _proportions(
+    reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Of each text the words known, (D,), and the proportions, (D, K)."""
     counted = [vocabulary.count(text) for text in texts]
     sizes = [len(ids) for ids, _ in counted]
     batch = Minibatch(

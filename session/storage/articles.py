@@ -15,6 +15,7 @@ from session.storage.codec.articles import documents_room
 from session.storage.database import read_rows
 from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents
+from session.storage.proportions import Proportions
 from session.storage.schema import ROLES
 
 RECENT_ARTICLES = 20_000
@@ -32,6 +33,18 @@ class ArticleRows:
     role: Role
     topics: Sequence[Largest] = ()
     """One pair a model."""
+    proportions: Sequence[Proportions] = ()
+    """Of each model; none where the session keeps none."""
+
+
+@dataclass(slots=True)
+class Renewed:
+    """What the models make now of articles that were trained some time ago."""
+
+    seqs: Sequence[int]
+    """Their numbers, ascending."""
+    topics: Sequence[Largest]
+    proportions: Sequence[Proportions] = ()
 
 
 def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:

@@ -112,12 +112,12 @@ class Documents:
         ids = {} if self.ids is None else {"ids": _as_json(self.ids)}
         return pack_arrays(
             {
-                "page_ids": _small(self.page_ids),
-                "revision_ids": _small(self.revision_ids),
+                "page_ids": narrow(self.page_ids),
+                "revision_ids": narrow(self.revision_ids),
                 "titles": _as_json(self.titles),
-                "lengths": _small(np.diff(self.indptr)),
-                "word_ids": _small(self.word_ids),
-                "counts": _small(self.counts),
+                "lengths": narrow(np.diff(self.indptr)),
+                "word_ids": narrow(self.word_ids),
+                "counts": narrow(self.counts),
                 **ids,
             }
         )
@@ -131,16 +131,16 @@ class Documents:
         if ids is not None and len(ids) != len(titles):
             raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
-        lengths = _whole(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
+        lengths = whole_numbers(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
         indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
         total = int(indptr[-1])
         return Documents(
-            _whole(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
-            _whole(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
+            whole_numbers(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
+            whole_numbers(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
             titles,
             indptr,
-            _whole(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
-            _whole(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
+            whole_numbers(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
+            whole_numbers(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
             ids,
         )
 
@@ -192,7 +192,7 @@ def _joined(characters: NDArray[Any] | None) -> object:
     return characters.tobytes().decode("ascii", "replace")
 
 
-def _whole(
+def whole_numbers(
     arrays: Mapping[str, NDArray[Any]],
     name: str,
     place: str,
@@ -201,7 +201,7 @@ def _whole(
     high: int,
     dtype: type[np.signedinteger[Any]],
 ) -> NDArray[Any]:
-    """One of the arrays, of this shape, its whole numbers from ``low`` to ``high``."""
+    """The array of this name, of this shape, its whole numbers from ``low`` to ``high``."""
     found = arrays.get(name)
     if found is None or found.shape != shape or found.dtype.kind not in "iu":
         raise Damaged(f"{place} lacks {name}, or has others than it has to")
@@ -210,7 +210,7 @@ def _whole(
     return found.astype(dtype)
 
 
-def _small(values: NDArray[Any]) -> NDArray[Any]:
+def narrow(values: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in the narrowest type that holds them."""
     if not values.size:
         return values

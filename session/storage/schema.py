@@ -139,5 +139,18 @@ def m005_topics(db: Database) -> None:
     )
 
 
-VERSION = 5
+@migrations()
+def m006_proportions(db: Database) -> None:
+    """What every trained article is about, and how often every word was trained on."""
+    # A row a minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
+    # page_ids: int32 each, or int64. titles: 16 bits of each, by which it is found.
+    db.table("blocks").create(
+        {"first_seq": int, "articles": int, "page_ids": bytes, "titles": bytes}, pk="first_seq"
+    )
+    db.table("proportions").create({"model": int, "first_seq": int, "data": bytes}, pk=("model", "first_seq"))
+    # One row, which a session that was begun before lacks for good.
+    db.table("word_counts").create({"id": int, "arrays": bytes}, pk="id")
+
+
+VERSION = 6
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

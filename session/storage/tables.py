@@ -18,9 +18,10 @@ from session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat,
 from session.storage.codec.models import decode_models, state_room
 from session.storage.codec.progress import Committed, decode_committed
 from session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
-from session.storage.database import only_row, read_rows
+from session.storage.database import SMALL, only_row, read_rows, select
 from session.storage.decoding import whole
 from session.storage.documents import Documents
+from session.storage.word_counts import WordCounts
 
 
 def read_settings(connection: sqlite3.Connection) -> Settings:
@@ -91,6 +92,17 @@ def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: i
     """The held-out articles so far."""
     parts = read_documents(connection, "held_out", settings, n_words)
     return Documents.concatenate([documents for _, documents in parts])
+
+
+def read_word_counts(connection: sqlite3.Connection, n_words: int) -> WordCounts | None:
+    """How often each word was trained on; None in a session that was begun before these were kept."""
+    rows = read_rows(
+        connection, select(connection, "word_counts", "arrays"), largest=SMALL + 16 * n_words, most=1
+    )
+    progress = read_committed(connection).progress
+    if not rows:
+        return None
+    return WordCounts.from_bytes(rows[0][0], n_words, progress.articles, progress.tokens)
 
 
 def _row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from session.records import TopicEvent, TopWords
 from session.settings import Settings
 from session.storage.articles import (
     ArticleRows,
-    Largest,
+    Renewed,
     insert_articles,
     insert_recent,
     keep_top,
@@ -31,6 +31,7 @@ from session.storage.articles import (
     renew_topics,
 )
 from session.storage.blobs import pack_state
+from session.storage.blocks import insert_block, renew_proportions
 from session.storage.codec.models import check_size
 from session.storage.codec.progress import Progress
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
@@ -56,8 +57,10 @@ from session.storage.tables import (
     read_models,
     read_settings,
     read_state,
+    read_word_counts,
     read_words,
 )
+from session.storage.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from model import OnlineModel
@@ -101,8 +104,7 @@ class Changes:
     pending: list[tuple[int, Documents]] = field(default_factory=list)
     held_out: list[Documents] = field(default_factory=list)
     articles: list[ArticleRows] = field(default_factory=list)
-    renewed: list[tuple[Sequence[int], Sequence[Largest]]] = field(default_factory=list)
-    """Numbers of articles and what the models make of them now."""
+    renewed: list[Renewed] = field(default_factory=list)
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
@@ -112,6 +114,8 @@ class Changes:
     log: list[str] = field(default_factory=list)
     """Lines that tell of what is saved with them: each stands there once, whatever is trained again."""
     models: dict[int, ModelRow] = field(default_factory=dict)
+    word_counts: WordCounts | None = None
+    """Of all that was trained; None where the session keeps none, or nothing was."""
     thinned_metrics: set[int] = field(default_factory=set)
     """Article counts whose measurements go, and those whose snapshots go."""
     thinned_snapshots: set[int] = field(default_factory=set)
@@ -152,6 +156,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
                         }
                         | _model_columns(row)
                     )
+                db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
                 db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
                 db.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -225,6 +230,11 @@ class SessionWriter:
         with session_errors(self.path):
             return read_held_out(self._db.conn, self.settings, self.n_words)
 
+    def word_counts(self) -> WordCounts | None:
+        """How often each word was trained on; None in a session that was begun before these were kept."""
+        with session_errors(self.path):
+            return read_word_counts(self._db.conn, self.n_words)
+
     def commit(
         self,
         progress: Progress,
@@ -239,6 +249,8 @@ class SessionWriter:
             for rows in changes.articles:
                 if self.settings[KEEP_ARTICLES] != "none" or rows.role != "trained":
                     insert_articles(self._db, rows, next_seq)
+                if rows.proportions:
+                    insert_block(self._db, rows.documents, rows.proportions, next_seq)
                 if rows.role == "trained" and self.settings[KEEP_ARTICLES] != "none":
                     insert_recent(self._db, rows.documents, next_seq)
                 if self.settings[KEEP_COUNTS] and rows.role != "skipped":
@@ -246,8 +258,11 @@ class SessionWriter:
                         {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
                     )
                 next_seq += len(rows.documents)
-            for seqs, largest in changes.renewed:
-                renew_topics(self._db, seqs, largest)
+            for renewed in changes.renewed:
+                renew_topics(self._db, renewed.seqs, renewed.topics)
+                if renewed.proportions:
+                    topics = [model.topics for model in self.models]
+                    renew_proportions(self._db, renewed.seqs, renewed.proportions, topics)
             if changes.renewed and progress.renew_from is None and self.settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
@@ -264,6 +279,8 @@ class SessionWriter:
             )
             self._delete("metrics", changes.thinned_metrics)
             self._write_topics(changes)
+            if changes.word_counts is not None:
+                self._db.table("word_counts").update(1, {"arrays": changes.word_counts.to_bytes()})
             for number, row in changes.models.items():
                 self._db.table("models").update(number, _model_columns(row))
             self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})

@@ -5,7 +5,7 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from model import Minibatch
 from session.errors import Damaged
 from session.models import load_model
-from session.options import HELD_OUT, SEED
+from session.options import HELD_OUT, KEEP_ARTICLES, SEED
 from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.settings import Settings
-from session.storage.articles import ArticleRows, Largest
+from session.storage.articles import ArticleRows, Largest, Renewed
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block, Documents
+from session.storage.proportions import Proportions
 from session.storage.writer import Changes, ModelRow, SessionWriter
 from session.training.curves import Curves
 from session.training.evaluation import HeldOut, Measured
@@ -50,6 +51,7 @@ class Stream:
         self._pending: deque[tuple[int, Documents]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
+        self._word_counts = store.word_counts()
         self._check_account()
         self._curves = Curves(store)
         self._measured_on: HeldOut | None = None
@@ -169,13 +171,16 @@ class Stream:
         """
         measure = self.measures_next
         batch = self._take(self._step_size())
-        learnt = []
+        learnt: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
-            proportions = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            learnt.append(_largest(proportions))
-        self._changes.articles.append(ArticleRows(batch, "trained", learnt))
+            learnt.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        self._changes.articles.append(
+            ArticleRows(batch, "trained", list(map(_largest, learnt)), self._kept(learnt))
+        )
+        if self._word_counts is not None:
+            self._word_counts.add(batch)
         progress = self.progress
         before = progress.articles
         progress.articles += len(batch)
@@ -200,8 +205,8 @@ class Stream:
         seqs, documents = self._store.recent(self.progress.renew_from, RENEWED_TOGETHER)
         if seqs:
             batch = _minibatch(documents)
-            largest = [_largest(model.local_proportions(batch)) for model in self.models]
-            self._changes.renewed.append((seqs, largest))
+            inferred = [model.local_proportions(batch) for model in self.models]
+            self._changes.renewed.append(Renewed(seqs, list(map(_largest, inferred)), self._kept(inferred)))
         self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
         self._moved = True
 
@@ -230,11 +235,16 @@ class Stream:
         if self._learnt:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = ModelRow.of(model, self._curves.scores[number])
+            self._changes.word_counts = self._word_counts
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
         self._fed.clear()
         self._moved = self._learnt = False
+
+    def _kept(self, thetas: Sequence[NDArray[np.float32]]) -> list[Proportions]:
+        """What is kept of the proportions, (n, K) of each model."""
+        return [Proportions.of(theta) for theta in thetas] if self.settings[KEEP_ARTICLES] == "all" else []
 
     def _next_size(self) -> int:
         size = minibatch_size(self.progress.articles, self.settings.batch_size)

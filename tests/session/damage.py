@@ -54,6 +54,7 @@ NPZ_COLUMNS = {
     "held_out": "documents",
     "recent": "documents",
     "kept_counts": "documents",
+    "word_counts": "arrays",
 }
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 CHANGES = {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from session.errors import SessionError
+from session.storage.articles import Renewed
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from session.storage.writer import Changes, SessionWriter
@@ -61,7 +62,7 @@ async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Foll
 
 async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Follower) -> None:
     newest = (await feed.look(METRICS)).recent[0]
-    commit(path, Changes(renewed=[([newest.seq], [(np.array([49]), np.array([0.99]))])]))
+    commit(path, Changes(renewed=[Renewed([newest.seq], [(np.array([49]), np.array([0.99]))])]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
 
 

@@ -119,7 +119,7 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
     text.write_text(" ".join(corpus.words[:12]) + " unknown")
     other.write_bytes(b"unknown \xff\xfe")
     value = json.loads(cli("infer", text, other, "--json").out)
-    assert [one["words"] for one in value] == [12, 0]
+    assert [one["known"] for one in value] == [12, 0]
     for one in value:
         assert abs(sum(one["proportions"]) - 1) < 1e-4
     one_line(cli("infer", tmp_path / "none"), 1, "No such file")
@@ -184,7 +184,7 @@ def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
     outcome = cli("infer", tmp_path / "known", tmp_path / "unknown")
     assert outcome.code == 0
     *_, before, last = outcome.out.splitlines()
-    assert last.endswith("unknown: 0 words of the vocabulary")
+    assert last.endswith("unknown: 0 of 1 words known")
     assert before.startswith("  ")
 
 

@@ -1,12 +1,18 @@
 """`infer`: what any text is about, by a session's model."""
 
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from session.paths import command, session_path
 from wikitopics.cli.options import json_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
+
+if TYPE_CHECKING:
+    from session.answers.inference import Inferred
+    from session.storage.reader import SessionReader
 
 _MOST = 32 * 2**20
 """Bytes of one text."""
@@ -26,40 +32,53 @@ Examples:
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
     """Topic proportions of any text: files, or standard input."""
-    from session.answers.inference import proportions
-    from session.errors import SessionError
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         name = reader.model_named(model)
-        texts = [(file, _read(file)) for file in files or ("-",)]
-        counts, thetas = proportions(reader, name, [text for _, text in texts])
-        if not counts.any():
-            held = f"{_called(texts[0][0])} holds" if len(texts) == 1 else "these texts hold"
-            shown = command("vocab show", reader.path)
-            raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
+        found = infer_files(reader, name, files or ("-",))
         topics = {
             row.topic: f"{row.name}: {' '.join(word for word, _ in row.words)}"
             for row in reader.topics(name, 8)
         }
-    found = [
-        (file, count, theta) for (file, _), count, theta in zip(texts, counts.tolist(), thetas, strict=True)
-    ]
+    named = list(zip(files or ("-",), found, strict=True))
     if as_json:
         put_json(
             [
-                {"file": file, "words": count, "model": name, "proportions": theta.tolist()}
-                for file, count, theta in found
+                {
+                    "file": file,
+                    "words": one.words,
+                    "known": one.known,
+                    "model": name,
+                    "proportions": one.theta.tolist(),
+                }
+                for file, one in named
             ]
         )
         return
-    for file, count, theta in found:
-        put_line(f"{_called(file)}: {count:,} {'word' if count == 1 else 'words'} of the vocabulary")
-        if not count:
+    for file, one in named:
+        put_line(f"{_called(file)}: {one.known:,} of {one.words:,} words known")
+        if not one.known:
             continue
-        for topic in (-theta).argsort(kind="stable")[:8].tolist():
-            if theta[topic] >= 0.01:
-                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {topics.get(topic, '')}")
+        for topic in (-one.theta).argsort(kind="stable")[:8].tolist():
+            if one.theta[topic] >= 0.01:
+                put_line(f"  {one.theta[topic]:6.1%}  {topic:4}  {topics.get(topic, '')}")
+
+
+def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "list[Inferred]":
+    """What the model makes of each file, "-" being standard input.
+
+    Raises :class:`session.errors.SessionError` for one that is no text, and where no word of any is known.
+    """
+    from session.answers.inference import infer
+    from session.errors import SessionError
+
+    found = infer(reader, model, [_read(file) for file in files])
+    if not any(one.known for one in found):
+        held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
+        shown = command("vocab show", reader.path)
+        raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
+    return found
 
 
 def _called(file: str) -> str:

@@ -19,6 +19,7 @@ _COMMANDS = {
     "topics": "wikitopics.cli.topics",
     "history": "wikitopics.cli.topics",
     "articles": "wikitopics.cli.look",
+    "similar": "wikitopics.cli.similar",
     "infer": "wikitopics.cli.infer",
     "compare": "wikitopics.cli.compare",
     "export": "wikitopics.cli.export",

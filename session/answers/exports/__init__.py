@@ -18,7 +18,9 @@ from session.answers.exports.tables.events import EVENTS
 from session.answers.exports.tables.history import HISTORY
 from session.answers.exports.tables.metrics import METRICS
 from session.answers.exports.tables.model import MODEL
+from session.answers.exports.tables.proportions import PROPORTIONS
 from session.answers.exports.tables.topics import TOPICS
+from session.answers.exports.tables.words import WORDS
 from session.errors import BadUsage
 
 __all__ = [
@@ -33,7 +35,8 @@ __all__ = [
 ]
 
 SUBJECTS: dict[str, Subject] = {
-    subject.name: subject for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, MODEL)
+    subject.name: subject
+    for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, PROPORTIONS, WORDS, MODEL)
 }
 ROWS_TOLD = 1000
 """Progress is told every so many rows."""

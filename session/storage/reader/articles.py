@@ -1,7 +1,7 @@
 """The articles of a stored session, with each model's largest topic."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from session.errors import Damaged
 from session.records import ArticleRow
@@ -30,10 +30,38 @@ class ArticleReader(OpenedSession):
 
     def find_articles(self, sought: str, limit: int = 50) -> list[ArticleRow]:
         """Articles with ``sought`` in the title, newest first."""
-        escaped = sought.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         return self._articles(
-            f"WHERE {_TITLE} LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT ?", [f"%{escaped}%", limit]
+            f"WHERE {_TITLE} LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT ?", [f"%{_escaped(sought)}%", limit]
         )
+
+    def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
+        """The articles of these numbers (:attr:`ArticleRow.seq`) that there are."""
+        left, found = list(seqs), {}
+        while left:
+            now, left = left[:_AT_ONCE], left[_AT_ONCE:]
+            rows = self._articles(f"WHERE seq IN ({', '.join('?' * len(now))})", now)
+            found.update({row.seq: row for row in rows})
+        return found
+
+    def articles_of(self, first_seq: int, articles: int) -> list[ArticleRow]:
+        """So many articles from this number on. Raises :class:`Damaged` where one is missing."""
+        found = self._articles(
+            "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1]
+        )
+        if len(found) != articles:
+            raise Damaged("blocks and articles do not go together")
+        return found
+
+    def resembling(self, title: str, limit: int = 5000) -> list[ArticleRow]:
+        """Articles whose titles may be the one that somebody mistyped: one half of it is right, or a word."""
+        middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
+        patterns = [
+            _escaped(title[:middle]) + "%",
+            "%" + _escaped(title[middle:]),
+            "%" + _escaped(longest) + "%",
+        ]
+        tried = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
+        return self._articles(f"WHERE {tried} LIMIT ?", [*patterns, limit])
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The articles whose largest topic it is, highest proportion first."""
@@ -88,3 +116,8 @@ class ArticleReader(OpenedSession):
             )
         models = self.settings().models
         return [decode_article(row, models) for row in rows]
+
+
+def _escaped(text: str) -> str:
+    """As it has to stand in a pattern to mean itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -9,6 +9,7 @@ from session.storage.database import session_errors
 from session.storage.decoding import text
 from session.storage.documents import Documents
 from session.storage.reader.articles import ArticleReader
+from session.storage.reader.proportions import ProportionReader
 from session.storage.reader.status import status_of
 from session.storage.reader.topics import TopicReader
 from session.storage.tables import read_held_out
@@ -16,7 +17,7 @@ from session.storage.tables import read_held_out
 MOST_MEASUREMENTS = 500_000
 
 
-class SessionReader(TopicReader, ArticleReader):
+class SessionReader(TopicReader, ArticleReader, ProportionReader):
     """All that a session is asked for: its state, its curves, its log, its topics and its articles."""
 
     def status(self) -> Status:

@@ -12,7 +12,9 @@ from session.storage.articles import (
     recent_articles,
     renew_topics,
 )
+from session.storage.blocks import insert_block, renew_proportions
 from session.storage.documents import Documents
+from session.storage.proportions import Proportions
 from session.storage.schema import migrations
 from tests.session.rows import settings
 
@@ -96,3 +98,21 @@ def test_articles_that_were_dropped_are_not_looked_at_again(db):
     renew_topics(db, [1, 2, 3], [largest([1, 1, 1], [0.2, 0.3, 0.4])])
     assert ranking(db, 0, 0) == []
     assert ranking(db, 0, 1) == [(1, 2000)]
+
+
+def test_proportions_of_a_part_of_the_newest_are_replaced(db):
+    thetas = np.random.default_rng(0).dirichlet(np.full(6, 0.4), 12)
+    before, now = Proportions.of(thetas[:6]), Proportions.of(thetas[6:])
+    for first, rows in ((1, slice(0, 3)), (104, slice(3, 6))):  # skipped ones have numbers in between
+        insert_block(db, documents(3, first), [before[rows]], first)
+    renew_proportions(db, [2, 3, 104], [now[1:4]], [6])
+    found = [data for (data,) in db.execute("SELECT data FROM proportions ORDER BY first_seq")]
+    expected = [[before[:1], now[1:3]], [now[3:4], before[4:]]]
+    assert found == [Proportions.concatenate(parts).to_bytes() for parts in expected]
+
+
+def test_articles_from_before_proportions_were_kept_stay_without(db):
+    theta = Proportions.of(np.full((3, 2), 0.5))
+    insert_block(db, documents(2, 3), [theta[:2]], 3)
+    renew_proportions(db, [1, 2], [theta[:2]], [2])
+    assert db.execute("SELECT count(*) FROM blocks").fetchone() == (1,)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from model import kinds
+from session.options import KEEP_ARTICLES
 from session.storage.documents import Block, Documents
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
@@ -95,7 +96,13 @@ def account(path):
     with reading(path) as reader:
         articles = [(a.page_id, a.words, a.role, a.topics) for a in reader.all_articles(trained_only=False)]
         status = reader.status()
+        kept, counts = reader.trained_articles(), reader.word_counts()
+        trained = [a[0] for a in articles if a[2] == "trained"]
+        assert kept.page_ids.tolist() == (trained if reader.settings()[KEEP_ARTICLES] == "all" else [])
+        assert counts.counts.sum() == status.tokens
         return {
+            "proportions": [reader.proportions(name).to_bytes() for name in reader.models()],
+            "word counts": counts.to_bytes(),
             "trained": [a for a in articles if a[2] == "trained"],
             "held_out": [a for a in articles if a[2] == "held_out"],
             "skipped": sorted(a for a in articles if a[2] == "skipped"),

@@ -1,10 +1,11 @@
 """Comma-separated values, which no spreadsheet takes for formulas."""
 
 import csv
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterator, Sequence
 
-from session.answers.exports.formats.format import Format, as_utf8
-from session.answers.exports.subject import Asked, Subject
+from session.answers.exports.formats.format import Format, as_utf8, together
+from session.answers.exports.subject import Asked, Row, Subject
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -20,27 +21,25 @@ class Csv(Format):
 
     def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
         assert subject.rows is not None
-        yield _line(subject.header(asked))
-        for row in subject.rows(asked):
-            yield _line(map(_harmless, row))
+        rows = subject.rows(asked)  # what is not recorded is said before anything is written
+        yield as_utf8(_lines([subject.header(asked)]))
+        for some in together(rows):
+            yield as_utf8(_lines(some))
 
 
-class _AsIs:
-    """Gives back what it is told to write."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-_WRITER = csv.writer(_AsIs())
-
-
-def _line(values: Iterable[object]) -> bytes:
+def _lines(rows: Sequence[Row]) -> str:
+    texts = {value for row in rows for value in row if isinstance(value, str)}
+    if not any(text.startswith(_FORMULA) or "\r" in text for text in texts):
+        return _written(rows, "\n")
     # Python's writer quotes a carriage return only where it ends lines with one.
-    return as_utf8(str(_WRITER.writerow(values)).removesuffix("\r\n") + "\n")
+    return "".join(_written([tuple(map(_harmless, row))], "\r\n").removesuffix("\r\n") + "\n" for row in rows)
+
+
+def _written(rows: Sequence[Row], end: str) -> str:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, lineterminator=end).writerows(rows)
+    return buffer.getvalue()
 
 
 def _harmless(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return "" if value is None else value
+    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterator
 
-from session.answers.exports.formats.format import Format, as_utf8
+from session.answers.exports.formats.format import Format, as_utf8, together
 from session.answers.exports.subject import Asked, Subject
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Json(Format):
@@ -18,8 +20,8 @@ class Json(Format):
 
     def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
         assert subject.rows is not None
-        header, before = subject.header(asked), "[\n"
-        for row in subject.rows(asked):
-            yield as_utf8(before + json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False))
+        rows, header, before = subject.rows(asked), subject.header(asked), "[\n"
+        for some in together(rows):
+            yield as_utf8(before + ",\n".join(_ENCODE(dict(zip(header, row, strict=True))) for row in some))
             before = ",\n"
         yield b"[]\n" if before == "[\n" else b"\n]\n"

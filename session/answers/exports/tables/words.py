@@ -1,0 +1,22 @@
+"""How often every word was trained on."""
+
+from collections.abc import Iterator
+
+from session.answers.exports.subject import Asked, Row, Subject
+
+
+def _rows(asked: Asked) -> Iterator[Row]:
+    """The most frequent first."""
+    words, found = asked.reader.vocabulary(), asked.reader.word_counts()
+    counts, articles = found.counts.tolist(), found.articles.tolist()
+    order = sorted(range(len(words)), key=lambda word: -counts[word])
+    return ((words[word], counts[word], articles[word]) for word in order)
+
+
+WORDS = Subject(
+    name="words",
+    label="Words: how often each was trained on, and in how many articles",
+    columns=("word", "count", "articles"),
+    rows=_rows,
+    count=lambda asked: len(asked.reader.vocabulary()),
+)

@@ -1,0 +1,159 @@
+"""Which articles are most like another one, or a text: by what a model made of them."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import SessionError
+from session.records import ArticleRow
+from session.storage.blocks import title_key
+from session.storage.reader import SessionReader
+
+_LONGEST = 255
+"""Characters of a mistyped title that are compared."""
+_TOGETHER = 2048
+"""Articles compared at a time: their numbers fit the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An article, and how far it is from what was asked for."""
+
+    page_id: int
+    title: str
+    distance: float
+    """Hellinger's, 0 for the same proportions to 1 for nothing in common."""
+    id: str | None = None
+    """What its own collection calls it; None: the source has no such names."""
+
+
+class Trained:
+    """All trained articles of a session with their proportions in one model, to be asked again and again.
+
+    Takes 10 to 40 bytes an article. What of an article's proportions was not kept counts as spread evenly
+    over its other topics. Raises :class:`SessionError` where none are kept.
+    """
+
+    def __init__(self, reader: SessionReader, model: str) -> None:
+        with reader.one_moment():
+            reader.check_proportions()
+            self.as_of = reader.committed()
+            self.articles = reader.trained_articles()
+            self._kept = reader.proportions(model)
+        self.model = model
+        self._n_topics = reader.spec(model).topics
+        self._starts = self._kept.indptr()
+        values = self._kept.values()
+        sums = np.add.reduceat(values, self._starts[:-1])
+        others = self._n_topics - self._kept.lengths.astype(np.int64)
+        rest = np.where(others > 0, np.maximum(1 - sums, 0) / np.maximum(others, 1), 0)
+        self._rest = np.sqrt(rest, dtype=np.float32)
+        """(n,) the square root of each topic's proportion that was not kept."""
+        self._above = np.sqrt(values, out=values)
+        """How much the square roots of those that were kept are above that."""
+        self._above -= np.repeat(self._rest, self._kept.lengths)
+        self._total = np.where(others > 0, np.float32(1), np.sqrt(sums))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def as_of_told(self) -> str:
+        """Of what time it is, in a line: "as of 70,000 articles"."""
+        articles = self.as_of.progress.articles
+        part = "" if len(self) == articles else f"; proportions are recorded of {len(self):,} of them"
+        return f"as of {articles:,} articles{part}"
+
+    def theta(self, row: int) -> NDArray[np.float64]:
+        """(K,) the proportions of one article, sum to 1."""
+        one = self._kept[row : row + 1]
+        theta = np.full(self._n_topics, float(self._rest[row]) ** 2)
+        theta[one.topics] = one.values()
+        theta /= theta.sum()
+        return theta
+
+    def distances(self, theta: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """(n,) Hellinger's distance of each article from proportions, (K,)."""
+        roots = np.sqrt(theta).astype(np.float32)
+        shared = self._rest * roots.sum()
+        for start in range(0, len(self), _TOGETHER):
+            stop = min(start + _TOGETHER, len(self))
+            low, high = self._starts[start], self._starts[stop]
+            # Indices are in range, as checked when they were read; "clip" is numpy's quickest way.
+            products = roots.take(self._kept.topics[low:high], mode="clip")
+            products *= self._above[low:high]
+            shared[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
+        distances: NDArray[np.float32] = np.sqrt(np.maximum(1 - shared / self._total, 0))
+        return distances
+
+    def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
+        """The article of this title, the newest of several; ``exact``: not with other capitals either."""
+        rows = np.flatnonzero(self.articles.title_keys == title_key(title))
+        numbers = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
+        named = [
+            article
+            for article in reader.numbered(numbers).values()
+            if article.title == title or (not exact and article.title.casefold() == title.casefold())
+        ]
+        best = max(named, key=lambda article: (article.title == title, article.seq), default=None)
+        return None if best is None else int(numbers[best.seq])
+
+    def like(self, reader: SessionReader, row: int, limit: int) -> list[Neighbour]:
+        """The articles nearest to one of them, without itself."""
+        return self.nearest(reader, self.theta(row), limit, without=int(self.articles.page_ids[row]))
+
+    def nearest(
+        self,
+        reader: SessionReader,
+        theta: NDArray[np.floating[Any]],
+        limit: int,
+        without: int | None = None,
+    ) -> list[Neighbour]:
+        """The articles nearest to proportions, (K,), nearest first; of one read several times the newest."""
+        distances = self.distances(theta)
+        rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
+        seqs = self.articles.seqs(rows).tolist()
+        named = reader.numbered(seqs)
+        return [
+            Neighbour(named[seq].page_id, named[seq].title, distance, named[seq].id)
+            for seq, distance in zip(seqs, distances[rows].tolist(), strict=True)
+            if seq in named
+        ]
+
+
+def not_found(reader: SessionReader, title: str) -> SessionError:
+    """Why :meth:`Trained.row_of` knows no such article, with the nearest titles."""
+    alike = reader.resembling(title[:_LONGEST])
+    same = [article for article in alike if article.title.casefold() == title.casefold()]
+    if same:
+        return SessionError(f"{same[0].title!r} was {_why(same[0])}: no topic proportions are kept of it")
+    titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
+    near = difflib.get_close_matches(title.casefold(), titles, n=3)
+    hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
+    return SessionError(f"no article read is called {title!r}{hint}")
+
+
+def _why(article: ArticleRow) -> str:
+    return {
+        "held_out": "held out, not trained on",
+        "skipped": "skipped",
+        "trained": "trained on before these were kept",
+    }[article.role]
+
+
+def _nearest_pages(
+    distances: NDArray[np.float32], page_ids: NDArray[np.int64], limit: int, without: int | None
+) -> NDArray[np.intp]:
+    """The rows of the ``limit`` nearest pages, each once."""
+    tried = limit + 1
+    while True:
+        tried = min(2 * tried, len(distances))
+        rows = np.argpartition(distances, tried - 1)[:tried]
+        rows = rows[np.lexsort((-rows, distances[rows]))]
+        first = np.sort(np.unique(page_ids[rows], return_index=True)[1])
+        rows = rows[first]
+        rows = rows[page_ids[rows] != without] if without is not None else rows
+        if len(rows) >= limit or tried == len(distances):
+            return rows[:limit]

@@ -1,0 +1,120 @@
+"""What all trained articles of a stored session are about, and how often its words were trained on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import Damaged, SessionError
+from session.options import KEEP_ARTICLES
+from session.storage.blocks import page_ids_of, title_keys_of
+from session.storage.database import SMALL, select, session_errors
+from session.storage.decoding import whole
+from session.storage.proportions import LARGEST_ARTICLE, Proportions
+from session.storage.reader.opened import OpenedSession
+from session.storage.tables import read_word_counts
+from session.storage.word_counts import WordCounts
+
+MOST_BLOCKS = 10_000_000
+"""Rows of `blocks`, one a minibatch."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedArticles:
+    """The articles whose proportions are kept, in the order of the stream; ``n`` of them in some blocks."""
+
+    first_seqs: NDArray[np.int64]
+    """Number of the first article of each block; they go on from there."""
+    starts: NDArray[np.int64]
+    """Where each block begins among all of them."""
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    title_keys: NDArray[np.uint16]
+    """(n,) see :func:`session.storage.blocks.title_key`"""
+
+    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The numbers of these ones of them."""
+        block = np.searchsorted(self.starts, rows, side="right") - 1
+        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
+
+
+class ProportionReader(OpenedSession):
+    """What is asked about all trained articles at once."""
+
+    def check_proportions(self) -> None:
+        """Raise :class:`SessionError` where no article's proportions are kept, and say why."""
+        with session_errors(self.path):
+            query = select(self._connection, "blocks", "first_seq")
+        if self._rows(f"{query} LIMIT 1"):
+            return
+        if self.settings()[KEEP_ARTICLES] != "all":
+            raise SessionError(
+                "topic proportions are not recorded: that takes a session begun with --keep-articles all"
+            )
+        if not self.committed().progress.articles:
+            raise SessionError("no topics yet: the first come after the first minibatch")
+        raise SessionError(
+            "topic proportions are not recorded: the session is of an older version; training it on records "
+            "those of the articles to come"
+        )
+
+    def trained_articles(self) -> TrainedArticles:
+        """All whose proportions are kept."""
+        rows = self._rows(
+            "SELECT first_seq, articles, page_ids, titles FROM blocks ORDER BY first_seq",
+            largest=self._room(8),
+            most=MOST_BLOCKS,
+        )
+        firsts = np.array([whole(row[0], "blocks.first_seq", 1) for row in rows], np.int64)
+        sizes = np.array([whole(row[1], "blocks.articles", 1) for row in rows], np.int64)
+        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
+            raise Damaged("blocks.articles is out of range")
+        none = np.empty(0, np.int64)
+        return TrainedArticles(
+            firsts,
+            np.cumsum(sizes) - sizes,
+            np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
+            title_keys_of([(row[3], row[1]) for row in rows]),
+        )
+
+    def proportions(self, model: str) -> Proportions:
+        """Those of all :meth:`trained_articles` in one model."""
+        rows = self._rows(
+            "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
+            " ON p.first_seq = b.first_seq AND p.model = ? ORDER BY b.first_seq",
+            [self._number(model)],
+            largest=self._room(LARGEST_ARTICLE),
+            most=MOST_BLOCKS,
+        )
+        blocks = [(data, whole(articles, "blocks.articles", 1)) for data, articles in rows]
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def each_block(self) -> Iterator[tuple[int, int]]:
+        """(first number, articles) of every block, in the order of the stream."""
+        rows = self._rows("SELECT first_seq, articles FROM blocks ORDER BY first_seq", most=MOST_BLOCKS)
+        for first, articles in rows:
+            yield whole(first, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
+
+    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
+        """Those of a block in one model."""
+        rows = self._rows(
+            "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
+            [self._number(model), first_seq],
+            largest=self._room(LARGEST_ARTICLE),
+        )
+        blocks = [(data, articles) for (data,) in rows or [(None,)]]
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def word_counts(self) -> WordCounts:
+        """How often each word was trained on. Raises :class:`SessionError` where that was not recorded."""
+        n_words = len(self.vocabulary())
+        with session_errors(self.path), self.one_moment():
+            found = read_word_counts(self._connection, n_words)
+        if found is None:
+            raise SessionError("word counts are not recorded: the session was begun by an older version")
+        return found
+
+    def _room(self, of_an_article: int) -> int:
+        return SMALL + of_an_article * self.settings().batch_size

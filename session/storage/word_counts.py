@@ -1,0 +1,60 @@
+"""How often each word of the vocabulary has been trained on: the one row of `word_counts`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from session.errors import Damaged
+from session.storage.blobs import pack_arrays, unpack_arrays
+from session.storage.documents import Documents, narrow, whole_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Of all articles that were trained."""
+
+    counts: NDArray[np.int64]
+    """(W,)"""
+    articles: NDArray[np.int64]
+    """(W,) in how many of them the word occurs."""
+
+    @staticmethod
+    def none(n_words: int) -> "WordCounts":
+        """Before the first article."""
+        return WordCounts(np.zeros(n_words, np.int64), np.zeros(n_words, np.int64))
+
+    def add(self, documents: Documents) -> None:
+        """These were trained too."""
+        W = len(self.counts)
+        # The sums of a minibatch are whole numbers that a float holds exactly.
+        self.counts[:] += np.bincount(documents.word_ids, documents.counts, W).astype(np.int64)
+        self.articles[:] += np.bincount(_once_an_article(documents, W), minlength=W)
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps them."""
+        return pack_arrays({"counts": narrow(self.counts), "articles": narrow(self.articles)})
+
+    @staticmethod
+    def from_bytes(data: object, n_words: int, articles: int, tokens: int) -> "WordCounts":
+        """The inverse of :meth:`to_bytes`, after so many articles and words. Raises :class:`Damaged`."""
+        place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
+
+        def get(name: str, most: int) -> NDArray[Any]:
+            return whole_numbers(arrays, name, place, (n_words,), 0, most, np.int64)
+
+        found = WordCounts(get("counts", tokens), get("articles", articles))
+        if int(found.counts.sum()) != tokens or (found.articles > found.counts).any():
+            raise Damaged(f"{place} and progress do not go together")
+        return found
+
+
+def _once_an_article(documents: Documents, n_words: int) -> NDArray[np.integer[Any]]:
+    """The words of each article. A file of word counts may name a word of an article twice."""
+    ascends = documents.word_ids[1:] > documents.word_ids[:-1]
+    ascends[documents.indptr[1:-1] - 1] = True
+    if ascends.all():
+        return documents.word_ids
+    article = np.repeat(np.arange(len(documents), dtype=np.int64), np.diff(documents.indptr))
+    return np.unique(article * n_words + documents.word_ids) % n_words

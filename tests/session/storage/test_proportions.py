@@ -1,0 +1,55 @@
+"""Topic proportions as a session keeps them: small, exact enough, and never what they cannot be."""
+
+import numpy as np
+import pytest
+
+from session.errors import Damaged
+from session.storage.proportions import LEAST, MOST_KEPT, Proportions
+
+
+@pytest.mark.parametrize("n_topics", [2, 100, 256, 257, 3000])
+def test_the_largest_are_kept_to_within_half_a_hundredth(n_topics):
+    theta = np.random.default_rng(1).dirichlet(np.full(n_topics, 0.05), 300).astype(np.float32)
+    theta[0] = 1 / n_topics
+    kept = Proportions.of(theta)
+    data = kept.to_bytes()
+    assert len(data) <= 300 * (1 + MOST_KEPT * (2 if n_topics <= 256 else 3))
+    again = Proportions.from_blocks([(kept[:100].to_bytes(), 100), (kept[100:].to_bytes(), 200)], n_topics)
+    assert again.to_bytes() == data
+    starts, values = again.indptr(), again.values()
+    for row in range(300):
+        at = slice(starts[row], starts[row + 1])
+        largest = np.sort(theta[row])[::-1][: at.stop - at.start]
+        np.testing.assert_array_equal(np.sort(theta[row][again.topics[at]])[::-1], largest)
+        np.testing.assert_allclose(values[at], theta[row][again.topics[at]], atol=0.008)
+        assert values[at].sum() <= 1 + 1e-6
+        left = np.delete(theta[row], again.topics[at])
+        assert at.stop - at.start == MOST_KEPT or not left.size or left.max() < LEAST
+
+
+@pytest.mark.parametrize(
+    ("data", "articles"),
+    [
+        (None, 1),
+        ("text", 1),
+        (b"", 1),
+        (bytes([1, 0]), 1),
+        (bytes([1, 0, 9, 9]), 1),
+        (bytes([1, 5, 9]), 1),  # no such topic
+        (bytes([1, 0, 0]), 1),  # nothing of it
+        (bytes([2, 1, 0, 9, 9]), 1),  # not ascending
+        (bytes([2, 0, 0, 9, 9]), 1),  # twice
+        (bytes([0, 2, 0, 1, 9, 9]), 2),
+        (bytes([1, 2, 0, 1, 9, 9]), 2),
+        (bytes([3, 1, 0, 1, 9, 9]), 2),
+        (bytes([17, *range(17), *[9] * 17]), 1),
+        (bytes([1, 0, 9]), 10**15),
+    ],
+)
+def test_what_is_none_of_ours_is_damage(data, articles):
+    with pytest.raises(Damaged):
+        Proportions.from_blocks([(data, articles)], 5 if articles < 10 else 100)
+
+
+def test_no_articles_at_all():
+    assert len(Proportions.from_blocks([], 3)) == 0

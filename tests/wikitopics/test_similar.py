@@ -1,0 +1,148 @@
+"""The articles most like another one or a text, and the exports that belong to it."""
+
+import csv
+import io
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import load_npz
+
+import wikitopics as wt
+
+OLD = Path(__file__).parents[1] / "session/storage/schemas/5.sqlite"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory, corpus):
+    """A session over titled texts, each of one of five subjects, which its title names."""
+    from wikitopics.cli import run
+
+    folder = tmp_path_factory.mktemp("titled")
+    random = np.random.default_rng(0)
+    lines = []
+    for number in range(400):
+        subject = number % 5
+        words = random.choice(corpus.words[12 * subject : 12 * subject + 12], 30)
+        lines.append(json.dumps({"title": f"Subject {subject} / {number}", "text": " ".join(words)}))
+    (folder / "texts.jsonl").write_text("\n".join(lines))
+    made = ["--texts", folder / "texts.jsonl", "--vocab", corpus.vocabulary, "--held-out", 20, "--topics", 5]
+    more = ["--batch-size", 64, "--session", folder / "titled.db"]
+    assert run(["train", "--source", "texts", *map(str, made + more)]) == 0
+    return folder / "titled.db"
+
+
+@pytest.fixture
+def titled(kept, home):
+    home.mkdir()
+    return Path(shutil.copy(kept, home / "default.db"))
+
+
+def subjects(titles):
+    return {title.split()[1] for title in titles}
+
+
+def test_articles_like_another_one(cli, titled, monkeypatch, tmp_path):
+    outcome = cli("similar", "Subject 3 / 203", "--limit", 5)
+    assert outcome.err == "as of 380 articles\n"
+    header, *lines = outcome.out.splitlines()
+    assert header.split() == ["distance", "page_id", "title"]
+    assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}
+    found = json.loads(cli("similar", "sUBJECT 3 / 203", "--limit", 5, "--json").out)
+    assert [line.split(None, 2)[2] for line in lines] == [one["title"] for one in found]
+    assert list(found[0]) == ["page_id", "title", "distance", "id"]
+    assert "Subject 3 / 203" not in [one["title"] for one in found]
+    assert [one["distance"] for one in found] == sorted(one["distance"] for one in found)
+
+
+def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("subject 3 ").mkdir()
+    (tmp_path / "subject 3 " / " 203").write_text(" ".join(corpus.words[12:24]))
+    found = json.loads(cli("similar", "subject 3 / 203", "--json", "--limit", 5).out)
+    assert subjects(one["title"] for one in found) == {"1"}, "a file goes before a title in other capitals"
+
+
+def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line):
+    one_line(cli("similar", "Subject 3 / 2003"), 1, "no article read is called", "'Subject 3 / 203'")
+    one_line(cli("similar", "%"), 1, "no article read is called")
+    with wt.open().path.open("rb"):
+        held_out = next(a.title for a in wt.open().articles(limit=400) if a.role == "held_out")
+    one_line(cli("similar", held_out), 1, "held out")
+    (tmp_path / "empty").write_text("")
+    one_line(cli("similar", tmp_path / "empty"), 1, "no word")
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 9)
+    one_line(cli("similar", tmp_path / "binary"), 1, "binary")
+    one_line(cli("similar", "Subject 3 / 203", "--model", "hdp"), 2, "hdp")
+
+
+@pytest.mark.parametrize("command", [["similar", "x"], ["export", "proportions"], ["export", "words"]])
+def test_an_older_session_says_that_it_was_not_recorded(cli, home, one_line, command):
+    home.mkdir()
+    shutil.copy(OLD, home / "default.db")
+    one_line(cli(*command), 1, "not recorded")
+
+
+def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_session, home, one_line):
+    new_session(home / "default.db", corpus)
+    one_line(cli("similar", "x"), 1, "no topics yet")
+    new_session(home / "few.db", corpus, keep_articles="top")
+    one_line(cli("similar", "x", "--session", "few"), 1, "not recorded", "--keep-articles all")
+
+
+def test_python_has_the_same(cli, titled):
+    session = wt.open()
+    found = session.similar("Subject 3 / 203", 5)
+    shown = json.loads(cli("similar", "Subject 3 / 203", "--limit", 5, "--json").out)
+    assert [one.title for one in found] == [one["title"] for one in shown]
+    assert session.similar("Subject 3 / 203", 5) == pickle.loads(pickle.dumps(session)).similar(
+        "Subject 3 / 203", 5
+    )
+    matrix, page_ids = session.proportions()
+    assert matrix.shape == (380, 5)
+    assert matrix.dtype == np.float32
+    assert len(set(page_ids.tolist())) == 380
+    with pytest.raises(wt.SessionError, match="no article read"):
+        session.similar("Subject 9")
+
+
+def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):
+    assert cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
+    matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
+    rows = list(csv.DictReader(io.StringIO(cli("export", "proportions").out)))
+    assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion"]
+    assert json.loads(cli("export", "proportions", "--format", "json").out)[0]["title"] == rows[0]["title"]
+    assert [int(row["page_id"]) for row in rows] == np.repeat(page_ids, np.diff(matrix.indptr)).tolist()
+    assert [int(row["topic"]) for row in rows] == matrix.indices.tolist()
+    np.testing.assert_allclose([float(row["proportion"]) for row in rows], matrix.data, atol=1e-6)
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    assert (sums <= 1 + 1e-6).all()
+    assert sums.mean() > 0.95
+    largest = {int(r["page_id"]): r for r in csv.DictReader(io.StringIO(cli("export", "articles").out))}
+    for place, page_id in enumerate(page_ids.tolist()):
+        topic, share = int(largest[page_id]["topic"]), float(largest[page_id]["proportion"])
+        assert matrix[place, topic] == pytest.approx(share, abs=0.008)
+
+
+def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
+    rows = json.loads(cli("export", "words", "--format", "json").out)
+    articles = {row["page_id"] for row in json.loads(cli("export", "articles", "--format", "json").out)}
+    counts, documents = dict.fromkeys(corpus.words, 0), dict.fromkeys(corpus.words, 0)
+    for number in articles:
+        for at in range(*corpus.indptr[number : number + 2]):
+            counts[corpus.words[corpus.word_ids[at]]] += int(corpus.numbers[at])
+            documents[corpus.words[corpus.word_ids[at]]] += 1
+    assert {row["word"]: (row["count"], row["articles"]) for row in rows} == {
+        word: (counts[word], documents[word]) for word in corpus.words
+    }
+    assert [row["count"] for row in rows] == sorted(counts.values(), reverse=True)
+
+
+def test_infer_says_how_many_words_it_knew(cli, trained, corpus, tmp_path):
+    (tmp_path / "text").write_text(f"{corpus.words[0]} unheard-of {corpus.words[0]}, {corpus.words[1]}!")
+    assert cli("infer", tmp_path / "text").out.splitlines()[0].endswith(": 3 of 5 words known")
+    (answer,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
+    assert (answer["words"], answer["known"]) == (5, 3)

@@ -1,0 +1,58 @@
+"""`similar`: the articles most like another one, or a text."""
+
+import os
+from dataclasses import asdict
+
+import click
+
+from session.paths import session_path
+from wikitopics.cli.infer import infer_files
+from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.output import put_json, put_line, say
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics similar Cello
+  wikitopics similar essay.txt --limit 50 --json
+  pbpaste | wikitopics similar -"""
+)
+@click.argument("what", metavar="TITLE|FILE")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many."
+)
+@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+@session_option
+@json_option
+def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
+    """The trained articles most like another one, or like any text; '-' is standard input.
+
+    The exact title of an article goes before a file of that name (./NAME is always the file), and a file
+    before a title in other capitals. The distance is Hellinger's, 0 to 1, over topic proportions: those from
+    the training of each article, of the newest 20,000 renewed each time the session doubles.
+    """
+    from session.answers.similar import Trained, not_found
+    from session.storage.reader import SessionReader
+
+    with SessionReader(session_path(session)) as reader:
+        name = reader.model_named(model)
+        trained = Trained(reader, name)
+        row = None if what == "-" else trained.row_of(reader, what, exact=True)
+        if row is None and (what == "-" or os.path.exists(what)):
+            (text,) = infer_files(reader, name, [what])
+            found = trained.nearest(reader, text.theta, limit)
+        else:
+            row = trained.row_of(reader, what) if row is None else row
+            if row is None:
+                raise not_found(reader, what)
+            found = trained.like(reader, row, limit)
+        has_ids = reader.has_ids()
+    say(trained.as_of_told())
+    if as_json:
+        shown = [asdict(one) for one in found]
+        put_json(shown if has_ids else [{k: v for k, v in one.items() if k != "id"} for one in shown])
+        return
+    put_line("distance     page_id  title")
+    for one in found:
+        put_line(f"{one.distance:8.3f} {one.page_id:11}  {one.title}")
