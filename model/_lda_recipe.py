@@ -22,7 +22,8 @@ class Recipe(Balance):
     least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that
     it lacks), and grows by `horizon_slope` for each document seen.
     The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
-    first one (0: as it was drawn). A learnt alpha_k is at least `smallest_alpha`.
+    first one (0: as it was drawn), more of it where documents are few (`sized`). A learnt alpha_k is at least
+    `smallest_alpha`.
     `infer` makes at most `inference_iterations`: more fit the words seen, not the unseen. In float32 a topic
     leaves a document below `drop` expected words.
     """
@@ -52,6 +53,12 @@ class Recipe(Balance):
     smallest_alpha: float
     inference_iterations: int
     drop: float
+
+    def sized(self, n_topics: int, n_words: int, n_documents: float) -> Recipe:
+        """For such sizes: more of lambda is random where there are few documents for so many numbers, most of
+        which then live on it to the end."""
+        few = max(1.0, n_topics * n_words / n_documents)
+        return replace(self, random_share=self.random_share * few**0.25)
 
     def collapsed(self, seen: float, n_documents: float) -> bool:
         """Whether the E-step is the collapsed one after `seen` documents."""

@@ -136,7 +136,7 @@ class OnlineLDA(OnlineModel):
         check.one_of(("gamma", "exponential"), initialization=initialization)
         check.one_of(("float32", "float64"), dtype=dtype)
         self.warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
-        self.recipe = WARM if self.warm_start else PAPER
+        self.recipe = (WARM if self.warm_start else PAPER).sized(n_topics, n_words, self._n_documents)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         self._own_steps = self.warm_start and tau0 is None and kappa is None
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
