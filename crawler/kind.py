@@ -57,6 +57,8 @@ class SourceKind(ABC):
     options: ClassVar[tuple[Option[Any], ...]] = ()
     presets: ClassVar[Mapping[str, object]] = {}
     """Settings by name that a session of its own command has."""
+    model_defaults: ClassVar[Mapping[str, object]] = {}
+    """Options of models by name, for a new session that is not told them and models that have them."""
     command: ClassVar[str] = ""
     """Of the program, where this kind has one of its own for the screen and the trainer."""
     remark: ClassVar[str] = ""

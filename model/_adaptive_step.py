@@ -78,15 +78,18 @@ class AdaptiveStep:
         """Before the first step, from the sketch of N as it is then."""
         return cls(N, np.zeros_like(N), 0.0, 0.0, 0)
 
-    def step(self, N_hat: NDArray[np.float64], first: float) -> float:
-        """The size of the step towards an estimate whose sketch is N_hat; `first` for the first few steps."""
+    def step(self, N_hat: NDArray[np.float64], first: float, least: float = 0.0) -> float:
+        """The size of the step towards an estimate whose sketch is N_hat, from `least` to 1.
+
+        `first` for the first few steps.
+        """
         g = N_hat - self.N
         self.window += 1
         self.mean_g += (g - self.mean_g) / self.window
         self.mean_gg += (_square(g) - self.mean_gg) / self.window
         rho = first
         if self.steps >= FIRST_STEPS and self.mean_gg > 0:
-            rho = min(1.0, _square(self.mean_g) / self.mean_gg)
+            rho = min(1.0, max(least, _square(self.mean_g) / self.mean_gg))
         self.window *= 1 - rho
         self.N += rho * g
         self.steps += 1

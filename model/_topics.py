@@ -204,6 +204,11 @@ class Topics:
 
         workers.map(block, len(statistics.ids), WORD_BLOCK)
 
+    def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
+        """Other topics in the place of some; (W, n) hat, in the measure of `hat`."""
+        self.hat[:, numbers] = hat.astype(self.dtype)
+        self.total_hat[numbers] = hat.sum(axis=0)
+
     def rescale(self, mass: float) -> None:
         """Multiply lambda so that it sums to `mass` besides eta."""
         self.scale = mass / float(self.total_hat.sum())
@@ -269,3 +274,27 @@ def random_topics(
         return Topics.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
     # lambda - eta ~ Exponential(D 100 / (K W))
     return Topics.of(random.exponential(D * 100 / (K * W), (W, K)).astype(dtype), eta)
+
+
+def topics_from(
+    documents: Minibatch,
+    n_words: int,
+    n_topics: int,
+    seeds: int,
+    weight: float,
+    random: np.random.Generator,
+) -> Vector:
+    """(W, K) topics, columns sum to 1: the mean of documents drawn at random, on the mean of all words.
+
+    Each of the `seeds` documents of a topic counts as much as another, however long; all of them are the part
+    `weight` of its words.
+    """
+    mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
+    topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
+    lengths = documents.lengths()
+    for k, drawn in enumerate(random.integers(0, documents.D, (n_topics, seeds))):
+        for d in drawn:
+            entries = slice(documents.indptr[d], documents.indptr[d + 1])
+            share = weight / seeds * documents.counts[entries] / (lengths[d] or 1)
+            topics[documents.word_ids[entries], k] += share
+    return topics

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from model.completion import document_completion
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import fault_in
+from model.options import HALF_LIFE, fault_in
 from model.registry import NAME
 
 Make = Callable[..., OnlineModel]
@@ -208,6 +208,19 @@ def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str
         assert found == expected, f"expected updates and rho {expected}, found {found}"
 
 
+def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Where it has that option: no step forgets less, and without it nothing of the sort is in the state."""
+    if HALF_LIFE.name not in {option.name for option in kind.options}:
+        return
+    make, batches = _maker(kind, options), _minibatches()
+    assert HALF_LIFE.name not in make().state(), "expected a state without half_life where none is given"
+    model = kind.from_state(_through_a_file(make(half_life=HALF_LIFE.least).state()))
+    for batch in batches:
+        model.learn(batch)
+        least = 1 - 0.5 ** (batch.D / HALF_LIFE.least)
+        assert model.rho >= least - 1e-9, f"expected rho from {least:.3f}, found {model.rho:.3f}"
+
+
 def a_state_is_a_copy_that_knows_its_kind(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """Learning on leaves a state taken before as it was; another kind's is a ValueError."""
     model, batches = _maker(kind, options)(), _minibatches()
@@ -251,6 +264,7 @@ CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     words_out_of_range_are_refused,
     one_seed_one_result,
     going_on_equals_never_stopping,
+    a_half_life_is_a_floor_of_rho,
     a_state_is_a_copy_that_knows_its_kind,
     extremes_stay_finite,
 )

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 
 from model import options as check
 from model._hdp_recipe import VERSION_1, WARM, Recipe
-from model._topics import Topics, Vector, random_topics
+from model._topics import Topics, Vector, random_topics, topics_from
 from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import LARGEST_PRIOR, Option, prior
+from model.options import HALF_LIFE, LARGEST_PRIOR, Option, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class OnlineHDP(OnlineModel):
     max_topics, max_topics_per_document: the truncations K and T
     omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
+    half_life: documents after which what was learnt weighs half: no step size is below what that takes
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -74,6 +75,7 @@ class OnlineHDP(OnlineModel):
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
         Option("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
         Option("tau0", "damps the first step sizes", 12.0, least=0),
+        HALF_LIFE,
     )
 
     version = 3
@@ -113,6 +115,7 @@ class OnlineHDP(OnlineModel):
         eta: float = 0.2,
         tau0: float = 12.0,
         kappa: float = 0.6,
+        half_life: float | None = None,
         warm_start: bool = True,
         tolerance: float = 1e-2,
         max_iterations: int = 100,
@@ -125,7 +128,7 @@ class OnlineHDP(OnlineModel):
             max_topics_per_document=max_topics_per_document,
             max_iterations=max_iterations,
         )
-        super().__init__(max_topics, n_words, n_documents, seed, threads)
+        super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
         self.check_options(omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
         if not tolerance > 0:
             raise ValueError(f"tolerance must be over 0, not {tolerance}")
@@ -336,7 +339,9 @@ class OnlineHDP(OnlineModel):
         """Topics from documents: some drawn at random on the corpus's mean; sticks uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         mass = self._n_documents * 100 / K  # as in [SVI13] footnote 6: 100 words a document
-        lambda_hat = mass * topics_from(documents, self.n_words, K, recipe, self._random)
+        lambda_hat = mass * topics_from(
+            documents, self.n_words, K, recipe.seeds, recipe.seed_weight, self._random
+        )
         self._restart(
             Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
             recipe.heavy * self._n_documents * self.max_topics_per_document / K,
@@ -353,6 +358,7 @@ class OnlineHDP(OnlineModel):
         self._time += whole
         # Steps of parts of a minibatch together forget as much as one of the whole.
         rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
+        rho = max(rho, self._least_rho(batch.D))
         weight = rho * self._n_documents / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
@@ -392,22 +398,3 @@ class OnlineHDP(OnlineModel):
         renamed = {"seen": "documents_seen", "words": "words_of_topics"}
         new = {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
         return counted(new, VERSION_1)
-
-
-def topics_from(
-    documents: Minibatch, n_words: int, n_topics: int, recipe: Recipe, random: np.random.Generator
-) -> Vector:
-    """(W, K) topics, columns sum to 1: the mean of documents drawn at random, on the mean of all words.
-
-    Each document counts as much as another, however long.
-    """
-    weight, seeds = recipe.seed_weight, recipe.seeds
-    mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
-    topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
-    lengths = documents.lengths()
-    for k, drawn in enumerate(random.integers(0, documents.D, (n_topics, seeds))):
-        for d in drawn:
-            entries = slice(documents.indptr[d], documents.indptr[d + 1])
-            share = weight / seeds * documents.counts[entries] / (lengths[d] or 1)
-            topics[documents.word_ids[entries], k] += share
-    return topics

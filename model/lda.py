@@ -37,12 +37,13 @@ from numpy.typing import NDArray
 
 from model import options as check
 from model._lda_recipe import PAPER, THETA_STEPS, VERSION_1, WARM, Recipe
+from model._rebirth import Rebirth
 from model._topics import Statistics, Topics, Vector, random_topics
 from model._words import Words, by_word, distinct
 from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import LARGEST_PRIOR, Option, prior
+from model.options import HALF_LIFE, LARGEST_PRIOR, Option, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class OnlineLDA(OnlineModel):
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
+    half_life: documents after which what was learnt weighs half: no step size is below what that takes
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on, unless
@@ -84,6 +86,7 @@ class OnlineLDA(OnlineModel):
             most=1,
         ),
         Option("tau0", "damps the first of these step sizes", least=0),
+        HALF_LIFE,
     )
     metrics = (
         Metric(
@@ -95,9 +98,10 @@ class OnlineLDA(OnlineModel):
     )
 
     version = 3
-    parts: ClassVar = {"_topics": Topics.kept, "recipe": Recipe}
+    parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
+        *Rebirth.ENTRIES,
         Entry("alpha", type="float64", shape="K", least=TINY),
         Entry("eta", least=TINY, most=LARGEST_PRIOR),
         Entry("tau0", least=0),
@@ -123,6 +127,7 @@ class OnlineLDA(OnlineModel):
         eta: float | Literal["learn"] = 0.1,
         tau0: float | None = None,
         kappa: float | None = None,
+        half_life: float | None = None,
         warm_start: bool | None = None,
         initialization: Literal["gamma", "exponential"] = "gamma",
         tolerance: float = 3e-3,
@@ -131,7 +136,7 @@ class OnlineLDA(OnlineModel):
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        super().__init__(n_topics, n_words, n_documents, seed, threads)
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
         check.one_of(("gamma", "exponential"), initialization=initialization)
         check.one_of(("float32", "float64"), dtype=dtype)
@@ -150,6 +155,7 @@ class OnlineLDA(OnlineModel):
         )
         self._words_since_eta = 0
         self._amount = 0.0  # documents seen, as the recipe counts them
+        self._rebirth = Rebirth.of(n_topics, self.half_life)
 
     # What it is
 
@@ -206,7 +212,7 @@ class OnlineLDA(OnlineModel):
         amount = self.recipe.amount(batch)
         in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount + amount)
         middle = self._amount + amount / 2
-        rho = self._step_size(amount, in_all)
+        rho = max(self._step_size(amount, in_all), self._least_rho(batch.D))
         balance = self.recipe.balance(self._topics, middle, in_all)
         alpha = self.alpha
         if self.recipe.collapsed(middle, in_all):
@@ -219,6 +225,10 @@ class OnlineLDA(OnlineModel):
         self._topics.step(rho, self.eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
             self._update_eta(len(statistics.ids), rho)
+        if self._rebirth:
+            born = self._rebirth.step(self._topics, statistics.mass, batch, self._random)
+            if self._learn_alpha:
+                self.alpha[born] = self.alpha.mean()
         self._amount += amount
         self._note_step(batch.D, rho)
         # In this order: beside a large alpha one that is small would be lost.

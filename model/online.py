@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
@@ -54,9 +55,21 @@ class OnlineModel(ABC):
 
     warm_start: bool = False
     """Whether it departs from its paper where that measures better."""
+    half_life: float | None = None
+    """Documents after which what was learnt weighs half, at most; None: for ever less is forgotten."""
 
-    def __init__(self, n_topics: int, n_words: int, n_documents: float, seed: int, threads: int) -> None:
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        seed: int,
+        threads: int,
+        half_life: float | None = None,
+    ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
+        check.HALF_LIFE.parse(half_life)
+        self.half_life = None if half_life is None else float(half_life)
         self._n_topics, self._n_words = int(n_topics), int(n_words)
         self._n_documents = float(n_documents)
         self._random = np.random.Generator(np.random.PCG64(seed))
@@ -102,7 +115,11 @@ class OnlineModel(ABC):
 
     @property
     def n_documents(self) -> float:
-        """The size of the corpus, an estimate."""
+        """The size of the corpus, an estimate.
+
+        For a model with a half-life it is no promise about the stream, which goes on: it is the corpus that
+        the topics describe, one of so many documents like those that still weigh.
+        """
         return self._n_documents
 
     @property
@@ -188,6 +205,13 @@ class OnlineModel(ABC):
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
         """What only this kind can measure on held-out documents, as `metrics` names it; changes nothing."""
         return {}
+
+    def _least_rho(self, documents: int) -> float:
+        """The step size of a minibatch of so many documents that its half-life calls for; 0 without one.
+
+        (1 - rho)^(half-life / documents) = 1/2, so that minibatches of any size forget alike.
+        """
+        return 0.0 if self.half_life is None else -math.expm1(-math.log(2) * documents / self.half_life)
 
     def _note_step(self, documents: int, rho: float) -> None:
         """Count a step of `learn` on a minibatch of so many documents, with step size rho."""
@@ -275,6 +299,7 @@ class OnlineModel(ABC):
             Entry("updates", "_updates", "int", least=0, most=MOST),
             Entry("documents_seen", "_seen", "int", least=0, most=MOST),
             Entry("rho", "_rho", least=0, most=1),
+            Entry("half_life", least=check.HALF_LIFE.least, most=check.HALF_LIFE.most, optional=True),
             *cls.entries,
         )
 

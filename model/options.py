@@ -73,6 +73,17 @@ def prior(
     return Option(name, help, default, least=1e-9, most=LARGEST_PRIOR, words=words, shared=shared)
 
 
+HALF_LIFE = Option(
+    "half_life",
+    "articles after which what was learnt weighs half, for a stream whose subjects change; by default steps "
+    "only become smaller",
+    least=100,
+    most=1e12,
+    whole=True,
+)
+"""For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
+
+
 def fault_in(options: object) -> str:
     """What keeps these from being the options of a kind; "" for nothing."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from model import options as check
 from model._adaptive_step import AdaptiveStep, Sketch
+from model._rebirth import Rebirth
 from model._scvb0_recipe import (
     BEST_SETTINGS,
     PAPER,
@@ -47,7 +48,7 @@ from model._topics import Topics, Vector, random_topics
 from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import Option, prior
+from model.options import HALF_LIFE, Option, prior
 from model.states import MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 
@@ -62,6 +63,7 @@ class SCVB0(OnlineModel):
     kappa="adaptive", where the sizes of two steps are so and then follow the steps' signal and noise
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
+    half_life: documents after which what was learnt weighs half: no step size is below what that takes
     burn_in: passes over a document before the one that updates the topics
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
@@ -84,6 +86,7 @@ class SCVB0(OnlineModel):
             words=("adaptive",),
         ),
         Option("tau0", "damps the first of these step sizes", least=0),
+        HALF_LIFE,
     )
 
     version = 3
@@ -92,6 +95,7 @@ class SCVB0(OnlineModel):
         "_steps": StepSizes,
         "_theta_steps": StepSizes,
         "_adaptive_step": AdaptiveStep,
+        "_rebirth": Rebirth,
         "recipe": Recipe,
     }
     entries = (
@@ -108,6 +112,7 @@ class SCVB0(OnlineModel):
         Entry("tokens_seen", "_tokens_seen", least=0),
         Entry("amount_seen", "_amount", least=0),
         *AdaptiveStep.ENTRIES,
+        *Rebirth.ENTRIES,
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
     )
 
@@ -126,13 +131,14 @@ class SCVB0(OnlineModel):
         theta_s: float | None = None,
         theta_tau0: float | None = None,
         theta_kappa: float | None = None,
+        half_life: float | None = None,
         burn_in: int = 1,
         warm_start: bool = True,
         dtype: Literal["float32", "float64"] = "float32",
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        super().__init__(n_topics, n_words, n_documents, seed, threads)
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         if n_tokens is not None:
             check.at_least_one(n_tokens=n_tokens)
         self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0)
@@ -147,6 +153,7 @@ class SCVB0(OnlineModel):
         self._steps = _step_sizes("", default_steps, s, tau0, None if kappa == "adaptive" else kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
         self._adaptive_step: AdaptiveStep | None = None
+        self._rebirth = Rebirth.of(n_topics, self.half_life)
         self._n_tokens = None if n_tokens is None else float(n_tokens)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
@@ -246,9 +253,10 @@ class SCVB0(OnlineModel):
         )
         self._updates += 1
         C_over_C_M = self._corpus_tokens() / tokens
-        self._rho = self._steps.rho(self._updates)
+        least = self._least_rho(batch.D)
+        self._rho = max(self._steps.rho(self._updates), least)
         if self._adaptive_step:
-            self._rho = self._adaptive_step.step(C_over_C_M * statistics.sketch, first=self._rho)
+            self._rho = self._adaptive_step.step(C_over_C_M * statistics.sketch, self._rho, least)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self._rho, self.eta, C_over_C_M, statistics, self._workers)
         some = slice(self.recipe.learning_documents)
@@ -256,6 +264,12 @@ class SCVB0(OnlineModel):
             self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
         if self._learn_eta:
             self._eta_step()
+        if self._rebirth:
+            born = self._rebirth.step(self._topics, statistics.mass, batch, self._random)
+            if self._learn_alpha:
+                self._final_alpha[born] = self._final_alpha.mean()
+            if self._adaptive_step and len(born):
+                self._adaptive_step.N = self._sketch.of(self.N_phi)
         return proportions(theta)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:

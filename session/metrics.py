@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from model import Minibatch, OnlineModel
     from session.records import TopWords
 
-__all__ = ["METRICS", "OF_TOPICS", "SCORES", "Evaluation", "Metric", "SessionMetric"]
+__all__ = ["METRICS", "OF_STREAM", "OF_TOPICS", "SCORES", "Evaluation", "Metric", "SessionMetric"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Evaluation:
     before: "TopWords | None"
     """The topics at the last measurement, where there was one."""
     now: "TopWords | None"
+    prequential: float | None = None
+    """Log-likelihood of the newest articles of the stream before they were trained, where it is measured."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,16 @@ SCORES = (
     ),
 )
 """How well it predicts; every measurement has them."""
+OF_STREAM = (
+    SessionMetric(
+        "prequential_log_likelihood",
+        "Log-likelihood a word of the last 1,000 articles before they were trained",
+        "nats a word hidden in articles that come next; with --half-life",
+        better="higher",
+        measure=lambda of: of.prequential,
+    ),
+)
+"""How well it predicts what comes next; sessions whose models forget have them."""
 OF_TOPICS = (
     SessionMetric(
         "npmi",
@@ -102,4 +114,4 @@ OF_TOPICS = (
     ),
 )
 """What its topics are like."""
-METRICS = (*SCORES, *OF_TOPICS)
+METRICS = (*SCORES, *OF_STREAM, *OF_TOPICS)

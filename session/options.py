@@ -7,6 +7,7 @@ these, together with the options by which each kind of source describes itself (
 from typing import Any
 
 from crawler.options import Option as Option
+from model.options import HALF_LIFE
 
 SOURCE = Option(
     str,
@@ -44,6 +45,13 @@ SHARED = (
         metavar="X",
     ),
     Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
+    Option(
+        str,
+        HALF_LIFE.name,
+        "Articles after which what was learnt weighs half, for a stream whose subjects change "
+        "(default for recent changes: 20000; else nothing is forgotten).",
+        metavar="N",
+    ),
 )
 """For every model that has such an option and shares it; what each takes, its kind knows."""
 

@@ -6,6 +6,7 @@ from typing import Any
 from crawler.errors import BadSource
 from crawler.kind import Asked, Identity, SourceKind
 from crawler.options import Given, Option, flag
+from model.options import HALF_LIFE
 from session import sources
 from session.errors import BadUsage
 from session.options import ARTICLES, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
@@ -25,9 +26,18 @@ class TrainRequest(Given):
         """None and () stand for what was not given."""
         super().__init__({name: value for name, value in given.items() if value not in (None, ())})
 
-    def specs(self) -> tuple[ModelSpec, ...]:
-        """The models asked for. Raises :class:`BadUsage`."""
-        return parse_specs(self.get(MODEL) or (), {option.name: self.get(option) for option in SHARED})
+    def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
+        """The models asked for, with what a source of this kind suggests. Raises :class:`BadUsage`."""
+        usual = {} if kind is None else kind.model_defaults
+        given = {option.name: self[option] for option in SHARED if option in self}
+        specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
+        for spec in specs:
+            if HALF_LIFE.name in given and HALF_LIFE.name not in spec.options:
+                raise BadUsage(
+                    f"{flag(HALF_LIFE.name)}: {spec.name}, a model of kind {spec.kind}, has no half-life; "
+                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={given[HALF_LIFE.name]}"
+                )
+        return specs
 
     def kind(self, otherwise: str = str(SOURCE.default)) -> SourceKind:
         """The kind of source asked for, by its name or by an option that only one has, else ``otherwise``.
@@ -89,7 +99,8 @@ def check_resumable(request: TrainRequest, stored: Settings, *, fingerprint: str
     if fingerprint is not None and fingerprint != stored.fingerprint:
         raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
     if MODEL in request:
-        if request.specs() != stored.models:
+        # One begun before its source suggested anything has what was said and no more.
+        if stored.models not in (request.specs(), request.specs(kind)):
             raise _differs(MODEL.flag, " ".join(request[MODEL]), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:

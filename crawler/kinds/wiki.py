@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
@@ -150,6 +150,7 @@ class Recent(WikiKind):
 
     name = "recent"
     label = "Recent changes: the articles being edited right now"
+    model_defaults: ClassVar = {"half_life": 20_000}
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.recent import RecentSource

@@ -1,6 +1,6 @@
 """What the curves of a session can show."""
 
-from session.metrics import OF_TOPICS, SCORES, Metric
+from session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from session.models import own_metrics
 from session.storage.reader import SessionReader
 
@@ -8,6 +8,8 @@ from session.storage.reader import SessionReader
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
     """What its models are measured by; last what was measured by a kind that is not installed any more."""
     own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
-    known = {metric.name: metric for metric in (*SCORES, *own, *OF_TOPICS)}
-    found = [Metric.undeclared(name) for name in reader.metric_names() if name not in known]
+    recorded = reader.metric_names()
+    of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
+    known = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
+    found = [Metric.undeclared(name) for name in recorded if name not in known]
     return (*known.values(), *found)

@@ -152,5 +152,11 @@ def m006_proportions(db: Database) -> None:
     db.table("word_counts").create({"id": int, "arrays": bytes}, pk="id")
 
 
-VERSION = 6
+@migrations()
+def m007_prequential(db: Database) -> None:
+    """How the newest minibatches were predicted before they were trained, where a model has a half-life."""
+    db.table("progress").add_column("prequential", str)
+
+
+VERSION = 7
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

@@ -33,7 +33,7 @@ from session.storage.articles import (
 from session.storage.blobs import pack_state
 from session.storage.blocks import insert_block, renew_proportions
 from session.storage.codec.models import check_size
-from session.storage.codec.progress import Progress
+from session.storage.codec.progress import Progress, encode_prequential
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.codec.topics import TopicNames, decode_topic_names
 from session.storage.database import (
@@ -374,4 +374,5 @@ def _progress_columns(progress: Progress) -> dict[str, Any]:
     values = asdict(progress)
     values["position"] = None if progress.position is None else json.dumps(progress.position)
     values["skips"] = json.dumps(progress.skips)
+    values["prequential"] = encode_prequential(progress.prequential)
     return values | {"finished": int(progress.finished), "committed_at": time.time()}

@@ -43,7 +43,7 @@ def settle(request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary, open
         values[HELD_OUT.name] = default_held_out(opened.info.articles)
     if DOCUMENTS not in request:
         values[DOCUMENTS.name] = corpus_size(request, opened.info, values[HELD_OUT.name])
-    specs = request.specs()
+    specs = request.specs(kind)
     sizes = tuple(default_batch_size(spec) for spec in specs)
     check_batch_sizes(specs, sizes)
     return Settings(

@@ -12,6 +12,7 @@ from session.storage.writer import Changes, SessionWriter
 from session.story import line
 from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured
+from session.training.prequential import mean
 from session.training.schedule import looks, thinned, thinned_snapshots
 
 MOST_POINTS = 1000
@@ -81,7 +82,12 @@ class Curves:
         """Measure the models, whose topics are kept already; ``seconds``: of running time by now."""
         articles, tokens = progress.articles, progress.tokens
         for number, model in enumerate(models):
-            values = held_out.measure(model, self._topics_measured.get(number), self._topics[number])
+            values = held_out.measure(
+                model,
+                self._topics_measured.get(number),
+                self._topics[number],
+                mean(progress.prequential, number),
+            )
             self.scores[number] = values.get("log_likelihood", self.scores[number])
             changes.metrics += [
                 (number, articles, tokens, seconds, metric, value) for metric, value in values.items()

@@ -25,12 +25,17 @@ class HeldOut:
         self._completion = CompletionSet(batch, seed)
 
     def measure(
-        self, model: OnlineModel, before: TopWords | None = None, now: TopWords | None = None
+        self,
+        model: OnlineModel,
+        before: TopWords | None = None,
+        now: TopWords | None = None,
+        prequential: float | None = None,
     ) -> dict[str, float]:
         """Every metric that the model has, by name; the model stays as it is.
 
-        ``before``, ``now``: its topics at the last measurement and at this one.
+        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score of
+        the newest articles, where there is one.
         """
-        found = Evaluation(model, self._batch, self._completion.score(model), before, now)
+        found = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
         values = {**model.own_metrics(self._batch), **{one.name: one.measure(found) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}

@@ -4,6 +4,7 @@ They depend on counts of articles alone, never on the clock, so that an interrup
 undisturbed one do exactly the same.
 """
 
+import math
 from itertools import pairwise
 
 SHORTEST_INTERVAL = 2048
@@ -29,16 +30,18 @@ def minibatch_size(articles: int, batch_size: int) -> int:
     return min(batch_size, max(FIRST, articles // 4 // FIRST * FIRST))
 
 
-def evaluation_due(minibatches: int, before: int, after: int, held_out: int) -> bool:
+def evaluation_due(
+    minibatches: int, before: int, after: int, held_out: int, half_life: float | None = None
+) -> bool:
     """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
 
     After minibatch 1, 2, 4, 8 …, whenever the articles have doubled, and whenever another 50 times the
     held-out number of them has been trained: that takes a few hundredths of the training in between, most
-    for an HDP.
+    for an HDP. Models with a ``half_life`` are measured that often too, since they may have become others.
     """
     if minibatches & (minibatches - 1) == 0 or doubled(before, after):
         return True
-    interval = max(SHORTEST_INTERVAL, 50 * held_out)
+    interval = int(max(SHORTEST_INTERVAL, min(50 * held_out, half_life or math.inf)))
     return before // interval != after // interval
 
 

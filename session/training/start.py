@@ -117,7 +117,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     """
     stored = _stored_settings(path)
     if stored is None:
-        kind, specs = request.kind(), request.specs()
+        kind = request.kind()
+        specs = request.specs(kind)
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
         return Plan(path, request, None, kind, request.identity(kind), specs)
     fingerprint = load_vocabulary(request[VOCAB]).fingerprint if VOCAB in request else None

@@ -23,6 +23,7 @@ from session.storage.proportions import Proportions
 from session.storage.writer import Changes, ModelRow, SessionWriter
 from session.training.curves import Curves
 from session.training.evaluation import HeldOut, Measured
+from session.training.prequential import newest, scored
 from session.training.schedule import (
     evaluation_due,
     minibatch_size,
@@ -47,6 +48,8 @@ class Stream:
             model = load_model(state, stored, store.n_words)
             model.threads = threads
             self.models.append(model)
+        half_lives = [model.half_life for model in self.models if model.half_life is not None]
+        self._half_life = min(half_lives, default=None)
         self._changes = Changes()
         self._pending: deque[tuple[int, Documents]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
@@ -162,7 +165,9 @@ class Stream:
         """Whether the next :meth:`step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
-        return evaluation_due(progress.minibatches + 1, progress.articles, after, len(self._held_out))
+        return evaluation_due(
+            progress.minibatches + 1, progress.articles, after, len(self._held_out), self._half_life
+        )
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train one minibatch, measure where that is due; returns the number of articles trained.
@@ -171,6 +176,10 @@ class Stream:
         """
         measure = self.measures_next
         batch = self._take(self._step_size())
+        progress = self.progress
+        if self._half_life is not None:
+            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
+            progress.prequential = newest(progress.prequential, latest)
         learnt: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
@@ -181,7 +190,6 @@ class Stream:
         )
         if self._word_counts is not None:
             self._word_counts.add(batch)
-        progress = self.progress
         before = progress.articles
         progress.articles += len(batch)
         progress.tokens += int(batch.counts.sum())

@@ -15,7 +15,7 @@ from session.training.creation import settle
 from session.training.intake.opening import Opened
 from vocab import Vocabulary
 
-HALF_LIFE = Option(int, "half_life", "Articles.", least=1)
+LATER = Option(int, "grace_days", "Days.", least=1)
 ON_END = Option(str, "on_end", "A command.", scope="outside")
 
 
@@ -70,7 +70,7 @@ def test_what_is_given_and_what_holds():
 def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
     for module in ("session.request", "session.training.creation", "session.storage.codec.settings"):
-        monkeypatch.setattr(f"{module}.KEPT", (*KEPT, HALF_LIFE))
+        monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 
 def made(**given):
@@ -84,15 +84,15 @@ def rows(settings):
 
 
 def test_a_later_setting_is_kept_and_compared(later):
-    without, settings = made(), made(half_life=500, on_end="ls")
+    without, settings = made(), made(grace_days=500, on_end="ls")
     assert decode_settings(rows(settings)) == settings
-    assert settings[HALF_LIFE] == 500
+    assert settings[LATER] == 500
     assert "on_end" not in settings.as_json()
-    check_resumable(TrainRequest(half_life=500), settings, fingerprint=None)
-    with pytest.raises(BadUsage, match=r"^--half-life 9: this session was made with 500"):
-        check_resumable(TrainRequest(half_life=9), settings, fingerprint=None)
-    with pytest.raises(BadUsage, match=r"^--half-life 9: this session was made without it"):
-        check_resumable(TrainRequest(half_life=9), without, fingerprint=None)
+    check_resumable(TrainRequest(grace_days=500), settings, fingerprint=None)
+    with pytest.raises(BadUsage, match=r"^--grace-days 9: this session was made with 500"):
+        check_resumable(TrainRequest(grace_days=9), settings, fingerprint=None)
+    with pytest.raises(BadUsage, match=r"^--grace-days 9: this session was made without it"):
+        check_resumable(TrainRequest(grace_days=9), without, fingerprint=None)
 
 
 def test_every_number_that_a_model_takes_is_read_again():
@@ -102,8 +102,8 @@ def test_every_number_that_a_model_takes_is_read_again():
 
 def test_a_session_from_before_a_setting_has_its_default(later):
     settings = made()
-    found = decode_settings([row for row in rows(settings) if row[0] not in ("keep_counts", "half_life")])
-    assert found.get(HALF_LIFE) is None
+    found = decode_settings([row for row in rows(settings) if row[0] not in ("keep_counts", "grace_days")])
+    assert found.get(LATER) is None
     assert found == settings
     with pytest.raises(Damaged, match=r"settings.held_out must be a whole number"):
         decode_settings([row for row in rows(settings) if row[0] != "held_out"])

@@ -6,7 +6,8 @@ import pytest
 
 from crawler import Asked
 from crawler.errors import BadSource
-from crawler.kinds.wiki import Api
+from crawler.kinds.wiki import Api, Recent
+from model import OnlineLDA
 from session.errors import BadUsage
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings
@@ -148,3 +149,34 @@ def test_another_language_needs_a_vocabulary():
         Api().words(Asked({"lang": "de"}))
     assert Api().words(Asked({"lang": "en"})) is None
     assert Api().words(Asked()) is None
+
+
+def test_a_half_life_is_a_setting_of_every_model_that_is_compared():
+    with pytest.raises(BadUsage, match=r"^--half-life 500: this session was made without it"):
+        check(TrainRequest(half_life="500"))
+    forgetting = parse_specs(["lda"], {"half_life": 500})
+    check(TrainRequest(half_life="500.0"), models=forgetting, batch_sizes=(1024,))
+    with pytest.raises(BadUsage, match=r"^--half-life 600: this session was made with 500"):
+        check(TrainRequest(half_life="600"), models=forgetting, batch_sizes=(1024,))
+
+
+def test_recent_changes_come_with_a_half_life():
+    usual = Recent.model_defaults["half_life"]
+    assert TrainRequest().specs(Recent())[0].options == {"half_life": usual}
+    assert TrainRequest(half_life="500").specs(Recent())[0].options == {"half_life": 500}
+    assert TrainRequest().specs(Api())[0].options == {}
+    for said in ("lda", f"lda:half_life={usual}"):
+        begun = TrainRequest(model=(said,)).specs()
+        check(
+            TrainRequest(source="recent", model=("lda",)) if said == "lda" else TrainRequest(model=("lda",)),
+            source="recent",
+            models=begun,
+            batch_sizes=(1024,),
+        )
+
+
+def test_a_kind_without_half_life_is_refused(monkeypatch):
+    monkeypatch.setattr("model.lda.OnlineLDA.options", OnlineLDA.options[:-1])
+    assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
+    with pytest.raises(BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"):
+        TrainRequest(half_life="500", model=("lda", "hdp")).specs()

@@ -15,6 +15,7 @@ def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of
         (["--vocab", words.vocabulary], "--vocab"),
         (["--documents", 5], "--documents"),
         (["--keep-articles", "none"], "--keep-articles"),
+        (["--half-life", 500], "--half-life"),
     ):
         one_line(cli("train", *arguments), 2, option)
 

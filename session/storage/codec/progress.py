@@ -1,10 +1,33 @@
 """How far the stream has come: the one row of `progress`."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from session.storage.decoding import LATEST, json_object, number, optional, text, whole
+from session.errors import Damaged
+from session.storage.decoding import (
+    LARGEST,
+    LATEST,
+    from_json,
+    json_object,
+    listed,
+    number,
+    optional,
+    text,
+    whole,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A minibatch as the models predicted it before it was trained."""
+
+    articles: int
+    words: int
+    """Those that were hidden and predicted, of a sample of the articles."""
+    nats: tuple[float, ...]
+    """The log-likelihood of all of them, for each model."""
 
 
 @dataclass(slots=True)
@@ -26,6 +49,8 @@ class Progress:
     lap: float | None = None
     renew_from: int | None = None
     """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
+    prequential: tuple[Scored, ...] = ()
+    """The newest minibatches, where a model has a half-life."""
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
@@ -70,6 +95,7 @@ def decode_committed(row: Mapping[str, object]) -> Committed:
             position=None if position is None else dict(position),
             lap=optional(*get("lap"), number),
             renew_from=optional(*get("renew_from"), whole),
+            prequential=optional(*get("prequential"), _prequential) or (),
             finished=bool(whole(*get("finished"), 0, 1)),
             elapsed_seconds=number(*get("elapsed_seconds"), 0, LATEST),
             bytes_read=whole(*get("bytes_read")),
@@ -77,3 +103,23 @@ def decode_committed(row: Mapping[str, object]) -> Committed:
         next_seq=whole(*get("next_seq"), 1),
         at=number(*get("committed_at"), 0, LATEST),
     )
+
+
+def encode_prequential(scored: Sequence[Scored]) -> str | None:
+    """As text, None where there is nothing; the columns of `decode_committed`."""
+    return json.dumps([[one.articles, one.words, one.nats] for one in scored]) if scored else None
+
+
+def _prequential(value: object, place: str) -> tuple[Scored, ...]:
+    return listed(from_json(value, place), place, _scored)
+
+
+def _scored(value: object, place: str) -> Scored:
+    if not isinstance(value, list) or len(value) != 3:
+        raise Damaged(f"{place} is no list of articles, words and nats")
+    articles, words, nats = value
+    return Scored(whole(articles, place, 1), whole(words, place), listed(nats, place, _nats))
+
+
+def _nats(value: object, place: str) -> float:
+    return number(value, place, -LARGEST)

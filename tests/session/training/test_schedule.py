@@ -51,6 +51,16 @@ def test_later_measurements_come_after_every_50_times_the_held_out_articles():
     assert {after // 50_000 for after in due} == {after // 50_000 for after in counts}
 
 
+def test_models_that_forget_are_measured_once_a_half_life():
+    counts = [0, *stream(1024, 100_000)]
+    due = [
+        after
+        for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
+        if evaluation_due(n, before, after, 1000, 5000)
+    ]
+    assert {after // 5000 for after in due} == {after // 5000 for after in counts}
+
+
 def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling():
     points = list(range(64, 64 * 1200, 64))
     gone = thinned(points, 1000)

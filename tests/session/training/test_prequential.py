@@ -1,0 +1,96 @@
+"""Articles scored before they are trained: over the newest of them, through every interruption."""
+
+import random
+
+import pytest
+
+from model import Minibatch, kinds
+from model.checking import planted_documents
+from session.storage.codec.progress import Scored
+from session.storage.reader import SessionReader
+from session.training.prequential import SAMPLE, mean, newest, scored
+from tests.session.training.test_stream import MODELS, Driver, account
+
+METRIC = "prequential_log_likelihood"
+FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
+
+
+@pytest.fixture
+def session(tmp_path, corpus, new_session):
+    def make(name, model=FORGETTING):
+        return new_session(tmp_path / f"{name}.db", corpus, model=model, held_out=40, seed=5)
+
+    return make
+
+
+def measured(path):
+    with SessionReader(path) as reader:
+        rows = reader.all_metrics()
+    return {(model, articles): value for model, articles, _, _, metric, value in rows if metric == METRIC}
+
+
+def test_interrupted_anywhere_equals_undisturbed(session, corpus, states, assert_same_states):
+    calm, rough = session("calm"), session("rough")
+    Driver(calm, corpus).run()
+    assert Driver(rough, corpus, chance=random.Random(1)).run().deaths > 3
+    assert_same_states(states(rough), states(calm))
+    assert account(rough) == account(calm)
+    with SessionReader(calm) as reader:
+        points = {articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"}
+    assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}
+
+
+def test_all_models_are_scored_where_one_forgets(session, corpus):
+    path = session("one", ("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300"))
+    Driver(path, corpus).run()
+    assert {model for model, _ in measured(path)} == {"lda", "scvb0"}
+
+
+def test_without_a_half_life_nothing_is_recorded(session, corpus):
+    path = session("plain", tuple(MODELS.values()))
+    driver = Driver(path, corpus).run()
+    assert driver.trainer.progress.prequential == ()
+    assert measured(path) == {}
+
+
+@pytest.mark.parametrize("kind", kinds.BUILT_IN)
+def test_scoring_changes_no_model(kind):
+    batch = planted_documents(100)
+    model = kinds.load(kind).create(4, 40, 1000)
+    model.learn(batch[:50])
+    before = model.state()
+    found = scored([model], batch, 3)
+    assert found.articles == batch.D
+    assert found.nats[0] < 0 < found.words
+    after = model.state()
+    assert all(
+        (before[key] == after[key])
+        if isinstance(before[key], float | int | str)
+        else (before[key] == after[key]).all()
+        for key in before
+    )
+
+
+def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles():
+    window = ()
+    for _ in range(40):
+        window = newest(window, Scored(64, 10, (-70.0, -80.0)))
+    assert sum(one.articles for one in window) == 1024
+    assert mean(window, 1) == pytest.approx(-8.0)
+    assert newest(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
+
+
+def test_there_is_no_mean_of_nothing():
+    nothing = Minibatch([0, 0], [], [])
+    assert mean((), 0) is None
+    assert mean((scored([], nothing, 0),), 0) is None
+
+
+def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(
+        "session.training.prequential.CompletionSet",
+        lambda documents, seed: sizes.append(documents.D) or type("", (), {"hidden": documents})(),
+    )
+    scored([], Minibatch(range(0, 2049, 2), [0, 1] * 1024, [1] * 2048), 0)
+    assert sizes == [SAMPLE]
