@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from model import CompletionSet, Minibatch
+from vocab import Vocabulary
 
 CORPUS = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[1] / ".." / "shared")) / "corpus"
 
@@ -56,6 +57,15 @@ def long_articles() -> tuple[Minibatch, CompletionSet]:
             if len(ids) >= 165:
                 documents.append(np.unique(ids, return_counts=True))
     return _batch(documents[500:]), CompletionSet(_batch(documents[:500]))
+
+
+@functools.cache
+def articles() -> tuple[int, Minibatch]:
+    """The size of the shipped vocabulary, and 48,903 articles of plain text with at least 10 of its words."""
+    vocabulary = Vocabulary.load("english")
+    with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
+        counted = [vocabulary.count(json.loads(line)["text"]) for line in lines]
+    return len(vocabulary), _batch([(ids, counts) for ids, counts in counted if counts.sum() >= 10])
 
 
 def _batch(documents: list[tuple[np.ndarray, np.ndarray]]) -> Minibatch:

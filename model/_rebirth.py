@@ -1,15 +1,17 @@
 """Topics whose subjects have left the stream are born again: how a model with a half-life learns new ones.
 
 A floor of the step size makes what was learnt fade, but topics do not move for that. Documents on new
-subjects are spread over old topics by chance words that these share with them, and a local optimum keeps them
-there: after a change of subjects LDA is no better with the floor alone than without (decision 0018). So a
-topic that the newest documents use far less than those before starts again from a few of the newest
-documents: their words on the words of all, with little weight, so that it soon follows what it is used for.
+subjects are spread over old topics by chance words that these share with them, and a local optimum keeps
+them there (decision 0018). So a topic that the newest documents use far less than it weighs starts again
+from a few of them, with little weight, so that it soon follows what it is used for. When the newest
+documents use all topics otherwise, the stream has turned to other subjects: every topic that is used less
+than it weighs starts again at once, and all of them nearly from the words of all, as a new model would.
 The HDP does without: its documents choose their tables' topics anew, and more births do not help.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,28 +27,33 @@ from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
 class Rebirth:
     """How much each topic is used, and when that is too little.
 
-    use: (K,) share of the words, a running mean over some `recent` documents; documents: seen by it
-    first: documents before nothing is born: what is still being learnt for the first time has not faded
+    use: (K,) share of the words, a running mean over some `recent` documents
+    documents: seen since the first one or since the stream turned; nothing is born before there are `calm`,
+    since what is being learnt for the first time has not faded
     faded: a topic is born again when its use is below this part of its share of all that weighs
-    seeds, seed_weight: documents that it is born from, and the part of its words that are theirs
+    turned: the part of all words that has gone to other topics than before when the stream has turned
+    seeds, seed_weight: documents that a topic is born from, and the part of its words that are theirs when
+    the stream has turned; else all are: a lone topic with the words of all would draw from every other
     mass: its weight, in that of a mean topic
     """
 
     use: Vector
-    first: float
     recent: float
+    calm: float
     documents: int = 0
     faded: float = 0.25
-    seeds: int = 5
-    seed_weight: float = 0.5
-    mass: float = 0.1
+    turned: float = 0.2
+    seeds: int = 2
+    seed_weight: float = 0.1
+    mass: float = 0.05
 
     ENTRIES: ClassVar[tuple[Entry, ...]] = (
         Entry("rebirth_use", "_rebirth.use", "float64", "K", least=0, optional=True),
-        Entry("rebirth_first", "_rebirth.first", least=0, optional=True),
         Entry("rebirth_recent", "_rebirth.recent", least=TINY, optional=True),
+        Entry("rebirth_calm", "_rebirth.calm", least=0, optional=True),
         Entry("rebirth_documents", "_rebirth.documents", "int", least=0, most=MOST, optional=True),
         Entry("rebirth_faded", "_rebirth.faded", least=0, most=1, optional=True),
+        Entry("rebirth_turned", "_rebirth.turned", least=0, most=1, optional=True),
         Entry("rebirth_seeds", "_rebirth.seeds", "int", least=1, most=MOST_ITERATIONS, optional=True),
         Entry("rebirth_seed_weight", "_rebirth.seed_weight", least=0, most=1, optional=True),
         Entry("rebirth_mass", "_rebirth.mass", least=TINY, most=LARGEST, optional=True),
@@ -58,7 +65,7 @@ class Rebirth:
         """For a new model; None without a half-life."""
         if half_life is None:
             return None
-        return cls(np.full(n_topics, 1 / n_topics), 2 * half_life, 0.4 * half_life)
+        return cls(np.full(n_topics, 1 / n_topics), recent=0.2 * half_life, calm=2 * half_life)
 
     def step(
         self, topics: Topics, mass: Vector, batch: Minibatch, random: np.random.Generator
@@ -67,13 +74,18 @@ class Rebirth:
         total = mass.sum()
         if not total:
             return np.zeros(0, np.intp)
-        self.use += (mass / total - self.use) * min(1.0, batch.D / self.recent)
+        self.use += (mass / total - self.use) * -math.expm1(-batch.D / self.recent)
         self.documents += batch.D
-        if self.documents < self.first:
+        if self.documents < self.calm:
             return np.zeros(0, np.intp)
-        born = np.flatnonzero(self.use < self.faded * topics.shares())
+        shares = topics.shares()
+        turned = np.maximum(shares - self.use, 0).sum() > self.turned
+        enough, weight = (1.0, self.seed_weight) if turned else (self.faded, 1.0)
+        born = np.flatnonzero(self.use < enough * shares)
+        if turned:
+            self.documents = 0
         if len(born):
-            fresh = topics_from(batch, topics.n_words, len(born), self.seeds, self.seed_weight, random)
+            fresh = topics_from(batch, topics.n_words, len(born), self.seeds, weight, random)
             topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
             self.use[born] = 1 / topics.n_topics
         return born

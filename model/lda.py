@@ -215,7 +215,7 @@ class OnlineLDA(OnlineModel):
         rho = max(self._step_size(amount, in_all), self._least_rho(batch.D))
         balance = self.recipe.balance(self._topics, middle, in_all)
         alpha = self.alpha
-        if self.recipe.collapsed(middle, in_all):
+        if self._collapsed(middle, in_all):
             given = 0.0 if self._learn_alpha else self.alpha
             alpha = np.maximum(np.full(self.n_topics, self.recipe.temperature(middle, in_all)), given)
             gamma, statistics = self._collapsed_e_step(batch, alpha, balance)
@@ -233,6 +233,10 @@ class OnlineLDA(OnlineModel):
         self._note_step(batch.D, rho)
         # In this order: beside a large alpha one that is small would be lost.
         return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
+
+    def _collapsed(self, seen: float, in_all: float) -> bool:
+        """Whether the E-step is the collapsed one, as it is for good where topics never cease to be new."""
+        return self.recipe.collapsed(seen, in_all) or (self.warm_start and self.half_life is not None)
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
         """[H10] algorithm 2; from it alpha makes its step as well."""

@@ -82,7 +82,7 @@ OF_STREAM = (
     SessionMetric(
         "prequential_log_likelihood",
         "Log-likelihood a word of the last 1,000 articles before they were trained",
-        "nats a word hidden in articles that come next; with --half-life",
+        "nats a word hidden in new articles; with --half-life",
         better="higher",
         measure=lambda of: of.prequential,
     ),

@@ -48,8 +48,8 @@ SHARED = (
     Option(
         str,
         HALF_LIFE.name,
-        "Articles after which what was learnt weighs half, for a stream whose subjects change "
-        "(default for recent changes: 20000; else nothing is forgotten).",
+        "Forget: what was learnt weighs half after N articles. For a stream that never ends, so that topics "
+        "follow its subjects (default for recent changes: 20000; otherwise nothing is forgotten).",
         metavar="N",
     ),
 )

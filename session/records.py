@@ -52,6 +52,8 @@ class ModelStatus:
     rho: float
     perplexity: float | None
     log_likelihood: float | None
+    prequential_log_likelihood: float | None = None
+    """Of the newest articles before they were trained, where a model of the session has a half-life."""
 
 
 @dataclass(frozen=True, slots=True)

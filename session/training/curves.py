@@ -12,7 +12,6 @@ from session.storage.writer import Changes, SessionWriter
 from session.story import line
 from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured
-from session.training.prequential import mean
 from session.training.schedule import looks, thinned, thinned_snapshots
 
 MOST_POINTS = 1000
@@ -86,7 +85,7 @@ class Curves:
                 model,
                 self._topics_measured.get(number),
                 self._topics[number],
-                mean(progress.prequential, number),
+                progress.predicted(number),
             )
             self.scores[number] = values.get("log_likelihood", self.scores[number])
             changes.metrics += [

@@ -12,7 +12,7 @@ from session.storage.codec.progress import Scored
 NEWEST = 1000
 """Articles that the mean is over, in whole minibatches."""
 SAMPLE = 256
-"""Articles of a minibatch that are scored, at most, evenly spread: all would cost a third of the training."""
+"""So many of a minibatch are scored, at most, the first ones: all would take longer than training them."""
 
 
 def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
@@ -20,9 +20,7 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
     They stay as they are, their random numbers too.
     """
-    every = -(-batch.D // SAMPLE)
-    documents = Minibatch.concatenate([batch[d : d + 1] for d in range(0, batch.D, every)])
-    completion = CompletionSet(documents, seed)
+    completion = CompletionSet(batch[:SAMPLE], seed)
     words = int(completion.hidden.n_tokens)
     nats = tuple(float(completion.score(model)) * words if words else 0.0 for model in models)
     return Scored(batch.D, words, nats)
@@ -34,9 +32,3 @@ def newest(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
     while sum(one.articles for one in kept[1:]) >= NEWEST:
         kept = kept[1:]
     return kept
-
-
-def mean(of: Sequence[Scored], number: int) -> float | None:
-    """Nats a word, for the model of this number."""
-    words = sum(one.words for one in of)
-    return sum(one.nats[number] for one in of) / words if words else None

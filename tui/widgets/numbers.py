@@ -1,5 +1,7 @@
 """The whole session in a few numbers, for a terminal too small for anything else."""
 
+import math
+
 from tui.inks import Lines, Part
 from tui.listing import ordered
 from tui.look import Choice, Look
@@ -35,6 +37,9 @@ def _facts(look: Look) -> list[list[Part]]:
     for model in s.models:
         value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
         lines.append([(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong")])
+        if model.prequential_log_likelihood is not None:
+            coming = measured(math.exp(-model.prequential_log_likelihood))
+            lines.append([(" on new articles, before training ", "muted"), (coming, "strong")])
     lines.append(
         [
             (" articles ", "muted"),

@@ -1,5 +1,7 @@
 """`status` and `articles`: one look at a session from another process."""
 
+import math
+
 import click
 
 from session.paths import command, session_path
@@ -35,7 +37,8 @@ def status(session: str, as_json: bool) -> None:
     """One look at a session, from another process, at any time.
 
     With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
-    machine went down) or stalled.
+    machine went down) or stalled. Models of a session with a half-life also have
+    "prequential_log_likelihood", once articles were scored before they were trained.
     """
     from dataclasses import asdict
 
@@ -48,6 +51,10 @@ def status(session: str, as_json: bool) -> None:
     if as_json:
         values = {key: getattr(now, key) for key in _STATUS_KEYS}
         models = [asdict(model) for model in now.models]
+        for values_of in models:
+            if values_of["prequential_log_likelihood"] is None:
+                # Of sessions with a half-life alone: a model of any other has the keys that it always had.
+                del values_of["prequential_log_likelihood"]
         put_json({**values, "models": models, "state": now.state, "skips": now.skips})
         return
     state = _STATES[now.state].format(
@@ -72,6 +79,8 @@ def status(session: str, as_json: bool) -> None:
         put_line(f"waiting    for {now.waiting_for}{until(now.activity.waiting_until)}")
     for model in now.models:
         score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
+        if model.prequential_log_likelihood is not None:
+            score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
         put_line(
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"

@@ -50,10 +50,17 @@ class Progress:
     renew_from: int | None = None
     """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
     prequential: tuple[Scored, ...] = ()
-    """The newest minibatches, where a model has a half-life."""
+    """The newest minibatches, the fewest that together have 1,000 articles; none where no model forgets."""
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
+
+    def predicted(self, number: int) -> float | None:
+        """Log-likelihood a word of the newest articles before they were trained, by a model."""
+        if any(number >= len(one.nats) for one in self.prequential):
+            raise Damaged("progress.prequential lacks a model")
+        words = sum(one.words for one in self.prequential)
+        return sum(one.nats[number] for one in self.prequential) / words if words else None
 
     def skip(self, reason: str, number: int) -> None:
         """``number`` more articles are skipped."""

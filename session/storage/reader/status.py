@@ -1,6 +1,7 @@
 """One look at a session: what is committed, and whether a trainer lives and what it does."""
 
 import time
+from dataclasses import replace
 
 from session.errors import NoSession
 from session.options import HELD_OUT
@@ -26,6 +27,10 @@ def status_of(opened: OpenedSession) -> Status:
         committed, beat, settings = opened.committed(), opened.heartbeat(), opened.settings()
         models = opened.model_statuses()
     progress = committed.progress
+    models = tuple(
+        replace(model, prequential_log_likelihood=progress.predicted(number))
+        for number, model in enumerate(models)
+    )
     now = time.time()
     pid = owner_pid(opened.path)
     live = pid is not None and beat is not None and beat.process.pid == pid  # not what another run said

@@ -6,9 +6,9 @@ import pytest
 
 from model import Minibatch, kinds
 from model.checking import planted_documents
-from session.storage.codec.progress import Scored
+from session.storage.codec.progress import Progress, Scored
 from session.storage.reader import SessionReader
-from session.training.prequential import SAMPLE, mean, newest, scored
+from session.training.prequential import SAMPLE, newest, scored
 from tests.session.training.test_stream import MODELS, Driver, account
 
 METRIC = "prequential_log_likelihood"
@@ -76,14 +76,15 @@ def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles():
     for _ in range(40):
         window = newest(window, Scored(64, 10, (-70.0, -80.0)))
     assert sum(one.articles for one in window) == 1024
-    assert mean(window, 1) == pytest.approx(-8.0)
+    assert Progress(prequential=window).predicted(1) == pytest.approx(-8.0)
     assert newest(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
 
 
 def test_there_is_no_mean_of_nothing():
     nothing = Minibatch([0, 0], [], [])
-    assert mean((), 0) is None
-    assert mean((scored([], nothing, 0),), 0) is None
+    model = kinds.load("lda").create(4, 40, 1000)
+    assert Progress().predicted(0) is None
+    assert Progress(prequential=(scored([model], nothing, 0),)).predicted(0) is None
 
 
 def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):

@@ -1,0 +1,28 @@
+"""A session with a half-life, from the command line to what it says of itself."""
+
+import json
+
+import pytest
+
+METRIC = "prequential_log_likelihood"
+SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
+
+
+@pytest.fixture
+def forgetting(cli, corpus, home):
+    assert cli("train", *corpus.options(), *SMALL, "--half-life", 200, "--model", "lda").code == 0
+
+
+def test_what_comes_is_scored_before_it_is_trained(cli, forgetting):
+    rows = json.loads(cli("export", "metrics", "--format", "json").out)
+    scored = {row["articles"]: row["value"] for row in rows if row["metric"] == METRIC}
+    assert scored.keys() == {row["articles"] for row in rows if row["metric"] == "log_likelihood"}
+    (model,) = json.loads(cli("status", "--json").out)["models"]
+    assert model[METRIC] == scored[657]
+    assert "on new articles, before training)" in cli("status").out
+
+
+def test_without_it_nothing_is(cli, trained):
+    assert METRIC not in cli("export", "metrics").out
+    assert METRIC not in cli("status", "--json").out
+    assert "on new articles" not in cli("status").out
