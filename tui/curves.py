@@ -1,6 +1,6 @@
 """From a look at the session to what the chart draws."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,10 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         reference = reference or curve
         series.append(Series(visible(name), _x(curve, x_kind), curve.values))
         inks.append(look.models.index(name))
+    for number, (name, curve) in enumerate(_others(look, choice), start=len(look.models)):
+        if curve is not None and curve.values.size:
+            series.append(Series(visible(name), _x(curve, x_kind), curve.values))
+            inks.append(number)
     return Drawing(
         series=tuple(series),
         marks=_marks(look, reference, x_kind),
@@ -59,6 +63,21 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         whole_y=metric.whole,
         empty=beginning(look.status, metric, ascii_only=choice.ascii_only),
     )
+
+
+def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
+    """The curves of the marked sessions, each by session/model; None for a model that is not shown."""
+    for other in look.others:
+        for model in other.models:
+            shown = choice.model in (None, model) or choice.model not in other.models
+            yield f"{other.name}/{model}", other.curves.get((model, choice.metric)) if shown else None
+
+
+def warning(look: Look) -> str:
+    """Which marked sessions no figure compares with this one; "" for none."""
+    words = look.settings.get("fingerprint")
+    strange = [other.name for other in look.others if other.fingerprint != words]
+    return f"other words, not comparable: {', '.join(strange)}" if strange else ""
 
 
 _tellers: dict[str, Callable[[float], str]] = {

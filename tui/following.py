@@ -19,11 +19,12 @@ from session.errors import NoSession, SessionError
 from session.paths import session_name, session_path
 from session.storage.reader import SessionReader
 from tui.background import begin
+from tui.comparing import Comparing
 from tui.controls import Ending, TrainerProcess
 from tui.curves import wanted
 from tui.dialogs.starting import Starting, State
 from tui.follower import Follower
-from tui.look import Choice, Look
+from tui.look import Beside, Choice, Look
 from tui.messages import LookAgain, Ready
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
@@ -33,6 +34,8 @@ from tui.widgets.statusline import StatusLine, condition, window_title
 T = TypeVar("T")
 
 POLL_SECONDS = 0.5
+COMPARE_SECONDS = 2.0
+"""Between two looks at the marked sessions."""
 TITLE_SECONDS = 1.0
 
 
@@ -68,6 +71,9 @@ class Following(App[Ending]):
         self.follower = self._new_follower(path)
         self.searcher = self._new_follower(path)
         """Answers what takes long, in a thread of its own."""
+        self.comparing = Comparing(open_reader)
+        self._others: tuple[Beside, ...] = ()
+        self._compare_again = asyncio.Event()
 
     @property
     def main(self) -> Main:
@@ -82,6 +88,7 @@ class Following(App[Ending]):
             self._wait_for_session(self._awaited)
         self.set_interval(FRAME_SECONDS, self._tick)
         begin(self, self._follow, "follow")
+        begin(self, self._compare, "compare")
 
     def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))
@@ -93,7 +100,7 @@ class Following(App[Ending]):
 
     def stop_following(self, *, wait: bool = False) -> None:
         """Let go of the session's file. Safe to call twice."""
-        for each in (self.follower, self.searcher):
+        for each in (self.follower, self.searcher, self.comparing):
             each.close(wait=wait)
 
     def _wait_for_session(self, trainer: TrainerProcess) -> None:
@@ -132,7 +139,7 @@ class Following(App[Ending]):
                 self._trouble = ""
                 if isinstance(self.screen, Starting):
                     self.screen.dismiss("begun")  # no key that answers it is left where the session is shown
-                look = self._with_awaited(look)
+                look = replace(self._with_awaited(look), others=self._others)
                 changed = _applies(self.latest) != _applies(look)
                 self._give_notice(self.latest, look)
                 self.latest = look
@@ -144,6 +151,26 @@ class Following(App[Ending]):
             self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+
+    async def _compare(self) -> None:
+        """Keep the curves of the marked sessions; one that cannot be read is told of, and marked no more."""
+        while True:
+            comparing = self.comparing
+            marked = [path for path in self.choice.compared if path != self.path]
+            others, failed = await comparing.look(marked, self.choice.metric)
+            if comparing is self.comparing and self.is_running:
+                for path, why in failed.items():
+                    self.choice.compared.remove(path)
+                    told = f"{session_name(path)} is not compared any more: {why}"
+                    self.notify(told, severity="warning", markup=False)
+                if len(others) != len(self._others) or any(
+                    a is not b for a, b in zip(others, self._others, strict=True)
+                ):
+                    self._others = others
+                    self._wake.set()
+            self._compare_again.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._compare_again.wait(), COMPARE_SECONDS)
 
     def _words_for(self, error: SessionError) -> str:
         """Why the session cannot be read, in few words: the line has no room for advice."""
@@ -182,6 +209,7 @@ class Following(App[Ending]):
     def look_again(self) -> None:
         """Read the session now, not at the next turn."""
         self._wake.set()
+        self._compare_again.set()
 
     async def action_view(self, index: int) -> None:
         """Open a view, by its number."""
@@ -195,6 +223,7 @@ class Following(App[Ending]):
             self.path, self._awaited = path, trainer
             self.follower, self.latest = self._new_follower(path), None
             self.searcher = self._new_follower(path)
+            self.comparing, self._others = Comparing(self._open_reader), ()
             self.choice.model, self.frozen_at, self.replay = None, None, None
             self.choice.pinned.clear()
         await self.action_view(0)

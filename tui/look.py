@@ -2,11 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from session.answers.addresses import Address, nowhere
 from session.metrics import METRICS, Metric
 from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from tui.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Another session, whose curves lie over those of the one on screen."""
+
+    name: str
+    fingerprint: str
+    """Of its vocabulary."""
+    models: tuple[str, ...]
+    curves: Mapping[tuple[str, str], Curve]
+    """(model, metric) -> Curve, of the metric that the large chart shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,8 @@ class Look:
     runs: tuple[PastRun, ...] = ()
     last_words: str = ""
     """What a trainer that runs no more said last, if a screen started it."""
+    others: tuple[Beside, ...] = ()
+    """The sessions that are marked."""
     as_of: int | None = None
     """In a replay: after so many articles; None: now."""
 
@@ -85,6 +100,8 @@ class Choice:
     """Whether the terminal has too few colours to tell lines apart by them."""
     order: str = "share"
     """One of :data:`tui.listing.ORDERS`."""
+    compared: list[Path] = field(default_factory=list)
+    """The sessions that are marked: their curves lie over those of the one on screen."""
     pinned: set[tuple[str, int]] = field(default_factory=set)
     """(model, topic) of those that stay on top of the lists."""
 

@@ -27,6 +27,7 @@ KEYS = (
     "replay.end",
     "app.freeze",
     "sessions.new",
+    "sessions.compare",
     "sessions.all",
     "topics.back",
     "articles.all",

@@ -12,7 +12,7 @@ from session.errors import SessionError
 from session.records import ArticleRow, TopicRow
 from tui.background import begin
 from tui.chart.chart import ZOOM, Chart
-from tui.curves import X_KINDS, drawing, title
+from tui.curves import X_KINDS, drawing, title, warning
 from tui.listing import featured
 from tui.look import Choice, Look
 from tui.messages import LookAgain, OpenTopic
@@ -156,6 +156,7 @@ class Dashboard(View):
             look.curves,
             look.runs,
             look.changes,
+            look.others,
             choice.model,
             choice.metric,
             choice.ascii_only,
@@ -222,7 +223,8 @@ class Dashboard(View):
         if self._look is None:
             return
         chart = self.query_one(Chart)
-        below = chart.pointed() or chart.cut_off()
+        told = (warning(self._look), chart.cut_off())
+        below = chart.pointed() or " · ".join(text for text in told if text)
         name(chart, title(self._look, self._choice, self.x_kind) + chart.scales(), below)
 
     @on(Chart.Pointed)

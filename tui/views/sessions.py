@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from session.doors.listing import list_sessions
 from session.doors.removal import remove
 from session.errors import SessionError
 from tui.background import begin
+from tui.comparing import MOST
 from tui.dialogs.ask import Ask
 from tui.look import Choice, Look
-from tui.messages import NewSession, OpenSession
+from tui.messages import LookAgain, NewSession, OpenSession
 from tui.views.view import View, name
 from tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
 from tui.words import plural, visible
@@ -32,6 +34,13 @@ class Sessions(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
         Binding("o", "order", "Order", id="sessions.order", tooltip="sessions by name, articles, last saved"),
+        Binding(
+            "x",
+            "compare",
+            "Compare",
+            id="sessions.compare",
+            tooltip="mark the session: its curves lie over this one's",
+        ),
         Binding("D", "delete", "Delete", key_display="D", id="sessions.delete", tooltip="delete the session"),
         Binding("escape", "all", "All", id="sessions.all", tooltip="all sessions again"),
     ]
@@ -44,6 +53,7 @@ class Sessions(View):
         self._found: list[SessionRow] = []
         self._order = next(iter(ORDERS))
         self._sought = ""
+        self._choice = Choice()
 
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
@@ -52,6 +62,7 @@ class Sessions(View):
         return self.query_one(SessionList)
 
     def show(self, look: Look, choice: Choice) -> None:
+        self._choice = choice
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now
@@ -69,10 +80,16 @@ class Sessions(View):
             if self._sought
             else " no sessions in the session folder; this one lies elsewhere"
         )
-        rows.show(listed(self._found, self._order, self._sought))
+        marked = self._choice.compared
+        found = [replace(row, marked=row.path in marked and not row.here) for row in self._found]
+        rows.show(listed(found, self._order, self._sought))
         running = sum(row.running for row in self._found)
         head = f"{plural(len(rows.rows), 'session')} by {self._order}"
-        name(rows, f"{head}, {running} running" if running else head, "Enter opens, n begins a new one")
+        name(
+            rows,
+            f"{head}, {running} running" if running else head,
+            "Enter opens, x compares, n begins a new one",
+        )
 
     @on(SessionList.Chosen, "#sessions")
     def _chosen(self, event: SessionList.Chosen) -> None:
@@ -84,6 +101,29 @@ class Sessions(View):
 
     def action_new(self) -> None:
         self.post_message(NewSession())
+
+    def action_compare(self) -> None:
+        """Mark the session that is chosen, or no more."""
+        row, marked = self.query_one(SessionList).current, self._choice.compared
+        if row is None:
+            return
+        if row.path in marked:
+            marked.remove(row.path)
+        elif why := self._not_compared(row):
+            self.app.notify(why, severity="warning", markup=False)
+        else:
+            marked.append(row.path)
+        self._list()
+        self.post_message(LookAgain())
+
+    def _not_compared(self, row: SessionRow) -> str:
+        """Why the session cannot be marked; "" where it can."""
+        if row.here:
+            return "this session is on screen: mark another one to compare it with"
+        if isinstance(row.status, str):
+            return row.status
+        many = len(self._choice.compared) >= MOST
+        return f"{MOST} sessions are marked already: x takes a mark back" if many else ""
 
     def action_order(self) -> None:
         orders = list(ORDERS)

@@ -26,6 +26,8 @@ class SessionRow:
     path: Path
     status: Status | str
     here: bool
+    marked: bool = False
+    """Its curves lie over those of the session on screen."""
 
     @property
     def running(self) -> bool:
@@ -101,7 +103,7 @@ class SessionList(RowList[SessionRow]):
 
     def parts(self, row: SessionRow, width: int) -> list[Part]:
         name, state, source = self._widths(width)
-        mark: Part = (" > " if row.here else "   ", "accent")
+        mark: Part = (" > " if row.here else " + " if row.marked else "   ", "accent")
         title: Part = (padded(squeezed(visible(row.name), name), name) + " ", "strong")
         s = row.status
         if isinstance(s, str):

@@ -1,0 +1,80 @@
+"""Marked sessions: their curves lie over those of the session on screen."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+
+from tui.chart.chart import Chart
+from tui.curves import warning
+from tui.look import Beside, Look
+
+Opener = Callable[..., Any]
+
+
+def test_other_words_are_not_compared() -> None:
+    look = Look(status=None, at=0.0, settings={"fingerprint": "a"})  # type: ignore[arg-type]
+    others = Beside("night", "a", (), {}), Beside("day", "b", (), {})
+    assert warning(replace(look, others=others)) == "other words, not comparable: day"
+    assert warning(look) == ""
+
+
+@pytest.fixture
+def sessions(two_models: Path, home: Path) -> Path:
+    """Four sessions in the folder, of which the first is to be on screen."""
+    home.mkdir()
+    for name in ("alpha", "beta", "gamma"):
+        shutil.copy(two_models, home / f"{name}.db")
+    canned.build(home / "delta.db", canned.Recipe(models=("scvb0",), articles=6_000, state="stopped"))
+    return home / "alpha.db"
+
+
+def lines(app: Any) -> list[str]:
+    return [series.name for series in app.screen.query_one(Chart).drawing.series]
+
+
+async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Path) -> None:
+    app = open_app(sessions)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("6")
+        await seeing.until(pilot, "> alpha")
+        await pilot.press("down", "x", "down", "x")
+        assert "+ beta" in await seeing.until(pilot, "+ delta")
+        await pilot.press("1")
+        await seeing.until(pilot, "delta/scvb0")
+        assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
+        await pilot.press("m")
+        await pilot.pause()
+        assert lines(app) == ["lda", "beta/lda", "delta/scvb0"]
+        await pilot.press("m", "m", "v")
+        await seeing.until(pilot, "Log-likelihood")
+        await seeing.until(pilot, "delta/scvb0 -7")
+        (sessions.parent / "beta.db").unlink()
+        while lines(app) != ["lda", "hdp", "delta/scvb0"]:
+            await pilot.pause(0.05)
+        assert app.choice.compared == [sessions.parent / "delta.db"]
+        (told,) = (told.message for told in app._notifications)
+        assert told.startswith("beta is not compared any more: ")
+
+
+async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -> None:
+    (sessions.parent / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
+    app = open_app(sessions)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("6")
+        await seeing.until(pilot, "broken")
+        await pilot.press("x")
+        await pilot.pause()
+        assert any("is on screen" in told.message for told in app._notifications)
+        await pilot.press("end", "x")
+        await pilot.pause()
+        assert app.choice.compared == []
+        await pilot.press("home", "down", "x", "x")
+        assert app.choice.compared == []
