@@ -15,8 +15,8 @@ from session.storage.codec.articles import documents_room
 from session.storage.database import read_rows
 from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents
+from session.storage.format import ROLES
 from session.storage.proportions import Proportions
-from session.storage.schema import ROLES
 
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""

@@ -7,17 +7,19 @@ thousand blocks a twentieth of that.
 import zlib
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlite_utils import Database
 
 from session.errors import Damaged
 from session.storage.database import SMALL, read_rows
 from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents
 from session.storage.proportions import LARGEST_ARTICLE, Proportions
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def title_key(title: str) -> int:
@@ -31,7 +33,7 @@ def untitled(page_id: int) -> str:
 
 
 def insert_block(
-    db: Database, documents: Documents, proportions: Sequence[Proportions], first_seq: int
+    db: "Database", documents: Documents, proportions: Sequence[Proportions], first_seq: int
 ) -> None:
     """Add articles as numbers ``first_seq`` and on; ``proportions``: of each model."""
     page_ids = documents.page_ids.tolist()
@@ -52,7 +54,7 @@ def insert_block(
 
 
 def renew_proportions(
-    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
     """Put what the models make of the articles ``seqs`` now in the place of what they made of them then.
 
@@ -82,7 +84,7 @@ def renew_proportions(
             )
 
 
-def _data(db: Database, model: int, first_seq: int, articles: int) -> object:
+def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
     rows = read_rows(
         db.conn,
         "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",

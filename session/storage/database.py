@@ -8,13 +8,14 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any
 
 from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from session.paths import BESIDE, LOCK
-from session.storage.schema import APPLICATION_ID, VERSION, migrations
+from session.storage.format import APPLICATION_ID, VERSION
+
+if TYPE_CHECKING:  # its import takes a third of the time that a command which only reads has
+    from sqlite_utils import Database
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
@@ -41,8 +42,10 @@ _DAMAGE = (
 """Parts of SQLite's messages that tell of a file which was changed by hand, or damaged."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> Database:
+def connect(path: Path, *, timeout: float | None = None) -> "Database":
     """A connection that writes to an existing session, of whatever schema; refuses what is none."""
+    from sqlite_utils import Database
+
     check_file(path)
     connection = sqlite3.connect(
         path.absolute().as_uri() + "?mode=rw",
@@ -67,11 +70,13 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
     return Database(connection)
 
 
-def migrate(db: Database) -> int:
+def migrate(db: "Database") -> int:
     """Bring a session up to the newest schema in one transaction; returns which it had. Only a trainer does,
     with the lock held."""
     before = _version(db.conn)
     if before != VERSION:
+        from session.storage.schema import migrations
+
         with writing(db):
             migrations.apply(db)
             db.execute(f"PRAGMA user_version = {VERSION}")
@@ -79,7 +84,7 @@ def migrate(db: Database) -> int:
 
 
 @contextlib.contextmanager
-def writing(db: Database) -> Iterator[None]:
+def writing(db: "Database") -> Iterator[None]:
     """A transaction that has the right to write from its first statement on.
 
     One that begins by reading (which sqlite-utils does, to see what tables there are) is refused at once if

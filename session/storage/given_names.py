@@ -5,7 +5,7 @@ from pathlib import Path
 
 from session.errors import SessionError
 from session.storage.database import connect, read_rows, session_errors
-from session.storage.schema import VERSION
+from session.storage.format import VERSION
 
 
 def give_name(path: Path, model: int, topic: int, name: str) -> None:

@@ -1,21 +1,15 @@
 """The session file's tables, as migrations in order. One SQLite file is one session.
 
-To add a table or a column: one more migration at the end of this file, and :data:`VERSION` raised by one.
-Earlier migrations stay as they are. Only `train` migrates a file (:func:`session.storage.database.migrate`),
-in one transaction; everybody else reads files of every version as they lie. A reader therefore asks for what
-is new through :func:`session.storage.database.select`, to which a column that the file lacks is NULL and a
-table that it lacks is empty. The decoder of the record (in :mod:`session.storage.codec`) takes NULL as "not
-recorded". `tests/session/storage/schemas` keeps a file of each version; `test_schemas` says how one is made.
+To add a table or a column: one more migration at the end of this file, and
+:data:`session.storage.format.VERSION` raised by one. Earlier migrations stay as they are. Only `train`
+migrates a file (:func:`session.storage.database.migrate`), in one transaction; everybody else reads files of
+every version as they lie. A reader therefore asks for what is new through
+:func:`session.storage.database.select`, to which a column that the file lacks is NULL and a table that it
+lacks is empty. The decoder of the record (in :mod:`session.storage.codec`) takes NULL as "not recorded".
+`tests/session/storage/schemas` keeps a file of each version; `test_schemas` says how one is made.
 """
 
 from sqlite_utils import Database, Migrations
-
-from session.records import Role
-
-APPLICATION_ID = 0x77746F70
-"""'wtop' in the SQLite header: how a session is told from any other SQLite file."""
-
-ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 
 migrations = Migrations("wikitopics")
 
@@ -156,7 +150,3 @@ def m006_proportions(db: Database) -> None:
 def m007_prequential(db: Database) -> None:
     """How the newest minibatches were predicted before they were trained, where a model has a half-life."""
     db.table("progress").add_column("prequential", str)
-
-
-VERSION = 7
-"""The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

@@ -49,7 +49,8 @@ from session.storage.database import (
 )
 from session.storage.decoding import whole
 from session.storage.documents import Documents
-from session.storage.schema import APPLICATION_ID, VERSION, migrations
+from session.storage.format import APPLICATION_ID, VERSION
+from session.storage.schema import migrations
 from session.storage.tables import (
     read_committed,
     read_documents,

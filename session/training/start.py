@@ -20,8 +20,8 @@ from session.storage.codec.progress import Progress
 from session.storage.coordination.heartbeat import check_alone
 from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
+from session.storage.format import VERSION
 from session.storage.reader import SessionReader
-from session.storage.schema import VERSION
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
 from session.training.intake.crawl import Blocks
 from session.training.intake.opening import Opened, open_source

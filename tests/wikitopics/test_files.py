@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from session.storage.coordination.lock import trainer_lock
-from session.storage.schema import VERSION
+from session.storage.format import VERSION
 
 
 @pytest.mark.parametrize("command", ["status", "topics", "watch", "infer"])

@@ -10,7 +10,7 @@ from session.records import ArticleRow
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.decoding import optional, text, whole
-from session.storage.schema import ROLES
+from session.storage.format import ROLES
 
 _LARGEST = struct.Struct("<HH")
 """A topic and ten-thousandths."""

@@ -8,8 +8,8 @@ from session.records import ArticleRow
 from session.storage.codec.articles import decode_article
 from session.storage.database import read_rows, select, session_errors
 from session.storage.decoding import MOST, whole
+from session.storage.format import ROLES
 from session.storage.reader.opened import OpenedSession
-from session.storage.schema import ROLES
 
 MOST_ARTICLES = 1_000_000
 """Articles that one answer may hold; :meth:`ArticleReader.all_articles` has no such bound."""

@@ -20,8 +20,9 @@ from session.errors import Damaged
 from session.storage.coordination.lock import trainer_lock
 from session.storage.coordination.wishes import wish
 from session.storage.database import read_rows, select
+from session.storage.format import VERSION
 from session.storage.reader import SessionReader
-from session.storage.schema import VERSION, migrations
+from session.storage.schema import migrations
 from session.storage.writer import SessionWriter
 from tests.session.storage import aged
 

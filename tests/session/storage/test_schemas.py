@@ -15,7 +15,7 @@ ALL = sorted(FOLDER.glob("*.sqlite"))
 
 
 def test_there_is_a_file_of_every_schema():
-    from session.storage.schema import VERSION
+    from session.storage.format import VERSION
 
     assert [path.stem for path in ALL] == [str(version) for version in range(1, VERSION + 1)]
 
@@ -23,8 +23,8 @@ def test_there_is_a_file_of_every_schema():
 @pytest.mark.parametrize("kept", ALL, ids=lambda path: path.stem)
 def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
     from session.storage.documents import Block
+    from session.storage.format import VERSION
     from session.storage.reader import SessionReader
-    from session.storage.schema import VERSION
     from session.storage.writer import SessionWriter
     from session.training.stream import Stream
 
@@ -74,7 +74,7 @@ if __name__ == "__main__":
     import os
     import tempfile
 
-    from session.storage.schema import VERSION
+    from session.storage.format import VERSION
     from tests.conftest import write_corpus
     from wikitopics.cli import run
 

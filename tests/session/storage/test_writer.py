@@ -16,8 +16,8 @@ from session.storage.articles import ArticleRows
 from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import lock_path
 from session.storage.database import connect
+from session.storage.format import VERSION
 from session.storage.reader import SessionReader
-from session.storage.schema import VERSION
 from session.storage.writer import Changes, ModelRow, SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
 
