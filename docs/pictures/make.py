@@ -7,12 +7,14 @@ been learnt saves each view as an SVG. The pictures ask for no font from the net
 """
 
 import asyncio
+import contextlib
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -39,17 +41,25 @@ VIEWS = {
 }
 
 
-def save(app: Wikitopics, path: Path) -> None:
+def opened(session: Path) -> Wikitopics:
+    """The screen on a session."""
+    return Wikitopics(SessionReader, session, Controls(control.pause, control.resume, control.save))
+
+
+def picture(app: Wikitopics) -> str:
     """The screen as an SVG without its web font."""
     svg = re.sub(r"@font-face\s*\{[^}]*\}", "", app.export_screenshot(title="wikitopics"))
     svg = re.sub(r"font-family:\s*Fira Code[^;]*;", f"font-family: {FONTS};", svg)
-    path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def save(app: Wikitopics, path: Path) -> None:
+    path.write_text(picture(app), encoding="utf-8")
 
 
 async def draw(session: Path, out: Path) -> None:
     """All pictures, from one frozen moment so that they agree."""
-    controls = Controls(control.pause, control.resume, control.save)
-    app = Wikitopics(SessionReader, session, controls)
+    app = opened(session)
     async with app.run_test(size=(130, 38)) as pilot:
         while app.latest is None or app.latest.status.articles < ENOUGH:
             await pilot.pause(0.2)
@@ -72,9 +82,9 @@ async def draw(session: Path, out: Path) -> None:
         save(app, out / "small.svg")
 
 
-def main() -> None:
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    out.mkdir(parents=True, exist_ok=True)
+@contextlib.contextmanager
+def demo() -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """The session of a demo that has just begun, and its trainer. Both are gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"WIKITOPICS_HOME": folder, "COLORTERM": "truecolor"}
         trainer = subprocess.Popen(
@@ -88,10 +98,17 @@ def main() -> None:
                 if trainer.poll() is not None:
                     sys.exit(f"the trainer ended with code {trainer.returncode}")
                 time.sleep(0.1)
-            asyncio.run(draw(session, out))
+            yield session, trainer
         finally:
             trainer.terminate()
             trainer.wait()
+
+
+def main() -> None:
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    out.mkdir(parents=True, exist_ok=True)
+    with demo() as (session, _):
+        asyncio.run(draw(session, out))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,99 @@
+"""Film the replay of a session for the top of the README: topics as they take shape, then the map.
+
+    python docs/pictures/film.py [SESSION.db [OUT.svg]]     (default: replay.svg beside this file)
+
+Without a session it trains one from the embedded sample first, which takes a minute or two. The same session
+always gives the same film.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from unittest import mock
+
+from flipbook import Picture, flipbook
+from make import demo, opened, picture
+from textual.pilot import Pilot
+
+from tui.app import Wikitopics
+from tui.controls import Ending
+
+SIZE = 110, 32
+"""Columns and lines: readable where a README is shown."""
+POINTS = 52, 14
+"""How many points of the replay are shown on the dashboard, and on the map, at the most."""
+SECONDS = 0.15, 0.14
+"""How long each of them is shown."""
+FIRST, LAST, END = 1.2, 1.4, 2.8
+"""How long the dashboard is shown before it moves and after, and then the map, largest topics first."""
+DRAWN = 0.4
+"""Seconds without a change after which a screen has been drawn completely."""
+
+
+def places(points: int, most: int) -> list[int]:
+    """Which of a replay's points are shown: the first, the last, and others evenly spread between them."""
+    shown = min(points, most)
+    return [round(number * (points - 1) / max(shown - 1, 1)) for number in range(shown)]
+
+
+async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
+    """The screen once it shows the replay's point and no longer changes."""
+    app.look_again()
+    while app.latest is None or app.replay is None or app.latest.as_of != app.replay.articles:
+        await pilot.pause(0.02)
+    before, now = "", picture(app)
+    while before != now:
+        await pilot.pause(DRAWN)
+        before, now = now, picture(app)
+    return now
+
+
+async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: float) -> list[Picture]:
+    """The replay from beginning to end, in the view in sight."""
+    replay = app.replay
+    if replay is None:
+        sys.exit(f"{app.path}: no topics have been kept yet, so there is nothing to replay")
+    pictures = []
+    for place in places(len(replay.points), most):
+        replay.place = place
+        replay.playing = replay.articles < replay.points[-1]
+        pictures.append(Picture(await drawn(app, pilot), seconds))
+    return pictures
+
+
+async def film(session: Path) -> str:
+    """A session's replay as an SVG that moves."""
+    app = opened(session)
+    by_hand = mock.patch("tui.following.FRAME_SECONDS", 3600.0)  # no point passes by while pictures are taken
+    with by_hand:
+        async with app.run_test(size=SIZE) as pilot:
+            while app.latest is None:
+                await pilot.pause(0.1)
+            await app.action_replay()
+            dashboard = await played(app, pilot, POINTS[0], SECONDS[0])
+            await pilot.press("7")
+            app.choice.order = "number"  # so that each topic keeps its row while the map grows
+            topics = await played(app, pilot, POINTS[1], SECONDS[1])
+            app.choice.order = "share"
+            topics.append(Picture(await drawn(app, pilot), END))
+    dashboard[0] = Picture(dashboard[0].svg, FIRST)
+    dashboard[-1] = Picture(dashboard[-1].svg, LAST)
+    return flipbook([*dashboard, *topics], still=len(dashboard) - 1)
+
+
+def main() -> None:
+    given = [Path(argument) for argument in sys.argv[1:3]]
+    out = given[1] if given[1:] else Path(__file__).with_name("replay.svg")
+    os.environ["COLORTERM"] = "truecolor"
+    if given:
+        svg = asyncio.run(film(given[0]))
+    else:
+        with demo() as (session, trainer):
+            trainer.wait()
+            svg = asyncio.run(film(session))
+    out.write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
