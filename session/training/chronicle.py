@@ -13,12 +13,17 @@ from session.training.schedule import look_due
 class Chronicle:
     """Follows one model. What it says depends on the snapshots alone, not on where a trainer stopped.
 
-    Names are of every snapshot; what has happened is asked at looks only, each half doubling of the articles,
-    and told when it is so at several looks in a row.
+    Names are of every snapshot; what has happened is asked at looks only, each half doubling of the articles
+    and each half-life, and told when it is so at several looks in a row.
     """
 
     def __init__(
-        self, model: str, words: Sequence[str], known: TopicNames | None, kept: Sequence[TopWords]
+        self,
+        model: str,
+        words: Sequence[str],
+        known: TopicNames | None,
+        kept: Sequence[TopWords],
+        half_life: float | None = None,
     ) -> None:
         """``known`` as of the last commit; ``kept``: the snapshots of the last looks, and the newest one.
 
@@ -26,6 +31,7 @@ class Chronicle:
         """
         self._model = model
         self._words = words
+        self._half_life = half_life
         self._names: list[str] = []
         self._alive: set[int] = set()
         self._at = 0
@@ -43,7 +49,7 @@ class Chronicle:
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
         """Take the next snapshot; returns what is to be told by now."""
         look = Look(snapshot.leading, snapshot.shares)
-        at_look = look_due(self._at, snapshot.articles)
+        at_look = look_due(self._at, snapshot.articles, self._half_life)
         self._at = snapshot.articles
         found: list[Change] = []
         if at_look:

@@ -21,14 +21,16 @@ MOST_POINTS = 1000
 class Curves:
     """Measures the models of a session and keeps their topics: two kinds of points, each with its rule."""
 
-    def __init__(self, store: SessionWriter) -> None:
+    def __init__(self, store: SessionWriter, half_life: float | None) -> None:
+        """``half_life``: the shortest of the models', None where none forgets."""
         self.scores = store.model_scores()
         """Each model's last log-likelihood."""
+        self._half_life = half_life
         self._names = [spec.name for spec in store.settings.models]
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots(self.kept_at)
-        last = sorted({*looks(self._kept_at)[-LOOKS:], *self._kept_at[-1:]})
+        last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
         kept = [store.snapshots(point) for point in last]
         self._chronicles = [
             Chronicle(
@@ -36,6 +38,7 @@ class Curves:
                 store.vocabulary(),
                 store.topic_names(number),
                 [snapshots[number] for snapshots in kept if number in snapshots],
+                half_life,
             )
             for number, name in enumerate(self._names)
         ]
@@ -66,7 +69,7 @@ class Curves:
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from those at the last one.
-        gone = thinned_snapshots(self._kept_at) - {self.measured_at}
+        gone = thinned_snapshots(self._kept_at, self._half_life) - {self.measured_at}
         self._kept_at = [point for point in self._kept_at if point not in gone]
         changes.thinned_snapshots |= gone
 

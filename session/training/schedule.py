@@ -7,6 +7,8 @@ undisturbed one do exactly the same.
 import math
 from itertools import pairwise
 
+from model.changes import LOOKS
+
 SHORTEST_INTERVAL = 2048
 """Articles between two measurements, at the least, once the doublings are far apart."""
 GROWTH = 0.05
@@ -60,12 +62,14 @@ def doubled(before: int, after: int) -> bool:
     return after >= FIRST and _steps(before, 1) != _steps(after, 1)
 
 
-def look_due(before: int, after: int) -> bool:
+def look_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether it is asked what has become of the topics at a snapshot; articles there and at the one before.
 
-    At the first one at or behind each half doubling: 64, 91, 128, 182, 256 …
+    At the first one at or behind each half doubling: 64, 91, 128, 182, 256 … Models with a ``half_life``
+    never settle: there it is asked once a half-life too.
     """
-    return _steps(before, HALVES) != _steps(after, HALVES)
+    again = half_life is not None and before // half_life != after // half_life
+    return again or _steps(before, HALVES) != _steps(after, HALVES)
 
 
 def renewal_due(before: int, after: int) -> bool:
@@ -84,18 +88,19 @@ def thinned(articles: list[int], most: int) -> set[int]:
     """
     if len(articles) <= most:
         return set()
-    stay = set(_firsts(articles, 1))
+    stay = {a for before, a in pairwise([0, *articles]) if _steps(before, 1) != _steps(a, 1)}
     older = [a for a in articles[: len(articles) // 2] if a not in stay]
     return set(older[::2])
 
 
-def thinned_snapshots(articles: list[int]) -> set[int]:
+def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
     """Which snapshots may go: of those older than the newest 60 one every twentieth of growth stays.
 
     So do the first ones at or behind each half doubling, so that the history has its 64, 128, 256 … and what
-    became of the topics can be told after a resume. What stays once stays always.
+    became of the topics can be told after a resume. What stays once stays always, but for looks of a
+    ``half_life``, of which only the last are needed.
     """
-    stay = set(looks(articles))
+    stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
     gone: set[int] = set()
     last = 0
     for a in articles[:-NEWEST]:
@@ -106,14 +111,9 @@ def thinned_snapshots(articles: list[int]) -> set[int]:
     return gone
 
 
-def looks(articles: list[int]) -> list[int]:
+def looks(articles: list[int], half_life: float | None = None) -> list[int]:
     """The snapshots among these at which it was asked what has become of the topics."""
-    return _firsts(articles, HALVES)
-
-
-def _firsts(articles: list[int], parts: int) -> list[int]:
-    """The first of these points at or behind each power of two, and each of so many equal steps between."""
-    return [a for before, a in pairwise([0, *articles]) if _steps(before, parts) != _steps(a, parts)]
+    return [a for before, a in pairwise([0, *articles]) if look_due(before, a, half_life)]
 
 
 def _steps(articles: int, parts: int) -> int:

@@ -56,7 +56,7 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = Curves(store)
+        self._curves = Curves(store, self._half_life)
         self._measured_on: HeldOut | None = None
         self._source_ended = False
         self._moved = False

@@ -74,6 +74,15 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
         assert after.known == whole.known
 
 
+def test_topics_that_are_forgotten_die_within_three_half_lives():
+    faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
+    born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]
+    forgetting = Chronicle("lda", WORDS, None, (), half_life=100)
+    deaths = [place for place, event in told(forgetting, [*born, *faded]) if "died" in event]
+    assert deaths == [20_300]
+    assert not any("died" in event for _, event in told(chronicle(), [*born, *faded]))
+
+
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     late = chronicle(None, STORY[5:10])
     assert late.known.names[0] == name(20)

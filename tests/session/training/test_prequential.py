@@ -32,7 +32,7 @@ def measured(path):
 def test_interrupted_anywhere_equals_undisturbed(session, corpus, states, assert_same_states):
     calm, rough = session("calm"), session("rough")
     Driver(calm, corpus).run()
-    assert Driver(rough, corpus, chance=random.Random(1)).run().deaths > 3
+    assert Driver(rough, corpus, threads=(1, 3), chance=random.Random(1)).run().deaths > 3
     assert_same_states(states(rough), states(calm))
     assert account(rough) == account(calm)
     with SessionReader(calm) as reader:

@@ -61,6 +61,17 @@ def test_models_that_forget_are_measured_once_a_half_life():
     assert {after // 5000 for after in due} == {after // 5000 for after in counts}
 
 
+def test_the_last_looks_of_models_that_forget_stay():
+    kept: list[int] = []
+    for articles in range(10_240, 6_000_000, 10_240):
+        kept.append(articles)
+        gone = thinned_snapshots(kept, 1_000_000)
+        kept = [one for one in kept if one not in gone]
+    whole = looks(list(range(10_240, 6_000_000, 10_240)), 1_000_000)
+    assert looks(kept, 1_000_000)[-3:] == whole[-3:]
+    assert len(kept) < 250
+
+
 def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling():
     points = list(range(64, 64 * 1200, 64))
     gone = thinned(points, 1000)
