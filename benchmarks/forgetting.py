@@ -102,8 +102,9 @@ def followed(model: OnlineModel, documents: Minibatch, change: int) -> Points:
     words: dict[int, int] = {}
     seen = 0
     for batch in growing(documents, model.default_batch_size):
-        cuts = np.arange(-(seen - change) % PIECE, batch.D, PIECE) if seen > change - 2 * SCORED else []
-        for start, stop in zip([0, *cuts], [*cuts, batch.D], strict=True):
+        cuts = np.arange(-(seen - change) % PIECE, batch.D, PIECE)
+        due = seen + batch.D > change - SCORED - PIECE
+        for start, stop in zip([0, *cuts], [*cuts, batch.D], strict=True) if due else ():
             some = CompletionSet(batch[start:stop])
             hidden = int(some.hidden.n_tokens)
             if hidden:
