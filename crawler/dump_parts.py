@@ -5,6 +5,7 @@ begins to be unpacked there: a block, a frame, or for a plain file the byte itse
 exactly one part, wherever files are cut.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,8 @@ class DumpPart:
         articles = 0
         try:
             with open(self.path, "rb") as file:
+                if os.fstat(file.fileno()).st_size < self.stop:
+                    raise BadSource(f"{self.path}: the file became smaller while it was read")
                 for page in _pages(file, self, info.language):
                     if isinstance(page, Page):
                         articles += 1
@@ -102,6 +105,7 @@ def _pages(file: BinaryIO, part: DumpPart, language: str) -> Iterator[Page | Ski
     is_first = part.start == 0
     reader = DumpReader(part.path, language=language, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
+    fed, inside = 0, 1  # bytes that the reader has, and how many of them are the part's own
     for start, pieces in _blocks(file, part):
         is_behind = start >= part.stop
         if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
@@ -119,10 +123,15 @@ def _pages(file: BinaryIO, part: DumpPart, language: str) -> Iterator[Page | Ski
                     before = data[-5:]  # a tag may be cut in two
                     continue
                 has_begun, data = True, data[first.start() :]
+            fed += len(data)
+            if not is_behind:
+                inside = fed
             for entry in reader.feed(data):
+                if entry.start >= inside:
+                    return
                 if entry.page is not None:
                     yield entry.page
-                if is_behind:
+                if entry.end > inside:
                     return
     if has_begun:
         reader.close()
@@ -138,7 +147,7 @@ def _blocks(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, Iterator[byte
     head = file.read(6)
     magic = magic_of(head)
     if magic is not None:
-        return frames(file, part.path, magic, part.start)
+        return frames(file, part.path, magic, part.start, part.stop - part.start)
     file.seek(part.start)
     if head.startswith(b"BZh"):
         return bzip2_blocks(file.read, part.start)

@@ -15,7 +15,9 @@ PLACES = 50
 _SAMPLED = 5
 """Parts that are counted at least."""
 _ENOUGH = 500
-"""Articles; where they are fewer, more parts are counted, up to the whole of a small dump."""
+"""Articles; where they are fewer, more parts are counted."""
+_MOST_SAMPLED = 160
+"""Parts: the whole of a small dump, and no end in sight of a large one that has hardly an article."""
 _THREADS = 4
 """Unpacking leaves Python's lock to others."""
 
@@ -32,7 +34,7 @@ def survey(
     parts = parts_of(paths, sizes, size)
     counts = _count_some(parts, info)
     articles = round(sum(counts) * len(parts) / max(1, len(counts)))
-    wanted = with_spare(default_held_out(articles) if held_out is None else held_out)
+    wanted = with_spare(default_held_out(articles or None) if held_out is None else held_out)
     # Parts without articles: a block or a frame may be larger than a part, and hold other pages.
     share = max(1, sum(map(bool, counts))) / max(1, len(counts))
     places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
@@ -48,7 +50,7 @@ def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:
         new = [number for number in numbers if number not in known]
         with ThreadPoolExecutor(_THREADS) as threads:
             known |= zip(new, threads.map(lambda number: _articles(parts[number], info), new), strict=True)
-        if sampled >= len(parts) or sum(known[number] for number in numbers) >= _ENOUGH:
+        if sampled >= min(len(parts), _MOST_SAMPLED) or sum(known[number] for number in numbers) >= _ENOUGH:
             return [known[number] for number in numbers]
         sampled *= 2
 

@@ -33,6 +33,8 @@ class Entry:
 
     page: Page | Skip | None
     """The article, or why it must be skipped; None: a page of another kind, or a redirect."""
+    start: int
+    """Bytes of this reader's input before the page."""
     end: int
     """Bytes of this reader's input up to the page's end."""
 
@@ -153,6 +155,7 @@ class DumpReader:
         elif depth == 2:
             if tag == "page":
                 self._seen_pages = True
+                self._page_start = self._parser.CurrentByteIndex + self._base
                 self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
                 self._redirect = False
                 self._has_text = False
@@ -213,10 +216,7 @@ class DumpReader:
                     self._too_large = self._length > self._most
         if depth == 2 and tag == "page":
             end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
-            self._entries.append(self._entry(end))
-
-    def _entry(self, end: int) -> Entry:
-        return Entry(self._page(), end)
+            self._entries.append(Entry(self._page(), self._page_start, end))
 
     def _page(self) -> Page | Skip | None:
         fields = self._fields

@@ -1,6 +1,7 @@
 """gzip, xz and Zstandard files made of several frames: reading can begin with any of them."""
 
 from collections.abc import Iterator
+from io import SEEK_END
 from itertools import islice
 from typing import BinaryIO
 
@@ -11,6 +12,7 @@ MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 """How a frame of gzip, xz and Zstandard begins."""
 LARGEST = 16 << 20
 """Bytes of a frame, compressed, that is no more than one process should unpack at a time."""
+_PLACES = 16
 _READ = 1 << 20
 
 
@@ -20,14 +22,20 @@ def magic_of(head: bytes) -> bytes | None:
 
 
 def has_frames(file: BinaryIO, magic: bytes) -> bool:
-    """Whether there are several, none too large."""
-    second = next(_starts(file, magic, 1, LARGEST), None)
-    return second is not None
+    """Whether there are several, none too large, as far as a look at some places shows."""
+    size = file.seek(0, SEEK_END)
+    places = range(1, max(2, size - LARGEST), max(LARGEST, size // _PLACES))
+    return all(next(_starts(file, magic, place, LARGEST), None) is not None for place in places)
 
 
-def frames(file: BinaryIO, name: str, magic: bytes, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """(byte in which it begins, its data piece by piece) of every frame from ``offset`` on."""
-    start = next(_starts(file, magic, offset), None)
+def frames(
+    file: BinaryIO, name: str, magic: bytes, offset: int, within: int
+) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """(byte in which it begins, its data piece by piece) of every frame from ``offset`` on.
+
+    There are none where no frame begins ``within`` so many bytes.
+    """
+    start = next(_starts(file, magic, offset, within), None)
     while start is not None:
         following = next(_starts(file, magic, start + 1), None)
         yield start, (block.data for block in data_blocks(_Stretch(file, start, following).read, name, start))
@@ -42,7 +50,7 @@ def _starts(file: BinaryIO, magic: bytes, offset: int, within: int | None = None
         file.seek(offset)
         data = file.read(_READ + overlap)
         at = data.find(magic)
-        while at >= 0:
+        while at >= 0 and (last is None or offset + at < last):
             if _unpacks(file, offset + at):
                 yield offset + at
             at = data.find(magic, at + 1)

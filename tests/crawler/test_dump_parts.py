@@ -13,8 +13,8 @@ import zstandard
 from crawler.bzip2 import bzip2_blocks
 from crawler.dump_order import Order, rounds, spread
 from crawler.dump_parts import can_be_parted, part_size, parts_of
-from crawler.dump_survey import survey
-from crawler.errors import CutOff
+from crawler.dump_survey import _count_some, survey
+from crawler.errors import BadSource, CutOff
 from crawler.source import Page, SourceInfo
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page
 
@@ -54,6 +54,14 @@ def test_parts_of_any_size_hold_each_page_once(tmp_path, name, size):
     assert ids_of(parts_of([path], [os.path.getsize(path)], size)) == list(NUMBERS)
 
 
+@pytest.mark.parametrize("size", [401, 5000])
+def test_pages_behind_a_long_head_are_in_one_part(tmp_path, size):
+    head = HEAD.replace("<siteinfo>", "<siteinfo>" + "<case>first-letter</case>" * 100)
+    data = dump(NUMBERS, head) + dump(range(121, 141), head)
+    path = write(tmp_path, "two.xml", data)
+    assert ids_of(parts_of([path], [len(data)], size)) == [*NUMBERS, *range(121, 141)]
+
+
 def test_a_single_stream_is_read_by_its_blocks(tmp_path):
     noise = os.urandom(400_000).hex()
     pages = [page(number, noise[number:]) for number in range(1, 6)]
@@ -67,6 +75,23 @@ def test_a_single_stream_is_read_by_its_blocks(tmp_path):
 @pytest.mark.parametrize("wrap", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress])
 def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
     assert not can_be_parted(write(tmp_path, "dump", wrap(dump(NUMBERS))))
+
+
+def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.frames.LARGEST", 3000)
+    small = b"".join(gzip.compress(page(number).encode()) for number in range(9))
+    large = gzip.compress(os.urandom(20000))
+    assert not can_be_parted(write(tmp_path, "end.gz", small + large))
+    assert not can_be_parted(write(tmp_path, "middle.gz", small + large + small))
+    assert can_be_parted(write(tmp_path, "small.gz", small * 9))
+
+
+def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
+    path = write(tmp_path, "dump.xml", dump(NUMBERS))
+    last = parts_of([path], [os.path.getsize(path)], 1000)[-1]
+    os.truncate(path, 2000)
+    with pytest.raises(BadSource, match="smaller"):
+        list(last.pages(INFO))
 
 
 def test_what_is_taken_of_a_part(tmp_path):
@@ -147,6 +172,15 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
     assert n > 200
     assert len({part.start for part in seen}) < n / 2
     assert 0.5 < order.articles / 3000 < 2
+
+
+def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.dump_survey._MOST_SAMPLED", 10)
+    data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
+    path = write(tmp_path, "talk.xml", data)
+    parts = parts_of([path], [len(data)], part_size([len(data)]))
+    assert survey([path], [len(data)], INFO, 0, None).articles == 0
+    assert len(_count_some(parts, INFO)) == 10 < len(parts)
 
 
 def test_places_are_spread_evenly():
