@@ -1,15 +1,17 @@
 """A dump in a random order, its parts read by whoever asks for their pages."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from crawler.dump_files import DumpFiles
 from crawler.dump_order import ORDER, Order, rounds
+from crawler.dump_parts import DumpPart
 from crawler.dump_survey import survey
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CutOff
 from crawler.source import Activity, Round, SourceInfo
 
 
@@ -39,16 +41,22 @@ class ShuffledDump:
 
     def _open(self) -> SourceInfo:
         files = self._files
-        sizes = tuple(Path(path).stat().st_size for path in files.paths)
+        try:
+            sizes = tuple(map(os.path.getsize, files.paths))
+        except OSError as error:
+            raise BadSource(f"{error.filename}: cannot be read: {error.strerror}") from error
         if self._order is not None and self._order.sizes != sizes:
             raise BadSource(f"{files.name}: the dump has changed since this session began to read it")
         next(files.read(), None)
         info = files.info(None)
+        for path in files.paths[1:]:  # what is no dump is told now, not in the middle of the training
+            with suppress(CutOff):
+                next(DumpPart(path, 0, 0).pages(info), None)
         if self._order is None:
             self.activity.waiting_for = "a look at the dump, to choose what is held out"
             self._order = survey(files.paths, sizes, info, self._seed, self._held_out)
         kept = {**info.identity, ORDER: self._order.kept()}
-        return replace(info, articles=self._order.articles, identity=kept)
+        return replace(info, articles=self._order.articles or None, identity=kept)
 
     def rounds(self) -> Sequence[Round]:
         """Those of the order; the source must be open."""

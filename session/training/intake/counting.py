@@ -3,13 +3,13 @@
 import signal
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from crawler import extract_html, extract_wikitext
-from crawler.errors import CutOff
+from crawler.errors import BadSource, CutOff
 from crawler.source import Page, Part, Skip, SourceInfo
 from session.storage.documents import Documents
 from vocab import Vocabulary
@@ -19,7 +19,7 @@ T = TypeVar("T")
 _TOGETHER = 50
 """Pages whose text is held at a time."""
 CALL_SECONDS = 60
-"""A worker that computes longer over one call dies; usual are milliseconds a page.
+"""A worker that computes longer over some pages dies; usual are milliseconds a page.
 
 Of its own time: a page is not to blame for a busy machine, or for a trainer that was stopped a while.
 """
@@ -56,13 +56,14 @@ class CountedPart:
     documents: Documents
     skips: Mapping[Skip, int]
     warnings: tuple[str, ...]
+    fault: str = ""
+    """Why nobody can read it now, as when its disk is gone; "" where it was read."""
 
 
 def count_part_in_worker(part: Part) -> CountedPart:
     """:func:`count_part` in a worker that :func:`start_worker` has prepared."""
     assert _worker is not None
-    vocabulary, info = _worker
-    return _in_time(lambda: count_part(part, vocabulary, info))
+    return count_part(part, *_worker)
 
 
 def count_part(part: Part, vocabulary: Vocabulary, info: SourceInfo) -> CountedPart:
@@ -70,27 +71,26 @@ def count_part(part: Part, vocabulary: Vocabulary, info: SourceInfo) -> CountedP
     counted: list[Documents] = []
 
     def count(pages: Sequence[Page]) -> None:
-        counted.append(count_pages(pages, vocabulary, info))
+        counted.append(_in_time(lambda: count_pages(pages, vocabulary, info)))
 
-    skips, warnings = _read(part, info, count)
-    return CountedPart(Documents.concatenate(counted), skips, warnings)
+    rest = _read(part, info, count)
+    return replace(rest, documents=Documents.concatenate(counted))
 
 
 def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
     """The part's articles themselves, to be counted one by one, and all the rest about it."""
     assert _worker is not None
     pages: list[Page] = []
-    skips, warnings = _read(part, _worker[1], pages.extend)
-    return tuple(pages), CountedPart(Documents.concatenate([]), skips, warnings)
+    rest = _read(part, _worker[1], pages.extend)
+    return tuple(pages), rest
 
 
-def _read(
-    part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]
-) -> tuple[Mapping[Skip, int], tuple[str, ...]]:
-    """Hand a part's articles to ``use``, some at a time; returns the skips and what to tell."""
+def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -> CountedPart:
+    """Hand a part's articles to ``use``, some at a time; returns all the rest about it."""
     skips: Counter[Skip] = Counter()
     pages: list[Page] = []
     warnings: tuple[str, ...] = ()
+    fault = ""
     try:
         for page in part.pages(info):
             if not isinstance(page, Page):
@@ -102,8 +102,10 @@ def _read(
                 pages.clear()
     except CutOff as error:
         warnings = (f"{part}: {error}; what comes behind the last complete page is left out",)
+    except BadSource as error:
+        fault = str(error)
     use(pages)
-    return skips, warnings
+    return CountedPart(Documents.concatenate([]), skips, warnings, fault)
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
-from crawler.errors import BadPosition
+from crawler.errors import BadPosition, BadSource
 from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
 from session.storage.documents import Block, Documents
 from session.training.intake.counting import CountedPart, count_part_in_worker, pages_in_worker
@@ -71,6 +71,7 @@ class PartedBlocks:
         counted = [await self._counted(*each) for each in zip(this.parts, self._under_way[0], strict=True)]
         order = this.order([part.documents.page_ids.tolist() for part in counted])
         documents = Documents.concatenate([part.documents for part in counted]).take(order)
+        self._done = min(self._done, len(documents))
         self.queued += len(documents) - self._done
         return list(self._cut(documents, counted))
 
@@ -79,6 +80,8 @@ class PartedBlocks:
             found = await self._pool.result(job)
         except (JobFailed, WorkerDied):
             found = await self._page_by_page(part)
+        if found.fault:  # what is left of the source would be skipped in no time
+            raise BadSource(found.fault)
         self.activity.bytes_read += part.size
         self.arrivals.add(len(found.documents))
         return found
@@ -91,7 +94,7 @@ class PartedBlocks:
             return replace(NOTHING, warnings=(f"{part} cannot be read: {str(error)[:200]}",))
         warnings = list(rest.warnings)
         documents = await self._pool.one_by_one(pages, warnings)
-        return CountedPart(documents, rest.skips, tuple(warnings))
+        return replace(rest, documents=documents, warnings=tuple(warnings))
 
     def _cut(self, documents: Documents, counted: Sequence[CountedPart]) -> Iterator[Block]:
         """A round as blocks, from the first article on that was not handed out before a stop."""

@@ -1,12 +1,13 @@
 """A dump in parts, counted by workers: every article once, whatever happens to a worker or a run."""
 
 import bz2
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crawler.dump_order import Order
-from crawler.errors import BadPosition
+from crawler.errors import BadPosition, BadSource
 from crawler.sources.shuffled import ShuffledDump
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool
@@ -98,6 +99,43 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
     assert empty == {30, 700}
     told = [line for block in found for line in block.warnings]
     assert sorted(line.split(" (")[0] for line in told) == ["page 30", "page 700"]
+
+
+async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
+    source: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
+    whole, _ = await read(source)
+    made, info = await source()
+    feed = PartedBlocks(made, info, WORDS, workers=2)
+    feed.start(whole[6].position)
+    path = Path(made._files.paths[0])
+    away = path.rename(path.with_name("away"))
+    try:
+        with pytest.raises(BadSource, match="cannot be read"):
+            await feed.next()
+    finally:
+        await feed.close()
+    away.rename(path)
+    rest, _ = await read(source, whole[6].position)
+    assert ids(rest) == ids(whole[7:])
+
+
+async def test_a_position_behind_its_round_is_at_the_rounds_end(source: Any) -> None:
+    blocks, feed = await read(source, {"round": 1, "done": 10**9}, blocks=1)
+    assert ids(blocks) == []
+    assert blocks[0].position == {"round": 2, "done": 0}
+    assert feed.queued == 0
+
+
+@pytest.mark.parametrize("second", [b"", b"[1, 2]", b"7z\xbc\xaf\x27\x1c"])
+async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path: Any, second: bytes) -> None:
+    files = [tmp_path / "1.bz2", tmp_path / "2.bz2"]
+    files[0].write_bytes(multistream(NUMBERS))
+    files[1].write_bytes(second)
+    made = ShuffledDump([str(file) for file in files], None, seed=5, held_out=30)
+    with pytest.raises(BadSource, match="not a MediaWiki dump"):
+        await made.open()
 
 
 @pytest.mark.parametrize("position", [{}, {"round": -1, "done": 0}, {"round": 0}, {"round": 0, "done": "1"}])
