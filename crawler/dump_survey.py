@@ -17,7 +17,7 @@ _SAMPLED = 5
 _ENOUGH = 500
 """Articles; where they are fewer, more parts are counted."""
 _MOST_SAMPLED = 160
-"""Parts: the whole of a small dump, and no end in sight of a large one that has hardly an article."""
+"""Parts. A small dump has no more; a large one with hardly any articles is not read to its end."""
 _THREADS = 4
 """Unpacking leaves Python's lock to others."""
 

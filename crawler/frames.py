@@ -22,7 +22,7 @@ def magic_of(head: bytes) -> bytes | None:
 
 
 def has_frames(file: BinaryIO, magic: bytes) -> bool:
-    """Whether there are several, none too large, as far as a look at some places shows."""
+    """Whether there are several and none is too large, judging by some places in the file."""
     size = file.seek(0, SEEK_END)
     places = range(1, max(2, size - LARGEST), max(LARGEST, size // _PLACES))
     return all(next(_starts(file, magic, place, LARGEST), None) is not None for place in places)

@@ -19,6 +19,8 @@ BLOCK = 512
 """Articles handed out at a time."""
 AHEAD = 2
 """Rounds under way beside the one that is waited for."""
+MOST_WORKERS = 16
+"""Each takes 60 MB, and a few of them already read faster than a model learns."""
 NOTHING = CountedPart(Documents.concatenate([]), {}, ())
 
 
@@ -38,7 +40,7 @@ class PartedBlocks:
         self.arrivals = Rate()
         self._source = source
         self._rounds = source.rounds()
-        self._pool = CountingPool(words, info, workers or os.cpu_count() or 1)
+        self._pool = CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[Future[CountedPart]]] = deque()
         self._round = self._done = 0
         self._blocks: deque[Block] = deque()
