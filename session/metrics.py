@@ -81,7 +81,7 @@ SCORES = (
 OF_STREAM = (
     SessionMetric(
         "prequential_log_likelihood",
-        "Log-likelihood a word of the last 1,000 articles before they were trained",
+        "Log-likelihood a word of the last 1,000 articles, before training",
         "nats a word hidden in new articles; with --half-life",
         better="higher",
         measure=lambda of: of.prequential,
