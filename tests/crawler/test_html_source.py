@@ -78,7 +78,7 @@ async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: 
         under_way += by
         most = max(most, under_way)
 
-    url = await serve(embedded(60), latency=0.005, on_change=changed)
+    url = await serve(embedded(60), latency=0.05, on_change=changed)
     await crawl(url, clock, 10_000)
     assert most == 10
     most = 0

@@ -55,8 +55,8 @@ def test_what_is_wrong_is_one_line(option, value, says):
 def test_the_options_of_every_kind():
     declared = {name: [option.name for option in kinds.load(name).options] for name in kinds.names()}
     assert declared == {
-        "lda": ["alpha", "eta", "kappa", "tau0"],
-        "scvb0": ["alpha", "eta", "kappa", "tau0"],
-        "hdp": ["alpha", "omega", "eta", "kappa", "tau0"],
+        "lda": ["alpha", "eta", "kappa", "tau0", "half_life"],
+        "scvb0": ["alpha", "eta", "kappa", "tau0", "half_life"],
+        "hdp": ["alpha", "omega", "eta", "kappa", "tau0", "half_life"],
     }
     assert [kinds.load(name).default_topics for name in kinds.names()] == [100, 100, 300]

@@ -64,7 +64,7 @@ async def test_any_size_at_any_moment(open_app: Opener, live: Path) -> None:
 
 async def test_hostile_titles_print_as_themselves(open_app: Opener, live: Path) -> None:
     app = open_app(live)
-    async with app.run_test(size=(200, 100)) as pilot:
+    async with app.run_test(size=(200, 150)) as pilot:
         seen = await seeing.until(pilot, "[/x] [bold red]not bold[/]")
         assert "bell\\x07 escape\\x1b[31m red" in seen
         assert "two\\x0alines\\x09tab" in seen
