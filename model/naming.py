@@ -16,7 +16,7 @@ how it was chosen."""
 WORDS = 3
 """In a name."""
 LOYALTY = 10
-"""A name stays as long as all its words but one are among so many of the topic's most relevant ones."""
+"""A name holds while its words are among so many of the topic's most relevant ones."""
 
 
 def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
@@ -82,14 +82,12 @@ def most_relevant_to(
     return found
 
 
-def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
-    """The words of a topic's name; ``before``, its words up to now, stays where it still fits.
+def name(relevant: Sequence[str]) -> tuple[str, ...]:
+    """The words of a topic's name.
 
     ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film", "films") only
     the first counts.
     """
-    if before and fits(before, relevant):
-        return tuple(before)
     chosen: list[str] = []
     for word in relevant:
         if not any(_same_word(word, other) for other in chosen):
@@ -102,6 +100,11 @@ def name(relevant: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]
 def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
     """Whether all words of a name but one are among the first of ``relevant``, words or their ids."""
     return len(set(name) & set(relevant[:LOYALTY])) >= max(1, len(name) - 1)
+
+
+def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+    """Whether all words of a name are among the first of ``relevant``, words or their ids."""
+    return set(name) <= set(relevant[:LOYALTY])
 
 
 def _same_word(one: str, other: str) -> bool:

@@ -11,16 +11,12 @@ from model.naming import most_relevant_to, name
 BETWEEN = ", "
 
 
-def names(relevant: NDArray[Any], words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
-    """A name for each topic, "river, lake, dam"; ``before``: the names up to now, which stay where they fit.
+def names(relevant: NDArray[Any], words: Sequence[str]) -> list[str]:
+    """A name for each topic, "river, lake, dam".
 
     ``relevant``: (K, n) the topics' words by id, the most relevant first. ``words``: the vocabulary, by id.
     """
-    old = [parts(one) for one in before] or [()] * len(relevant)
-    return [
-        BETWEEN.join(name([words[i] for i in ids], last))
-        for ids, last in zip(relevant.tolist(), old, strict=True)
-    ]
+    return [BETWEEN.join(name([words[i] for i in ids])) for ids in relevant.tolist()]
 
 
 def parts(name: str) -> tuple[str, ...]:

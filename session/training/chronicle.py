@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from model.changes import LOOKS, Change, Look, changes, living
-from model.naming import fits
+from model.naming import fits, holds
 from session.naming import names, parts
 from session.records import TopicEvent, TopWords
 from session.storage.codec.topics import TopicNames
@@ -57,21 +57,28 @@ class Chronicle:
             found = changes(self._looks, self._alive)
         settled = self._alive
         self._alive = living(settled, found)
-        old, self._names = self._names, names(look.relevant, self._words, self._names)
-        for topic in sorted(settled & self._alive):
-            if old[topic] == self._names[topic]:
-                continue
-            if at_look and self._lasts(topic, old[topic]):
-                found.append(Change("renamed", topic))
-            else:
-                self._names[topic] = old[topic]
+        old, self._names = self._names, names(look.relevant, self._words)
+        for topic, name in enumerate(old):
+            if topic in settled & self._alive:
+                if not (at_look and self._has_another_name(topic, name)):
+                    self._names[topic] = name
+                elif not any(fits(parts(name), words) for words in self._relevant(topic, self._looks)):
+                    found.append(Change("renamed", topic))
+            elif topic not in self._alive and all(
+                holds(parts(name), words) for words in self._relevant(topic, [look])
+            ):
+                self._names[topic] = name
         return [self._event(snapshot.articles, change, old) for change in found]
 
-    def _lasts(self, topic: int, old: str) -> bool:
-        """Whether the topic's new name has fitted since so many looks, and the old one has not."""
+    def _has_another_name(self, topic: int, old: str) -> bool:
+        """Whether the topic's new name has fitted since so many looks, and a word of the old one has not."""
+        relevant = self._relevant(topic, self._looks)
         new = parts(self._names[topic])
-        relevant = [[self._words[i] for i in look.relevant[topic].tolist()] for look in self._looks]
-        return all(fits(new, words) and not fits(parts(old), words) for words in relevant)
+        return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
+
+    def _relevant(self, topic: int, looks: Sequence[Look]) -> list[list[str]]:
+        """A topic's words at each of these, the most relevant first."""
+        return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
 
     def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
         ended = change.kind in ("died", "merged")

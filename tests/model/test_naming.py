@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.naming import most_relevant, name, owned, ownership, relevance
+from model.naming import fits, holds, most_relevant, name, owned, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
@@ -45,13 +45,13 @@ def test_a_name_has_three_words_and_no_two_forms_of_one(relevant, expected):
     assert name(relevant) == expected
 
 
-def test_a_name_stays_while_its_words_do():
+def test_a_name_holds_while_its_words_lead():
     words = [f"word{letter * 3}" for letter in "abcdefghijkl"]
-    before = name(words)
-    assert name(words[::-1][2:], before) == before  # two of three are among the first ten
-    moved = [*words[3:12], words[0], words[1], words[2]]
-    assert name(moved, before) != before
-    assert name(moved, before) == name(moved)
+    assert holds(name(words), words[::-1][:3] + words[:7])
+    one_gone = [*words[1:11], words[0]]
+    assert fits(name(words), one_gone)
+    assert not holds(name(words), one_gone)
+    assert not fits(name(words), words[3:])
 
 
 def test_a_topic_owns_its_words_when_no_other_has_them() -> None:

@@ -55,7 +55,7 @@ def test_births_new_names_and_deaths_are_told_once_they_have_lasted():
         (182, f"#0 {name(20)} is born"),
         (256, f"#1 {name(40)} is born"),
         (363, f"#3 {name(63)} is born"),
-        (512, f"#2 {name(97)} is born"),
+        (512, f"#2 {name(90)} is born"),
         (1024, f"#1 is now {name(80)}"),
         (2048, f"#3 {name(63)} died"),
     ]
