@@ -19,6 +19,7 @@ ORDER = "order"
 """What an identity calls the order that it keeps."""
 WINDOW = 25
 """Parts of a window: some 25 MB, few enough places for a disk or a server to seek."""
+MOST_PARTS = 10_000_000
 LANES = 8
 """Windows read side by side."""
 
@@ -57,7 +58,8 @@ class Order:
             return "order.sizes is no list of the sizes of the files"
         numbers = [*sizes, *(kept[name] for name in names - {"sizes"})]
         sound = all(type(number) is int and 0 <= number < 2**63 for number in numbers)
-        return "" if sound and kept["part"] >= 1 << 10 else "order has numbers that are out of range"
+        sound = sound and kept["part"] >= 1 << 10 and sum(sizes) <= MOST_PARTS * kept["part"]
+        return "" if sound else "order has numbers that are out of range"
 
 
 def rounds(order: Order, paths: Sequence[str]) -> list[Round]:

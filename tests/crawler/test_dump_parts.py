@@ -190,7 +190,16 @@ def test_places_are_spread_evenly():
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": "1"}, {"part": 0}, {"sizes": [1, 2]}, {"sizes": 3}, {"each": -1}, {"x": 1}]
+    "change",
+    [
+        {"seed": "1"},
+        {"part": 0},
+        {"sizes": [1, 2]},
+        {"sizes": 3},
+        {"each": -1},
+        {"sizes": [1 << 40]},
+        {"x": 1},
+    ],
 )
 def test_an_order_that_is_none_is_refused(change):
     kept = Order(0, 1024, (5,), 50, 1, 10).kept()
