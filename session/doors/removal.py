@@ -13,10 +13,11 @@ from session.storage.database import is_ours, remove_database
 
 def check_removable(path: Path) -> None:
     """Say now why :func:`remove` would refuse: the errors that it raises, but for a trainer that runs."""
-    if not os.path.exists(path):
+    if is_ours(path):
+        return
+    if not os.path.exists(path):  # asked last: somebody else may be deleting it
         raise _no_session(path)
-    if not is_ours(path):
-        raise NotASession(f"{path} is no wikitopics session: nothing was deleted")
+    raise NotASession(f"{path} is no wikitopics session: nothing was deleted")
 
 
 def remove(path: Path) -> None:
