@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from crawler.errors import BadSource, CutOff
+from crawler.extras import ZST
 
 _READ = 256 * 1024
 _MOST = 1024 * 1024
@@ -153,7 +154,5 @@ def _zstd_module(name: str) -> ModuleType:
     try:
         import zstandard
     except ImportError as error:
-        raise BadSource(
-            f"{name}: to read .zst, install the package zstandard (pip install 'wikitopics[zst]')"
-        ) from error
+        raise BadSource(ZST.needed(f"{name}: reading .zst")) from error
     return zstandard

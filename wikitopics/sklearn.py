@@ -11,8 +11,8 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
         raise
-    raise ImportError(
-        "wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'", name=error.name
-    ) from None
+    from session.extras import SKLEARN
+
+    raise ImportError(SKLEARN.needed("wikitopics.sklearn"), name=error.name) from None
 
 __all__ = ["OnlineHDPEstimator", "OnlineLDAEstimator", "SCVB0Estimator", "load"]

@@ -28,7 +28,7 @@ Check = tuple[str, bool, str]
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     """Check the installation, the network, the contact, the disk. Exit code 1 where something is wrong."""
-    checks = [*_installation(), *_places(), *_contact()]
+    checks = [*_installation(), *_extras(), *_places(), *_contact()]
     if session is not None:
         checks.append(_session(session))
     if not offline:
@@ -36,8 +36,9 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     if as_json:
         put_json([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks])
     else:
+        width = max(len(what) for what, _, _ in checks)
         for what, fine, words in checks:
-            put_line(f"{'ok  ' if fine else 'BAD '} {what:12} {words}")
+            put_line(f"{'ok  ' if fine else 'BAD '} {what:{width}} {words}")
     return 0 if all(fine for _, fine, _ in checks) else 1
 
 
@@ -52,6 +53,16 @@ def _installation() -> Iterator[Check]:
 
     words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder can be written: every start compiles anew"
     yield "kernel cache", CACHED, words
+
+
+def _extras() -> Iterator[Check]:
+    """What is installed on demand. Nothing is wrong where one is missing."""
+    from session.extras import EXTRAS
+
+    for extra in EXTRAS:
+        missing = extra.missing()
+        found = f"without {', '.join(missing)}: {extra.command}" if missing else "installed"
+        yield f"extra {extra.name}", True, f"for {extra.purpose}; {found}"
 
 
 def _packages() -> list[str]:
