@@ -1,4 +1,4 @@
-"""How fast and how politely the crawler crawls. Figures for README come from here.
+"""How fast and how politely the crawler crawls. Figures in docs come from here.
 
     python benchmarks/crawl.py throughput [--articles N]
     python benchmarks/crawl.py wikimedia [--seconds S]

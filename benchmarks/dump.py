@@ -1,4 +1,4 @@
-"""How fast a dump becomes word counts. The figures for README come from here.
+"""How fast a dump becomes word counts. The figures in docs come from here.
 
     python benchmarks/dump.py [--articles N] [--dump FILE]
 

@@ -1,4 +1,4 @@
-"""What the README claims about the screen's speed, measured again.
+"""What the docs claim about the screen's speed, measured again.
 
     python benchmarks/screen.py [draw|keys|idle|cost|start]...
 

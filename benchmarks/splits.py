@@ -11,7 +11,7 @@
 |---|---|---|
 | `train` | all that are in neither set below | learning, whatever is being found out |
 | `tuning` | those that scored when earlier defaults were chosen, and some more | choosing defaults |
-| `report` | 4,000 short, 1,500 long ones, never scored before | every figure that README and docs state |
+| `report` | 4,000 short, 1,500 long ones, never scored before | every figure that the docs state |
 
 A document's part follows from a hash of its place in the corpus (short) or of its page id (long), so that
 it is the same on every machine. The files are kept beside this script, outside the repository.
