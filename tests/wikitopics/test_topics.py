@@ -86,6 +86,13 @@ def test_the_tree_has_every_topic_once(cli, trained):
     assert sorted(topics) == list("01234")
 
 
+def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
+    monkeypatch.setattr("model.repeats.NEAR", 1.0)
+    assert "4 topics nearly repeat another: " in cli("topics").err
+    monkeypatch.setattr("model.repeats.NEAR", 0.0)
+    assert "repeat" not in cli("topics").err
+
+
 def test_history_tells_what_happened(cli, trained):
     with sqlite3.connect(trained) as connection:
         connection.execute("DELETE FROM topic_events")

@@ -58,6 +58,7 @@ def topics(
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
     from model.online import IN_USE
     from session.answers.coherence import coherences
+    from session.answers.repeats import repeats_told, topic_repeats
     from session.answers.tree import topic_tree
     from session.records import SNAPSHOT_WORDS
 
@@ -70,6 +71,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
             words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
         npmi = dict(zip(words, coherences(reader, rows), strict=True))
         tree = topic_tree(reader, model) if as_json else ()
+        repeated = repeats_told(topic_repeats(reader, model))
     if not rows:
         say(NO_TOPICS)
     rows.sort(key=lambda row: -row.share)
@@ -104,6 +106,8 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         )
     if len(shown) < len(rows):
         say(f"{len(rows) - len(shown)} of {len(rows)} topics are not in use; --all shows them")
+    if repeated:
+        say(repeated)
 
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
