@@ -6,9 +6,9 @@ of 48 bits, at any bit, and its checksum. Between a header and an end it is a st
 
 import bz2
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
 
 from crawler.errors import CutOff
+from crawler.ranges import Readable
 
 _BLOCK, _END = 0x314159265359, 0x177245385090
 _MARK_BITS, _CHECKSUM_BITS = 48, 32
@@ -49,7 +49,7 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
         raise CutOff("cut off")
 
 
-def has_blocks(file: BinaryIO) -> bool:
+def has_blocks(file: Readable) -> bool:
     """Whether there is more than one, so that reading can begin in the middle."""
     data = file.read(3 * _LONGEST)
     return [mark for _, mark in _marks(data, 0)].count(_BLOCK) > 1

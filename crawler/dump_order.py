@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from crawler.dump_parts import parts_of
+from crawler.ranges import Ranged
 from crawler.source import Round
 
 ORDER = "order"
@@ -62,9 +63,9 @@ class Order:
         return "" if sound else "order has numbers that are out of range"
 
 
-def rounds(order: Order, paths: Sequence[str]) -> list[Round]:
-    """What is read together, first to last, of the dump in ``paths``."""
-    parts = parts_of(paths, order.sizes, order.part)
+def rounds(order: Order, files: Sequence[Ranged]) -> list[Round]:
+    """What is read together, first to last, of the dump in ``files``."""
+    parts = parts_of(files, order.sizes, order.part)
     chosen = spread(len(parts), order.places)
     for number in chosen if order.each else ():
         parts[number] = replace(parts[number], first=order.each)

@@ -5,17 +5,16 @@ begins to be unpacked there: a block, a frame, or for a plain file the byte itse
 exactly one part, wherever files are cut.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
+from io import SEEK_END
 
 from crawler.bzip2 import bzip2_blocks, has_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff
 from crawler.frames import frames, has_frames, magic_of
+from crawler.ranges import Ranged, Readable, short_name
 from crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20
@@ -36,7 +35,7 @@ class DumpPart:
     Of its articles those from ``first`` to before ``last`` are taken (None: all that follow).
     """
 
-    path: str
+    file: Ranged
     start: int
     stop: int
     first: int = 0
@@ -48,18 +47,19 @@ class DumpPart:
         return self.stop - self.start if self.last is None else 0
 
     def __str__(self) -> str:
-        return f"{Path(self.path).name}, bytes {self.start:,} to {self.stop:,}"
+        return f"{short_name(self.file)}, bytes {self.start:,} to {self.stop:,}"
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and, unless it ends at ``last``, why others were skipped.
 
-        Raises CutOff behind the last page that can be read, BadSource.
+        Raises CutOff behind the last page that can be read, Lacking, BadSource.
         """
         articles = 0
         try:
-            with open(self.path, "rb") as file:
-                if os.fstat(file.fileno()).st_size < self.stop:
-                    raise BadSource(f"{self.path}: the file became smaller while it was read")
+            with self.file.open() as file:
+                if file.seek(0, SEEK_END) < self.stop:
+                    raise BadSource(f"{self.file.name}: the file became smaller while it was read")
+                file.seek(0)
                 for page in _pages(file, self, info.language):
                     if isinstance(page, Page):
                         articles += 1
@@ -70,21 +70,21 @@ class DumpPart:
                     elif self.last is None:
                         yield page
         except OSError as error:
-            raise BadSource(f"{self.path}: cannot be read: {error.strerror or error}") from error
+            raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
 
 
-def can_be_parted(path: str) -> bool:
+def can_be_parted(file: Ranged) -> bool:
     """Whether reading can begin within the file. Raises BadSource where it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(6)
-            file.seek(0)
+        with file.open() as opened:
+            head = opened.read(6)
+            opened.seek(0)
             if head.startswith(b"BZh"):
-                return has_blocks(file)
+                return has_blocks(opened)
             magic = magic_of(head)
-            return magic is None or has_frames(file, magic)
+            return magic is None or has_frames(opened, magic)
     except OSError as error:
-        raise BadSource(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise BadSource(f"{file.name}: cannot be read: {error.strerror or error}") from error
 
 
 def part_size(sizes: Sequence[int]) -> int:
@@ -92,18 +92,18 @@ def part_size(sizes: Sequence[int]) -> int:
     return min(LARGEST, max(SMALLEST, sum(sizes) // _PARTS))
 
 
-def parts_of(paths: Sequence[str], sizes: Sequence[int], size: int) -> list[DumpPart]:
+def parts_of(files: Sequence[Ranged], sizes: Sequence[int], size: int) -> list[DumpPart]:
     """All parts of ``size`` bytes, in the order of the files."""
     return [
-        DumpPart(path, start, min(start + size, whole))
-        for path, whole in zip(paths, sizes, strict=True)
+        DumpPart(file, start, min(start + size, whole))
+        for file, whole in zip(files, sizes, strict=True)
         for start in range(0, whole, size)
     ]
 
 
-def _pages(file: BinaryIO, part: DumpPart, language: str) -> Iterator[Page | Skip]:
+def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Skip]:
     is_first = part.start == 0
-    reader = DumpReader(part.path, language=language, continued=not is_first)
+    reader = DumpReader(part.file.name, language=language, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
     fed, inside = 0, 1  # bytes that the reader has, and how many of them are the part's own
     for start, pieces in _blocks(file, part):
@@ -142,20 +142,20 @@ def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:
     return (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
 
 
-def _blocks(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
+def _blocks(file: Readable, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
     """(byte in which reading can begin, the data from there) from the part's first byte to the file's end."""
     head = file.read(6)
     magic = magic_of(head)
     if magic is not None:
-        return frames(file, part.path, magic, part.start, part.stop - part.start)
+        return frames(file, part.file.name, magic, part.start, part.stop - part.start)
     file.seek(part.start)
     if head.startswith(b"BZh"):
-        return bzip2_blocks(file.read, part.start)
+        return bzip2_blocks(file.read1, part.start)
     return _plain(file, part)
 
 
-def _plain(file: BinaryIO, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
+def _plain(file: Readable, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
     at = part.start
-    while data := file.read(min(_READ, part.stop - at) if at < part.stop else _LITTLE):
+    while data := file.read1(min(_READ, part.stop - at) if at < part.stop else _LITTLE):
         yield at, iter((data,))
         at += len(data)

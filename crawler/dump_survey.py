@@ -8,6 +8,7 @@ from crawler.dump_order import Order, spread
 from crawler.dump_parts import DumpPart, part_size, parts_of
 from crawler.errors import CutOff
 from crawler.kind import default_held_out, with_spare
+from crawler.ranges import Ranged
 from crawler.source import Page, SourceInfo
 
 PLACES = 50
@@ -23,15 +24,15 @@ _THREADS = 4
 
 
 def survey(
-    paths: Sequence[str], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
+    files: Sequence[Ranged], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
 ) -> Order:
-    """The order in which to read the dump in ``paths``, of ``sizes`` bytes.
+    """The order in which to read the dump in ``files``, of ``sizes`` bytes.
 
     ``held_out``: how many articles will be; None: the default. Where the places give fewer, the next ones of
     the stream are held out too, which come at random. Raises BadSource.
     """
     size = part_size(sizes)
-    parts = parts_of(paths, sizes, size)
+    parts = parts_of(files, sizes, size)
     counts = _count_some(parts, info)
     articles = round(sum(counts) * len(parts) / max(1, len(counts)))
     wanted = with_spare(default_held_out(articles or None) if held_out is None else held_out)

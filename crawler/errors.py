@@ -42,3 +42,7 @@ class WikiRefused(CrawlerError):
 
 class CutOff(Exception):
     """The data ends or breaks in the middle, as the message says; what came before has been handed out."""
+
+
+class Lacking(Exception):
+    """More bytes of a file are needed than were brought along; what came before has been handed out."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from io import SEEK_END
 from itertools import islice
-from typing import BinaryIO
 
 from crawler.dump_blocks import data_blocks
 from crawler.errors import CutOff
+from crawler.ranges import Readable
 
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 """How a frame of gzip, xz and Zstandard begins."""
@@ -21,7 +21,7 @@ def magic_of(head: bytes) -> bytes | None:
     return next((magic for magic in MAGIC if head.startswith(magic)), None)
 
 
-def has_frames(file: BinaryIO, magic: bytes) -> bool:
+def has_frames(file: Readable, magic: bytes) -> bool:
     """Whether there are several and none is too large, judging by some places in the file."""
     size = file.seek(0, SEEK_END)
     places = range(1, max(2, size - LARGEST), max(LARGEST, size // _PLACES))
@@ -29,7 +29,7 @@ def has_frames(file: BinaryIO, magic: bytes) -> bool:
 
 
 def frames(
-    file: BinaryIO, name: str, magic: bytes, offset: int, within: int
+    file: Readable, name: str, magic: bytes, offset: int, within: int
 ) -> Iterator[tuple[int, Iterator[bytes]]]:
     """(byte in which it begins, its data piece by piece) of every frame from ``offset`` on.
 
@@ -42,7 +42,7 @@ def frames(
         start = following
 
 
-def _starts(file: BinaryIO, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
+def _starts(file: Readable, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
     """Where frames begin. The few bytes of a mark may be data as well, which then does not unpack."""
     last = None if within is None else offset + within
     overlap = len(magic) - 1
@@ -59,7 +59,7 @@ def _starts(file: BinaryIO, magic: bytes, offset: int, within: int | None = None
         offset += _READ
 
 
-def _unpacks(file: BinaryIO, start: int) -> bool:
+def _unpacks(file: Readable, start: int) -> bool:
     try:
         return bool(list(islice(data_blocks(_Stretch(file, start, None).read, "", start), 1)))
     except CutOff:
@@ -69,7 +69,7 @@ def _unpacks(file: BinaryIO, start: int) -> bool:
 class _Stretch:
     """The bytes of a file from one place to before another (None: its end)."""
 
-    def __init__(self, file: BinaryIO, start: int, stop: int | None) -> None:
+    def __init__(self, file: Readable, start: int, stop: int | None) -> None:
         self._file, self._at, self._stop = file, start, stop
 
     def read(self, size: int) -> bytes:
@@ -77,6 +77,6 @@ class _Stretch:
         if self._stop is not None:
             size = min(size, self._stop - self._at)
         self._file.seek(self._at)
-        data = self._file.read(size)
+        data = self._file.read1(size)
         self._at += len(data)
         return data

@@ -12,6 +12,9 @@ Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
 MOST_ERRORS = 20
+Lack = Literal["more", "again"]
+"""What a part may be read better with: more bytes behind those that it brought along, or the same ones once
+more, as these are damaged."""
 Skip = Literal[
     "disambiguation",
     "redirect",
@@ -153,7 +156,11 @@ class Part(Protocol):
         """Bytes, as they are stored, that are behind us once it is read."""
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        """Its articles in their order, and why others were skipped. Raises Broken for what ends it early."""
+        """Its articles in their order, and why others were skipped.
+
+        Raises :class:`~crawler.errors.CutOff` or :class:`~crawler.errors.Lacking` where it ends early,
+        behind what can be read, and :class:`~crawler.errors.BadSource`.
+        """
 
     def __str__(self) -> str:
         """For people."""
@@ -179,6 +186,15 @@ class PartedSource(Protocol):
 
     def rounds(self) -> Sequence[Round]:
         """What to read, in the order in which it is trained on; the same whenever it is opened again."""
+
+    async def bring(self, part: Part) -> Part:
+        """The part as any process can read it, with its bytes where these are not at hand everywhere.
+
+        Parts are asked for in the order of the rounds, from any of these on. Raises a CrawlerError.
+        """
+
+    async def bring_better(self, part: Part, lack: Lack) -> Part | None:
+        """One of those brought, with what it lacks; None where that cannot be had."""
 
     async def close(self) -> None:
         """Safe to call twice."""

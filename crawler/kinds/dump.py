@@ -56,12 +56,13 @@ class Dump(PageKind):
         from crawler.dump_files import DumpFiles
         from crawler.dump_order import ORDER
         from crawler.dump_parts import can_be_parted
+        from crawler.ranges import LocalFile
         from crawler.sources.dump import DumpSource
         from crawler.sources.shuffled import ShuffledDump
 
         paths, order = identity[DUMP.name], identity.get(ORDER)
         # A session that began in the order of the files goes on in it.
         is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
-        if order is not None or (is_new and all(map(can_be_parted, paths))):
+        if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
             return ShuffledDump(paths, order, seed=asked.seed, held_out=asked.held_out)
         return DumpSource(paths, held_out=asked.held_out, resuming=asked.resuming)

@@ -12,7 +12,8 @@ from crawler.dump_order import ORDER, Order, rounds
 from crawler.dump_parts import DumpPart
 from crawler.dump_survey import survey
 from crawler.errors import BadSource, CutOff
-from crawler.source import Activity, Round, SourceInfo
+from crawler.ranges import LocalFile
+from crawler.source import Activity, Lack, Part, Round, SourceInfo
 
 
 class ShuffledDump:
@@ -28,6 +29,7 @@ class ShuffledDump:
     ) -> None:
         self.activity = Activity()
         self._files = DumpFiles(paths, lambda _: None)
+        self._places = [LocalFile(path) for path in paths]
         self._order = None if kept is None else Order.from_kept(kept)
         self._seed = seed
         self._held_out = held_out
@@ -49,19 +51,27 @@ class ShuffledDump:
             raise BadSource(f"{files.name}: the dump has changed since this session began to read it")
         next(files.read(), None)
         info = files.info(None)
-        for path in files.paths[1:]:  # what is no dump is told now, not in the middle of the training
+        for file in self._places[1:]:  # what is no dump is told now, not in the middle of the training
             with suppress(CutOff):
-                next(DumpPart(path, 0, 0).pages(info), None)
+                next(DumpPart(file, 0, 0).pages(info), None)
         if self._order is None:
             self.activity.waiting_for = "a look at the dump, to choose what is held out"
-            self._order = survey(files.paths, sizes, info, self._seed, self._held_out)
+            self._order = survey(self._places, sizes, info, self._seed, self._held_out)
         kept = {**info.identity, ORDER: self._order.kept()}
         return replace(info, articles=self._order.articles or None, identity=kept)
 
     def rounds(self) -> Sequence[Round]:
         """Those of the order; the source must be open."""
         assert self._order is not None
-        return rounds(self._order, self._files.paths)
+        return rounds(self._order, self._places)
+
+    async def bring(self, part: Part) -> Part:
+        """Itself: the files are at hand."""
+        self.activity.bytes_read += part.size
+        return part
+
+    async def bring_better(self, part: Part, lack: Lack) -> None:
+        """What lies here does not get better."""
 
     async def close(self) -> None:
         """Nothing is held."""

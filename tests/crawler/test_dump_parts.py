@@ -6,6 +6,9 @@ import io
 import itertools
 import lzma
 import os
+import pickle
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 import zstandard
@@ -14,7 +17,8 @@ from crawler.bzip2 import bzip2_blocks
 from crawler.dump_order import Order, rounds, spread
 from crawler.dump_parts import can_be_parted, part_size, parts_of
 from crawler.dump_survey import _count_some, survey
-from crawler.errors import BadSource, CutOff
+from crawler.errors import BadSource, CutOff, Lacking
+from crawler.ranges import Held, LocalFile
 from crawler.source import Page, SourceInfo
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page
 
@@ -50,8 +54,8 @@ def ids_of(parts):
 @pytest.mark.parametrize("size", [401, 5000, 1 << 20])
 def test_parts_of_any_size_hold_each_page_once(tmp_path, name, size):
     path = write(tmp_path, name, FILES[name](dump(NUMBERS)))
-    assert can_be_parted(path)
-    assert ids_of(parts_of([path], [os.path.getsize(path)], size)) == list(NUMBERS)
+    assert can_be_parted(LocalFile(path))
+    assert ids_of(parts_of([LocalFile(path)], [os.path.getsize(path)], size)) == list(NUMBERS)
 
 
 @pytest.mark.parametrize("size", [401, 5000])
@@ -59,36 +63,36 @@ def test_pages_behind_a_long_head_are_in_one_part(tmp_path, size):
     head = HEAD.replace("<siteinfo>", "<siteinfo>" + "<case>first-letter</case>" * 100)
     data = dump(NUMBERS, head) + dump(range(121, 141), head)
     path = write(tmp_path, "two.xml", data)
-    assert ids_of(parts_of([path], [len(data)], size)) == [*NUMBERS, *range(121, 141)]
+    assert ids_of(parts_of([LocalFile(path)], [len(data)], size)) == [*NUMBERS, *range(121, 141)]
 
 
 def test_a_single_stream_is_read_by_its_blocks(tmp_path):
     noise = os.urandom(400_000).hex()
     pages = [page(number, noise[number:]) for number in range(1, 6)]
     path = write(tmp_path, "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
-    parts = parts_of([path], [os.path.getsize(path)], 100_000)
-    assert can_be_parted(path)
+    parts = parts_of([LocalFile(path)], [os.path.getsize(path)], 100_000)
+    assert can_be_parted(LocalFile(path))
     assert [ids_of([part]) for part in parts].count([]) < len(parts) - 2
     assert ids_of(parts) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("wrap", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress])
 def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
-    assert not can_be_parted(write(tmp_path, "dump", wrap(dump(NUMBERS))))
+    assert not can_be_parted(LocalFile(write(tmp_path, "dump", wrap(dump(NUMBERS)))))
 
 
 def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr("crawler.frames.LARGEST", 3000)
     small = b"".join(gzip.compress(page(number).encode()) for number in range(9))
     large = gzip.compress(os.urandom(20000))
-    assert not can_be_parted(write(tmp_path, "end.gz", small + large))
-    assert not can_be_parted(write(tmp_path, "middle.gz", small + large + small))
-    assert can_be_parted(write(tmp_path, "small.gz", small * 9))
+    assert not can_be_parted(LocalFile(write(tmp_path, "end.gz", small + large)))
+    assert not can_be_parted(LocalFile(write(tmp_path, "middle.gz", small + large + small)))
+    assert can_be_parted(LocalFile(write(tmp_path, "small.gz", small * 9)))
 
 
 def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
     path = write(tmp_path, "dump.xml", dump(NUMBERS))
-    last = parts_of([path], [os.path.getsize(path)], 1000)[-1]
+    last = parts_of([LocalFile(path)], [os.path.getsize(path)], 1000)[-1]
     os.truncate(path, 2000)
     with pytest.raises(BadSource, match="smaller"):
         list(last.pages(INFO))
@@ -96,9 +100,9 @@ def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
 
 def test_what_is_taken_of_a_part(tmp_path):
     path = write(tmp_path, "dump.xml", dump(range(1, 10)))
-    (whole,) = parts_of([path], [os.path.getsize(path)], 1 << 20)
-    assert ids_of([type(whole)(whole.path, 0, whole.stop, last=3)]) == [1, 2, 3]
-    assert ids_of([type(whole)(whole.path, 0, whole.stop, first=3)]) == [4, 5, 6, 7, 8, 9]
+    (whole,) = parts_of([LocalFile(path)], [os.path.getsize(path)], 1 << 20)
+    assert ids_of([type(whole)(whole.file, 0, whole.stop, last=3)]) == [1, 2, 3]
+    assert ids_of([type(whole)(whole.file, 0, whole.stop, first=3)]) == [4, 5, 6, 7, 8, 9]
 
 
 def test_a_damaged_block_ends_its_part_alone(tmp_path):
@@ -107,7 +111,7 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
     data[middle : middle + 40] = bytes(40)
     path = write(tmp_path, "damaged.bz2", bytes(data))
     found, damaged = [], 0
-    for part in parts_of([path], [len(data)], 500):
+    for part in parts_of([LocalFile(path)], [len(data)], 500):
         try:
             for one in part.pages(INFO):
                 found.append(one.page_id)
@@ -125,13 +129,13 @@ def test_what_looks_like_a_mark_is_no_block():
 def order_of(tmp_path, numbers, held_out=None, seed=0):
     data = multistream(numbers, every=3)
     path = write(tmp_path, "dump.bz2", data)
-    return path, survey([path], [len(data)], INFO, seed, held_out)
+    return path, survey([LocalFile(path)], [len(data)], INFO, seed, held_out)
 
 
 def stream(path, order):
     """The page ids in the order in which they are trained on."""
     found = []
-    for each in rounds(order, [path]):
+    for each in rounds(order, [LocalFile(path)]):
         ids = [ids_of([part]) for part in each.parts]
         flat = [number for part in ids for number in part]
         found += [flat[i] for i in each.order(ids)]
@@ -163,7 +167,7 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
     monkeypatch.setattr("crawler.dump_parts.LARGEST", 500)
     monkeypatch.setattr("crawler.dump_parts.SMALLEST", 500)
     seen = []
-    pages = type(parts_of([""], [1], 1)[0]).pages
+    pages = type(parts_of([LocalFile("")], [1], 1)[0]).pages
     monkeypatch.setattr(
         "crawler.dump_parts.DumpPart.pages", lambda part, info: seen.append(part) or pages(part, info)
     )
@@ -178,8 +182,8 @@ def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch
     monkeypatch.setattr("crawler.dump_survey._MOST_SAMPLED", 10)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     path = write(tmp_path, "talk.xml", data)
-    parts = parts_of([path], [len(data)], part_size([len(data)]))
-    assert survey([path], [len(data)], INFO, 0, None).articles == 0
+    parts = parts_of([LocalFile(path)], [len(data)], part_size([len(data)]))
+    assert survey([LocalFile(path)], [len(data)], INFO, 0, None).articles == 0
     assert len(_count_some(parts, INFO)) == 10 < len(parts)
 
 
@@ -205,3 +209,18 @@ def test_an_order_that_is_none_is_refused(change):
     kept = Order(0, 1024, (5,), 50, 1, 10).kept()
     assert Order.fault(kept, 1) == ""
     assert Order.fault(kept | change, 1)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_part_reads_the_same_from_bytes_brought_along(tmp_path, name):
+    data = FILES[name](dump(NUMBERS))
+    file = LocalFile(write(tmp_path, name, data))
+    for part in parts_of([file], [len(data)], 5000):
+        held = part
+        for behind in itertools.count(0, 500):
+            some = Held(name, len(data), data[:6], part.start, data[part.start : part.stop + behind])
+            held = replace(part, file=some)
+            with suppress(Lacking):
+                assert ids_of([held]) == ids_of([part])
+                break
+        assert ids_of([pickle.loads(pickle.dumps(held))]) == ids_of([part])

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from crawler import extract_html, extract_wikitext
-from crawler.errors import BadSource, CutOff
-from crawler.source import Page, Part, Skip, SourceInfo
+from crawler.errors import BadSource, CutOff, Lacking
+from crawler.source import Lack, Page, Part, Skip, SourceInfo
 from session.storage.documents import Documents
 from vocab import Vocabulary
 
@@ -58,6 +58,8 @@ class CountedPart:
     warnings: tuple[str, ...]
     fault: str = ""
     """Why nobody can read it now, as when its disk is gone; "" where it was read."""
+    lack: Lack | None = None
+    """With what more of it could be read, if that can be had."""
 
 
 def count_part_in_worker(part: Part) -> CountedPart:
@@ -91,6 +93,7 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
     pages: list[Page] = []
     warnings: tuple[str, ...] = ()
     fault = ""
+    lack: Lack | None = None
     try:
         for page in part.pages(info):
             if not isinstance(page, Page):
@@ -100,12 +103,13 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
             if len(pages) == _TOGETHER:
                 use(pages)
                 pages.clear()
-    except CutOff as error:
+    except (CutOff, Lacking) as error:
         warnings = (f"{part}: {error}; what comes behind the last complete page is left out",)
+        lack = "more" if isinstance(error, Lacking) else "again"
     except BadSource as error:
         fault = str(error)
     use(pages)
-    return CountedPart(Documents.concatenate([]), skips, warnings, fault)
+    return CountedPart(Documents.concatenate([]), skips, warnings, fault, lack)
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:

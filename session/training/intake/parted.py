@@ -1,9 +1,9 @@
 """A source of parts: each is read and counted by a worker, and what a round holds is put in its order."""
 
+import asyncio
 import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 
 from crawler.errors import BadPosition, BadSource
@@ -21,6 +21,8 @@ AHEAD = 2
 """Rounds under way beside the one that is waited for."""
 MOST_WORKERS = 16
 """Each takes 60 MB, and a few of them already read faster than a model learns."""
+TRIES = 8
+"""To read one part better than before."""
 NOTHING = CountedPart(Documents.concatenate([]), {}, ())
 
 
@@ -41,7 +43,7 @@ class PartedBlocks:
         self._source = source
         self._rounds = source.rounds()
         self._pool = CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
-        self._under_way: deque[list[Future[CountedPart]]] = deque()
+        self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
         self._round = self._done = 0
         self._blocks: deque[Block] = deque()
 
@@ -68,25 +70,33 @@ class PartedBlocks:
         """The first round under way; it stays so until it is read: a cancelled wait loses nothing."""
         ahead = self._rounds[self._round :][: 1 + AHEAD]
         for coming in ahead[len(self._under_way) :]:
-            self._under_way.append([self._pool.submit(count_part_in_worker, part) for part in coming.parts])
+            self._under_way.append([asyncio.create_task(self._counted(part)) for part in coming.parts])
         this = self._rounds[self._round]
-        counted = [await self._counted(*each) for each in zip(this.parts, self._under_way[0], strict=True)]
+        counted = [await asyncio.shield(part) for part in self._under_way[0]]
         order = this.order([part.documents.page_ids.tolist() for part in counted])
         documents = Documents.concatenate([part.documents for part in counted]).take(order)
         self._done = min(self._done, len(documents))
         self.queued += len(documents) - self._done
         return list(self._cut(documents, counted))
 
-    async def _counted(self, part: Part, job: Future[CountedPart]) -> CountedPart:
-        try:
-            found = await self._pool.result(job)
-        except (JobFailed, WorkerDied):
-            found = await self._page_by_page(part)
+    async def _counted(self, part: Part) -> CountedPart:
+        brought = await self._source.bring(part)
+        found = await self._count(brought)
+        for _ in range(TRIES):
+            better = found.lack and await self._source.bring_better(brought, found.lack)
+            if better is None:
+                break
+            brought, found = better, await self._count(better)
         if found.fault:  # what is left of the source would be skipped in no time
             raise BadSource(found.fault)
-        self.activity.bytes_read += part.size
         self.arrivals.add(len(found.documents))
         return found
+
+    async def _count(self, part: Part) -> CountedPart:
+        try:
+            return await self._pool.result(self._pool.submit(count_part_in_worker, part))
+        except (JobFailed, WorkerDied):
+            return await self._page_by_page(part)
 
     async def _page_by_page(self, part: Part) -> CountedPart:
         """A part whose worker failed: only the page that is to blame is left out."""
@@ -122,6 +132,10 @@ class PartedBlocks:
         return []
 
     async def close(self) -> None:
+        parts = [part for each in self._under_way for part in each]
+        for part in parts:
+            part.cancel()
+        await asyncio.gather(*parts, return_exceptions=True)  # errors were told, or come too late to matter
         self._pool.close()
         await self._source.close()
 
