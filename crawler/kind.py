@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from crawler.options import Given, Option
 
 if TYPE_CHECKING:
+    from crawler.licences import Licence
     from crawler.source import PartedSource, Source
 
 Identity = Mapping[str, Any]
@@ -96,6 +97,13 @@ class SourceKind(ABC):
         """Where the article can be read as it was, http or https; None where it has no address.
 
         The identity is a sound one: `fault` has nothing to say of it.
+        """
+        return None
+
+    def licence(self, identity: Identity) -> Licence | None:
+        """Under which licence its articles are; None where they are the user's own affair.
+
+        The identity is a sound one, as for `address`.
         """
         return None
 

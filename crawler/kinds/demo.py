@@ -8,6 +8,7 @@ from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
 
 if TYPE_CHECKING:
+    from crawler.licences import Licence
     from crawler.source import Source
 
 UNNAMED_SIZE = 1_000_000
@@ -50,6 +51,12 @@ class Demo(PageKind):
     def wiki(self, identity: Identity) -> str:
         """A larger one has the same articles, and more."""
         return self.name
+
+    def licence(self, identity: Identity) -> Licence:
+        """The sample's."""
+        from crawler.licences import SAMPLE
+
+        return SAMPLE
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from crawler.embedded.source import DemoSource

@@ -9,6 +9,7 @@ from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
 
 if TYPE_CHECKING:
+    from crawler.licences import Licence
     from crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
@@ -49,6 +50,17 @@ class Dump(PageKind):
 
         try:
             return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
+        except BadSource:
+            return None
+
+    def licence(self, identity: Identity) -> Licence | None:
+        """Of the wiki that was dumped, where the dump names it."""
+        from crawler.addresses import wiki_address
+        from crawler.errors import BadSource
+        from crawler.licences import of_wiki
+
+        try:
+            return of_wiki(wiki_address(identity.get(BASE, "")))
         except BadSource:
             return None
 

@@ -9,6 +9,7 @@ from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
 
 if TYPE_CHECKING:
+    from crawler.licences import Licence
     from crawler.source import Source
     from crawler.wiki import Wiki
 
@@ -88,6 +89,17 @@ class WikiKind(PageKind):
         except BadSource:
             return None
         return by_script(api.with_name("index.php"), title, revision_id)
+
+    def licence(self, identity: Identity) -> Licence | None:
+        """Of the wiki itself."""
+        from crawler.addresses import wiki_address
+        from crawler.errors import BadSource
+        from crawler.licences import of_wiki
+
+        try:
+            return of_wiki(wiki_address(identity[API_URL.name]))
+        except BadSource:
+            return None
 
     def wiki(self, identity: Identity) -> str:
         """By the first address at which its api.php may be."""

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
 from session.answers.exports import SUBJECTS, Asked, Format, Subject, format_of, formats, save
+from session.answers.licences import licence_of
 from session.errors import SessionError
 from session.storage.reader import SessionReader
 from tui.dialogs.form import field
@@ -107,7 +108,10 @@ class Export(ModalScreen[None]):
                     target,
                     lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
                 )
+                licence = licence_of(reader.settings()) if subject.of_texts else None
             told = f"{plural(rows, 'row')} in {target}" if rows else f"written to {target}"
+            if licence is not None:
+                told = f"{told}; {licence.told}"
         except SessionError as error:
             told = str(error)
         finally:

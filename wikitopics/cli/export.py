@@ -48,16 +48,26 @@ Examples:
     is_flag=True,
     help=" ".join(f"{s.name}: {s.everything}." for s in SUBJECTS.values() if s.everything),
 )
+@click.option("--bom", is_flag=True, help="csv: begin with a byte order mark, as some spreadsheets need.")
 @session_option
 def export(
-    what: str, form: str | None, output: str | None, model: str | None, everything: bool, session: str
+    what: str,
+    form: str | None,
+    output: str | None,
+    model: str | None,
+    everything: bool,
+    bom: bool,
+    session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read."""
+    from session.answers.licences import licence_of
     from session.errors import BadUsage
     from session.storage.reader import SessionReader
 
     subject = SUBJECTS[what]
     written_as = format_of(subject, form)
+    if bom:
+        written_as = written_as.with_bom()
     if everything and not subject.everything:
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
         raise BadUsage(f"--all belongs to {known}")
@@ -68,11 +78,14 @@ def export(
         asked = Asked(reader, models, everything)
         if output is None or output == "-":
             to_standard_output(written_as, subject, asked)
-            return
-        progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
-        rows = save(subject, written_as, asked, Path(output), progress)
-        progress.end()
-        say(f"wrote {output}" + (f": {rows:,} rows" if subject.rows else ""))
+        else:
+            progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
+            rows = save(subject, written_as, asked, Path(output), progress)
+            progress.end()
+            say(f"wrote {output}" + (f": {rows:,} rows" if subject.rows else ""))
+        licence = licence_of(reader.settings()) if subject.of_texts else None
+        if licence is not None:
+            say(licence.told)
 
 
 def to_standard_output(form: Format, subject: Subject, asked: Asked) -> None:

@@ -44,6 +44,8 @@ class Subject:
     """Behind the others with --all."""
     columns_of_some: Callable[[Asked], tuple[str, ...]] | None = None
     """Behind all others, those that only some sessions have."""
+    of_texts: bool = False
+    """Whether it holds titles or word counts, which come under the licence of the texts."""
     count: Callable[[Asked], int | None] | None = None
     """How many rows there will be, where that is worth a progress line and can be known before."""
 

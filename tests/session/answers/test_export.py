@@ -117,6 +117,27 @@ def test_what_is_declared_is_offered(cli):
     assert [form.name for form in formats(both)] == ["csv", "json", "npz"]
 
 
+def test_every_value_is_the_json_of_python():
+    rows = [
+        (1, "a, b", None, 0.1, True),
+        (2, "a, b", 'é \ud800 "%s" \n', 1e300, 1),
+        (3, "", 5, float("nan"), None),
+    ]
+    header = ("n", "a%d", "text or not", "x", "mixed")
+    subject = dataclasses.replace(SUBJECTS["words"], columns=header, rows=lambda asked: rows)
+    text = b"".join(format_of(subject, "json").pieces(subject, Asked(None, []))).decode()
+    lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
+    wanted = "[\n" + ",\n".join(lines) + "\n]\n"
+    assert text == wanted.encode("utf-8", "backslashreplace").decode()
+
+
+def test_a_mark_for_spreadsheets(cli, trained, tmp_path, one_line):
+    plain = cli("export", "topics").out
+    assert cli("export", "topics", "--bom", "-o", tmp_path / "t.csv").code == 0
+    assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
+    one_line(cli("export", "topics", "--format", "json", "--bom"), 2, "--bom", "csv")
+
+
 def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypatch):
     target = tmp_path / "t.csv"
     target.write_text("mine")

@@ -2,7 +2,9 @@
 
 import csv
 import io
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from session.answers.exports.formats.format import Format, as_utf8, together
 from session.answers.exports.subject import Asked, Row, Subject
@@ -10,8 +12,12 @@ from session.answers.exports.subject import Asked, Row, Subject
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
+@dataclass(frozen=True)
 class Csv(Format):
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
+
+    bom: bool = False
+    """Whether it begins with the mark by which spreadsheets know UTF-8."""
 
     name = "csv"
     label = "CSV"
@@ -19,10 +25,13 @@ class Csv(Format):
     def fits(self, subject: Subject) -> bool:
         return subject.rows is not None
 
+    def with_bom(self) -> "Csv":
+        return replace(self, bom=True)
+
     def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
         assert subject.rows is not None
         rows = subject.rows(asked)  # what is not recorded is said before anything is written
-        yield as_utf8(_lines([subject.header(asked)]))
+        yield (BOM_UTF8 if self.bom else b"") + as_utf8(_lines([subject.header(asked)]))
         for some in together(rows):
             yield as_utf8(_lines(some))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from session.answers.exports.subject import Asked, Row, Subject
+from session.errors import BadUsage
 
 _TOGETHER = 500
 
@@ -28,6 +29,10 @@ class Format(ABC):
     @abstractmethod
     def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
         """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` where it is none."""
+
+    def with_bom(self) -> "Format":
+        """The same, begun with a byte order mark. Raises :class:`BadUsage` where that makes no sense."""
+        raise BadUsage(f"--bom is for spreadsheets that read csv: {self.name} has none")
 
     def save(self, subject: Subject, asked: Asked, path: Path) -> None:
         """Write it to ``path``, whole or not at all."""

@@ -25,6 +25,7 @@ ARTICLES = Subject(
     label="Articles: each with its largest topic",
     columns=("page_id", "title", "revision_id", "words", "model", "topic", "proportion"),
     rows=_rows,
+    of_texts=True,
     everything="held-out and skipped ones too, with a column role",
     columns_of_everything=("role",),
     columns_of_some=lambda asked: ("id",) if asked.reader.has_ids() else (),

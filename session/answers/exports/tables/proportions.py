@@ -68,5 +68,6 @@ PROPORTIONS = Subject(
     label="Proportions: what every trained article is about (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
     rows=_rows,
+    of_texts=True,
     arrays=_arrays,
 )

@@ -18,5 +18,6 @@ WORDS = Subject(
     label="Words: how often each was trained on, and in how many articles",
     columns=("word", "count", "articles"),
     rows=_rows,
+    of_texts=True,
     count=lambda asked: len(asked.reader.vocabulary()),
 )

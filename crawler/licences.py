@@ -1,0 +1,42 @@
+"""Under which licence the texts of a source are, for whoever passes on titles or word counts of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+_WIKIPEDIA = ".wikipedia.org"
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """What has to be said of texts that others have written."""
+
+    origin: str
+    """Where they are from."""
+    name: str
+    url: str = ""
+    """Its text; "" where that is not known."""
+
+    @property
+    def told(self) -> str:
+        """One line for people."""
+        where = f" ({self.url})" if self.url else ""
+        return f"titles and word counts are from {self.origin}, by its authors: {self.name}{where}"
+
+
+SAMPLE = Licence(
+    "Wikipedia (snapshot of 2014)", "CC BY-SA 3.0", "https://creativecommons.org/licenses/by-sa/3.0/"
+)
+"""Of the embedded sample: crawler/data/README.md."""
+
+
+def of_wiki(address: URL) -> Licence:
+    """Of the wiki at any address on it."""
+    host = address.host or ""
+    if host.endswith(_WIKIPEDIA):
+        return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
+    return Licence(host, "its own licence, see there")
