@@ -4,7 +4,6 @@ import random
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -20,7 +19,19 @@ from crawler.quoting import Quoting
 from crawler.replies import judge_status
 from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
 from crawler.source import Activity
-from crawler.wire import Reply, Trouble, WireLimits, get, redirected, sent_once, split_lines, stream
+from crawler.wire import (
+    Elsewhere,
+    Reply,
+    Trouble,
+    Wanted,
+    WireLimits,
+    get,
+    not_followed,
+    redirected,
+    sent_once,
+    split_lines,
+    stream,
+)
 
 T = TypeVar("T")
 
@@ -52,6 +63,7 @@ class Client:
         clock: Clock | None = None,
         budget_folder: Path | None = None,
         limits: WireLimits | None = None,
+        elsewhere: Elsewhere = not_followed,
     ) -> None:
         if manners.wikimedia:
             contact = check_contact(contact or "")
@@ -64,6 +76,7 @@ class Client:
         """For whatever a server says that goes into a message."""
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
+        self._elsewhere = elsewhere
         self._pace: Pace = OwnPace(manners, self.clock)
         if manners.wikimedia and budget_folder is not None:
             self._pace = SharedPace(manners, self.clock, budget_folder)
@@ -101,16 +114,16 @@ class Client:
             else:
                 return value
 
-    async def once(self, url: URL, read: Callable[[Reply], T], most_bytes: int | None = None) -> T:
+    async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET a single time, in its turn; each redirect takes a turn of its own.
 
-        ``most_bytes``: less than the usual bound for a reply. Raises :class:`~crawler.wire.Trouble` too.
+        Raises :class:`~crawler.wire.Trouble` too.
         """
         for _hop in range(_MOST_HOPS):
             try:
                 async with self._pace.turn(self.wait_until) as turn:
-                    reply = await self._get(url, turn, most_bytes)
-                    target = redirected(reply)
+                    reply = await self._get(url, turn, wanted or Wanted())
+                    target = redirected(reply, self._elsewhere)
                     if target is None:
                         value = self._read(reply, turn, read)
                         self._answered()
@@ -131,17 +144,16 @@ class Client:
             turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
             raise
 
-    async def _get(self, url: URL, turn: Turn, most_bytes: int | None) -> Reply:
-        most = self._limits.most_bytes
-        limits = replace(self._limits, most_bytes=min(most, most_bytes or most))
+    async def _get(self, url: URL, turn: Turn, wanted: Wanted) -> Reply:
         began = self._begin()
         self._under_way += 1
         try:
             reply = await get(
                 self._open_session(),
                 url,
-                limits,
+                self._limits,
                 total_seconds=self._time_left(),
+                wanted=wanted,
                 count_bytes=self._count_bytes,
                 quote=self.quote,
             )
@@ -227,7 +239,7 @@ class Client:
         self._starts.append(now)
         self.activity.requests += 1
         self._recount()
-        self.activity.waiting_for = "the wiki's reply"
+        self.activity.waiting_for = f"{self._manners.server}'s reply"
         self.activity.waiting_until = None
         return now
 

@@ -57,6 +57,10 @@ class Manners:
     slow_wait: float = 0.0
     at_once: int = 10
     """Requests under way at the same time: for pages `/wiki/Title`; the Action API is asked one by one."""
+    server: str = "the wiki"
+    """What to call it."""
+    lock: str = "wikimedia.lock"
+    """The file by which this user's trainers take turns, where they share a budget."""
 
 
 def manners_for(host: str, rpm: int | None = None) -> Manners:
@@ -84,4 +88,20 @@ def wikimedia_manners(rpm: int | None = None) -> Manners:
         slow_reply=1.0,
         slow_wait=5.0,
         at_once=1,
+    )
+
+
+def dump_manners(host: str) -> Manners:
+    """The rules for a server of dumps: one connection, and no haste.
+
+    Ranges of some megabytes take seconds, so no rest follows a slow reply. On Wikimedia all of this user's
+    trainers share the one connection.
+    """
+    is_own = is_loopback(host)
+    return Manners(
+        rpm=None if is_own else WIKIMEDIA_RPM,
+        wikimedia=is_wikimedia(host),
+        at_once=1,
+        server="the dump server",
+        lock="dumps.lock",
     )

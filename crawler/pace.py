@@ -20,7 +20,6 @@ WaitUntil = Callable[[float, str], Awaitable[None]]
 _MARGIN = 1.01
 """Requests leave here evenly but arrive with the line's jitter: keep the budget there as well."""
 _POLL_SECONDS = 0.02
-_LOCK_FILE = "wikimedia.lock"
 _FILE_BYTES = 80
 
 
@@ -87,7 +86,7 @@ class SharedPace:
     def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
         self._manners = manners
         self._clock = clock
-        self._path = folder / _LOCK_FILE
+        self._path = folder / manners.lock
         self._ours = asyncio.Lock()
 
     @asynccontextmanager

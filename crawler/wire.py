@@ -66,6 +66,18 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a request asks for beside its address."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Beside the usual ones."""
+    most_bytes: int | None = None
+    """Of the body, where that is less than usual."""
+    check: Callable[[Reply], None] | None = None
+    """Is shown the reply before its body is read, and may refuse it."""
+
+
+@dataclass(frozen=True, slots=True)
 class WireLimits:
     """Bounds on one request."""
 
@@ -95,6 +107,7 @@ async def get(
     limits: WireLimits,
     *,
     total_seconds: float | None = None,
+    wanted: Wanted,
     count_bytes: Callable[[int], None],
     quote: Quoting,
 ) -> Reply:
@@ -108,47 +121,66 @@ async def get(
         total=total, sock_connect=limits.connect_seconds, sock_read=limits.stall_seconds
     )
     host = url.host or "?"
+    most = min(limits.most_bytes, wanted.most_bytes or limits.most_bytes)
     try:
-        async with session.get(url, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)) as response:
-            return await _whole(response, url, limits, count_bytes, quote)
+        async with session.get(
+            url, headers=wanted.headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
+        ) as response:
+            if wanted.check is not None:
+                wanted.check(Reply(response.status, url, response.headers, b"", quote))
+            return await _whole(response, url, most, count_bytes, quote)
     except TimeoutError:
         raise Trouble(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
         raise trouble_with(error, host) from None
 
 
-def redirected(reply: Reply) -> URL | None:
-    """Where a redirect leads, within the same host only; None for any other reply.
+Elsewhere = Callable[[Reply, URL], None]
+"""Raises what is to be said of a redirect to another host; returns where it is followed."""
 
-    Raises :class:`Trouble` for one that leads elsewhere.
+
+def not_followed(reply: Reply, there: URL) -> None:
+    """No redirect to another host is. Raises :class:`Trouble`."""
+    host = reply.quote(there.host or "", 100)
+    raise Trouble(f"{reply.url.host} redirects to another host, {host}: not followed")
+
+
+def redirected(reply: Reply, elsewhere: Elsewhere = not_followed) -> URL | None:
+    """Where a redirect leads; None for any other reply.
+
+    Raises :class:`Trouble` for one that cannot be followed, and whatever ``elsewhere`` raises for one to
+    another host.
     """
     target = reply.headers.get("Location")
-    return _next_hop(reply, target) if reply.status in _REDIRECTS and target is not None else None
+    if reply.status not in _REDIRECTS or target is None:
+        return None
+    there = _next_hop(reply, target)
+    if there.host != reply.url.host or (there.port != reply.url.port and there.scheme == reply.url.scheme):
+        elsewhere(reply, there)
+    return there
 
 
 def _next_hop(reply: Reply, target: str) -> URL:
     url = reply.url
     try:
         there = url.join(URL(target))
-        host = there.host or ""  # raises for what is no valid IDNA
+        there.host  # noqa: B018 (raises for what is no valid IDNA)
     except ValueError:
         raise Trouble(f"{url.host} redirects to an address that is none") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
         raise Trouble(f"{url.host} redirects away from a safe connection")
-    if host != url.host or (there.port != url.port and there.scheme == url.scheme):
-        raise Trouble(f"{url.host} redirects to another host, {reply.quote(host, 100)}: not followed")
     return there.with_fragment(None)
 
 
 async def _whole(
     response: aiohttp.ClientResponse,
     url: URL,
-    limits: WireLimits,
+    most: int,
     count_bytes: Callable[[int], None],
     quote: Quoting,
 ) -> Reply:
     try:
-        body = await _body(response, limits.most_bytes, count_bytes)
+        body = await _body(response, most, count_bytes)
     except (aiohttp.ClientError, OSError, zlib.error, Trouble):
         if response.status < 400:
             raise
@@ -221,7 +253,7 @@ async def stream(
             if response.status == 200:
                 yield decompressed(response, count_bytes)
             else:
-                yield await _whole(response, url, limits, count_bytes, quote)
+                yield await _whole(response, url, limits.most_bytes, count_bytes, quote)
     except TimeoutError:
         raise Trouble(f"{host} has fallen silent", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:

@@ -20,7 +20,7 @@ from crawler.robots import Robots
 from crawler.siteinfo import SITEINFO
 from crawler.source import Page, PageBatch, Position, Skip, SourceInfo
 from crawler.wiki import Wiki
-from crawler.wire import Reply, Trouble
+from crawler.wire import Reply, Trouble, Wanted
 
 _LISTED = 100
 """Titles a listing: one request in a hundred goes to the list."""
@@ -172,7 +172,9 @@ class HtmlSource:
         tries, wiki_works = 0, False
         while True:
             try:
-                fetched = await self.wiki.client.once(url, _page_reader(title), _MOST_BYTES)
+                fetched = await self.wiki.client.once(
+                    url, _page_reader(title), Wanted(most_bytes=_MOST_BYTES)
+                )
                 if isinstance(fetched, _Fetched):
                     self._expected = max(len(fetched.body), _FORGET * self._expected)
                 return fetched
