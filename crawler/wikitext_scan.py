@@ -8,7 +8,6 @@ thousand times nor an unclosed table takes more than linear time. (General parse
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 from crawler.wikitext_templates import render_template
 
@@ -65,17 +64,22 @@ def _without_tags(text: str) -> Iterator[str]:
     yield text[position:]
 
 
-_TOKEN = re.compile(
-    r"\{\{|\}\}|\[\[|\]\]|\||\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
+_LEAF = r"\[\[([^\[\]{}<|]*+)(?:\|([^\[\]{}<|]*+))?\]\]|\{\{([^\[\]{}<]*+)\}\}"
+"""A link or a template in which nothing else opens or closes; nine in ten are such."""
+_BRACKET = (
+    r"\{\{|\}\}|\[\[|\]\]|\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
 )
+_TOKEN = re.compile(f"({_LEAF}|{_BRACKET})")
 _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
 _MAX_DEPTH = 60
 """Articles nest up to a dozen deep; MediaWiki itself gives up at 40 levels of templates."""
+_BAR = "\x01"
+"""A bar that separates nothing, while what it is in may still have bars that do."""
 
-_Frame = tuple[int, int, list[int]]
-"""What is open: kind, where in the output its content begins, where its bars are."""
+_Frame = tuple[int, int]
+"""What is open: kind, where in the output its content begins."""
 
 
 def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
@@ -89,19 +93,18 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     out: list[str] = []
     stack: list[_Frame] = []
     too_deep = 0
-    position = 0
-    text = "\n" + text
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        start = match.start()
-        if start > position:
-            out.append(text[position:start])
-        position = start + len(token)
-        if token == "|":
-            if stack:
-                stack[-1][2].append(len(out))
+    pieces = _TOKEN.split("\n" + text.replace(_BAR, " "))
+    in_turn = iter(pieces)
+    for before, token, target, shown, template in zip(*[in_turn] * 5, strict=False):
+        if before:
+            out.append(before)
+        if target is not None or template is not None:
+            if len(stack) == _MAX_DEPTH:
+                out.append(token[2:-2])
+            elif target is None:
+                out.append(render_template(template))
             else:
-                out.append("|")
+                out.append(render_link(target, [] if shown is None else [shown]))
             continue
         kind = _OPENS.get(token)
         closed = _CLOSES.get(token)
@@ -113,16 +116,16 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
             out.append("\n")
         if kind is not None:
             if len(stack) < _MAX_DEPTH:
-                stack.append((kind, len(out), []))
+                stack.append((kind, len(out)))
             else:
                 too_deep += 1
         elif too_deep:
             too_deep -= 1
         elif closed is not None:
             _close(closed, stack, out, render_link)
-    out.append(text[position:])
+    out.append(pieces[-1])
     _flatten(stack, out)
-    return "".join(out)
+    return "".join(out).replace(_BAR, "|")
 
 
 def _close(
@@ -141,38 +144,33 @@ def _close(
     inner = stack[place + 1 :]
     del stack[place + 1 :]
     _flatten(inner, out)
-    _, begin, bars = stack.pop()
-    bounds = [begin, *bars, len(out)]
-    if kind == _TEMPLATE:
-        rendered = render_template("".join(out[begin : bounds[1]]), lambda: _parts(out, bounds)[1:])
-    elif kind == _LINK:
-        target, *texts = _parts(out, bounds)
-        rendered = render_link(target, texts)
-    elif kind == _TABLE:
-        first = "".join(out[begin : bounds[1]])
-        rendered = _text_in_columns(first, lambda: _parts(out, bounds)[1:])
-    else:
-        rendered = ""
+    _, begin = stack.pop()
+    content = "".join(out[begin:])
     del out[begin:]
-    if rendered:
-        out.append(rendered)
+    if kind == _TEMPLATE:
+        out.append(render_template(content))
+    elif kind == _LINK:
+        target, *texts = content.split("|")
+        out.append(render_link(target, texts).replace("|", _BAR))
+    elif kind == _TABLE:
+        out.append(_text_in_columns(content))
 
 
 _LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol|col-begin)\b", re.IGNORECASE)
 
 
-def _text_in_columns(first: str, others: Callable[[], list[str]]) -> str:
+def _text_in_columns(content: str) -> str:
     """What a table holds that has no data, only text in columns; nothing of any other.
 
-    ``first``: what stands before its first bar, its attributes to begin with; ``others`` gives what stands
-    between its bars. Of a table that does not say what it is for, lists count as text.
+    Its attributes come first. Of a table that does not say what it is for, lists count as text.
     """
+    first, *others = content.split("|")
     attributes, _, rest = first.partition("\n")
     is_layout = _LAYOUT.search(attributes) is not None
     if not is_layout and "class" in attributes:
         return ""
     lines = rest.split("\n")
-    for part in others():
+    for part in others:
         # Text that a bar ends without a new line is a cell's attributes; "|-" begins a row, "|+" the caption.
         cell, *more = part.split("\n")
         lines += [cell, *more] if more and cell[:1] not in ("-", "+") else more
@@ -180,31 +178,17 @@ def _text_in_columns(first: str, others: Callable[[], list[str]]) -> str:
     return "\n".join(line for line in lines if line.startswith(marks) or (is_layout and line[:1] != "!"))
 
 
-def _parts(out: list[str], bounds: list[int]) -> list[str]:
-    return ["".join(out[a:b]) for a, b in pairwise(bounds)]
-
-
 _UNCLOSED = ("", "\x00", "\n|", "\n|")
 """What stands for an opening that was never closed: \\x00 for a link, which may prove to be a file's."""
 
 
 def _flatten(frames: list[_Frame], out: list[str]) -> None:
-    """Make plain text of frames that nothing closed, their bars back in place."""
+    """Make plain text of frames that nothing closed; their bars separate nothing."""
     if not frames:
         return
-    first = frames[0][1]
-    marks = sorted((place, mark) for kind, begin, bars in frames for place, mark in _marks(kind, begin, bars))
     pieces: list[str] = []
-    position = first
-    for place, mark in marks:
-        pieces.extend(out[position:place])
-        pieces.append(mark)
-        position = place
-    pieces.extend(out[position:])
-    out[first:] = pieces
-
-
-def _marks(kind: int, begin: int, bars: list[int]) -> Iterator[tuple[int, str]]:
-    yield begin, _UNCLOSED[kind]
-    for bar in bars:
-        yield bar, "|"
+    ends = [begin for _, begin in frames[1:]] + [len(out)]
+    for (kind, begin), end in zip(frames, ends, strict=True):
+        pieces.append(_UNCLOSED[kind])
+        pieces.extend(out[begin:end])
+    out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]

@@ -4,7 +4,7 @@ Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, not
 something that a reader reads as prose.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 Arguments = Sequence[str]
 """What stands between the bars, the template's name not counted."""
@@ -105,33 +105,30 @@ _UNITS = {
 }
 
 
-def render_template(name: str, arguments: Callable[[], Arguments]) -> str:
-    """The words that ``{{name|…}}`` stands for, or nothing.
-
-    ``name`` as written; ``arguments`` gives what is between the bars, markup already taken out, and is only
-    called for templates that are known here.
-    """
+def render_template(content: str) -> str:
+    """The words that ``{{content}}`` stands for, or nothing; within it no other markup is left."""
+    name, *arguments = content.split("|")
     key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
     if (literal := _LITERAL.get(key)) is not None:
         return literal
     if key in _PLACES:
-        named, positional = _split(arguments())
+        named, positional = _split(arguments)
         return _choose(_PLACES[key], named, positional)
     if key in {"convert", "cvt"}:
-        return _convert(*_split(arguments()))
+        return _convert(*_split(arguments))
     if key in _SHIP_PREFIXES:
-        return f"{key.upper()} " + _first(_split(arguments())[1])
+        return f"{key.upper()} " + _first(_split(arguments)[1])
     if key == "sclass" or key == "sclass2":
-        positional = _split(arguments())[1]
+        positional = _split(arguments)[1]
         return f"{positional[0]}-class {positional[1]}" if len(positional) > 1 else _first(positional)
     if key in {"as of", "asof"}:
-        return "as of " + " ".join(_split(arguments())[1])
+        return "as of " + " ".join(_split(arguments)[1])
     if key == "zh":
-        return " ".join(_split(arguments())[0].values())
+        return " ".join(_split(arguments)[0].values())
     if key.startswith("lang-"):
-        return _first(_split(arguments())[1])
+        return _first(_split(arguments)[1])
     if key.startswith("script/"):
-        positional = _split(arguments())[1]
+        positional = _split(arguments)[1]
         return positional[-1] if positional else ""
     return ""
 

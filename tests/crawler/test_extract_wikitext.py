@@ -69,6 +69,8 @@ needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="need
             '{|class="multicol" role="presentation"\n|+ cap\n|-\n|valign=top|\n* one\n|\ntwo\n| 3\n|}',
             "one two 3",
         ),
+        ("{{lang|fr|[[a|b|c]]}} {{lang|fr|d [[e|f}} g", "b c d e f g"),
+        ("{{lang|fr|a\x01b}}", "a b"),
         ("{|\n! head\n|-valign=top\n|\n* one\n# two\ncell\n| other\n|}", "one two"),
         ('{|class="wikitable"\n|-\n|\n* note\n|}\nafter', "after"),
         ('{|role=presentation\n|\n* one\n{|class="wikitable"\n|\n* note\n|}\n|}', "one"),
@@ -168,6 +170,7 @@ def test_a_wikis_own_namespace_names():
         ("<ref>never closed. Prose here.", "Prose here."),
         ("{{a [[b }} c ]] Prose here.", "Prose here."),
         ("{|\n| {{flag|x\n|}\nProse here.", "Prose here."),
+        ("{{nowrap|[[File:A.jpg|thumb|20px}}\nProse here.", "Prose here."),
         ("{{" * 80 + "}}" * 80 + "Prose here.", "Prose here."),
     ],
 )
