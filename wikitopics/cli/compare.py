@@ -5,7 +5,8 @@ import contextlib
 import click
 
 from session.paths import session_path
-from wikitopics.cli.options import json_option, session_names
+from wikitopics.cli.completion import session_names
+from wikitopics.cli.options import json_option
 from wikitopics.cli.output import ProgressLine, put_json, put_line, say
 
 

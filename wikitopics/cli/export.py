@@ -8,6 +8,7 @@ import click
 from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, save
 from session.metrics import METRICS, Metric
 from session.paths import session_path
+from wikitopics.cli.completion import model_names
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
 
@@ -41,7 +42,12 @@ Examples:
     + ".",
 )
 @click.option("-o", "--output", metavar="PATH", type=click.Path(), help="A file (default: standard output).")
-@click.option("--model", metavar="NAME", help="One model only (for `export model` default: the first).")
+@click.option(
+    "--model",
+    metavar="NAME",
+    shell_complete=model_names,
+    help="One model only (for `export model` default: the first).",
+)
 @click.option(
     "--all",
     "everything",

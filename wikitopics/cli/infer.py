@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from session.paths import command, session_path
-from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.options import json_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Examples:
   pbpaste | wikitopics infer --json"""
 )
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
-@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+@model_option
 @session_option
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:

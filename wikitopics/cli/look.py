@@ -5,7 +5,8 @@ import math
 import click
 
 from session.paths import command, session_path
-from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.completion import topic_numbers
+from wikitopics.cli.options import json_option, model_option, session_option
 from wikitopics.cli.output import duration, number, put_json, put_line, put_row, say, until
 
 _STATUS_KEYS = (
@@ -95,12 +96,17 @@ Examples:
 )
 @session_option
 @click.option(
-    "--topic", metavar="K", type=click.IntRange(0), required=True, help="The topic's number, from 0."
+    "--topic",
+    metavar="K",
+    type=click.IntRange(0),
+    required=True,
+    shell_complete=topic_numbers,
+    help="The topic's number, from 0.",
 )
 @click.option(
     "--limit", metavar="N", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many."
 )
-@click.option("--model", metavar="NAME", help="The model (default: the session's first).")
+@model_option
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """The articles read that are most about a topic.

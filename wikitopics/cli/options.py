@@ -10,17 +10,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from session.errors import BadUsage
-from session.paths import session_folder
+from wikitopics.cli.completion import model_names, session_names
 
 if TYPE_CHECKING:
     from crawler.options import Option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    """What a shell offers to complete: the sessions in the session folder."""
-    return sorted(path.stem for path in session_folder().glob("[!.]*.db") if path.stem.startswith(begun))
 
 
 session_option = click.option(
@@ -35,6 +30,10 @@ log_option = click.option(
 
 progress_option = click.option(
     "--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."
+)
+
+model_option = click.option(
+    "--model", metavar="NAME", shell_complete=model_names, help="The model (default: the session's first)."
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -88,6 +87,16 @@ class TakesSource(Takes):
         from session import sources
 
         return [name for name in sources.names() if not sources.described(name).command]
+
+
+class TakesModel(Takes):
+    """A model as `--model` has it, begun with its kind."""
+
+    def words(self) -> Sequence[str]:
+        """The kinds, those of other packages too."""
+        from model import kinds
+
+        return kinds.names()
 
 
 def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Takes) -> click.Option:
@@ -167,7 +176,7 @@ def setting_groups(source: str | None = None) -> Groups:
 
     return [
         ("Source", [asked, *made(*found.values(), options.VOCAB)]),
-        ("Models", made(options.MODEL, *options.SHARED)),
+        ("Models", [click_option(options.MODEL, takes=TakesModel), *made(*options.SHARED)]),
         ("Session, for good", made(*options.KEPT)),
         ("This run", made(*options.RUN, *options.OUTSIDE)),
     ]

@@ -6,7 +6,8 @@ import click
 
 from session.errors import BadUsage
 from session.paths import session_folder, session_path
-from wikitopics.cli.options import json_option, session_names
+from wikitopics.cli.completion import session_names
+from wikitopics.cli.options import json_option
 from wikitopics.cli.output import put_json, put_line, say
 
 

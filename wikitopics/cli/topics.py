@@ -6,13 +6,13 @@ import click
 
 from session.foreign import visible
 from session.paths import session_path
-from wikitopics.cli.options import json_option, session_option
+from wikitopics.cli.completion import topic_numbers
+from wikitopics.cli.options import json_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
 if TYPE_CHECKING:
     from session.storage.reader import SessionReader
 
-model_option = click.option("--model", metavar="NAME", help="The model (default: the session's first).")
 NO_TOPICS = "no topics yet: the first come after the first minibatch"
 
 
@@ -145,7 +145,7 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'
   wikitopics topics rename 12 '' --session night      its words name it again"""
 )
-@click.argument("topic", metavar="K", type=click.IntRange(0))
+@click.argument("topic", metavar="K", type=click.IntRange(0), shell_complete=topic_numbers)
 @click.argument("name")
 @session_option
 @model_option
@@ -170,7 +170,9 @@ Examples:
   wikitopics history 12            the words of topic 12 over time
   wikitopics history --json"""
 )
-@click.argument("topic", metavar="[TOPIC]", type=click.IntRange(0), required=False)
+@click.argument(
+    "topic", metavar="[TOPIC]", type=click.IntRange(0), required=False, shell_complete=topic_numbers
+)
 @session_option
 @model_option
 @json_option

@@ -8,7 +8,8 @@ import click
 
 from crawler.kinds.texts import COLUMN
 from crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
-from wikitopics.cli.options import session_names, take
+from wikitopics.cli.completion import session_names
+from wikitopics.cli.options import take
 from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.cli.train import as_request
 

@@ -1,0 +1,51 @@
+"""What a shell offers after a tab: names of sessions, models and topics, and kinds."""
+
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from session.paths import session_path
+from wikitopics.cli.main import wikitopics
+
+
+def offered(*words: str) -> list[tuple[str, str | None]]:
+    """What is offered for the last of these words."""
+    *before, begun = words
+    shell = ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE")
+    return [(item.value, item.help) for item in shell.get_completions(before, begun)]
+
+
+def values(*words: str) -> list[str]:
+    return [value for value, _ in offered(*words)]
+
+
+def test_kinds_and_sources() -> None:
+    assert values("train", "--model", "") == ["lda", "scvb0", "hdp"]
+    assert values("train", "--model", "h") == ["hdp"]
+    assert "dump" in values("train", "--source", "d")
+
+
+def test_sessions_models_and_topics_with_their_names(trained: Path) -> None:
+    name = trained.stem
+    assert name in values("status", "--session", "")
+    models = values("topics", "--session", name, "--model", "")
+    assert models
+    topics = offered("history", "--session", name, "--model", models[0], "")
+    assert topics
+    assert all(said for _, said in topics)
+    one = topics[0][0]
+    assert one in values("articles", "--session", name, "--topic", one)
+    assert one in values("topics", "rename", "--session", name, one)
+
+
+def test_nothing_is_offered_and_nothing_is_said_where_a_session_cannot_be_read(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert values("history", "--session", "gone", "") == []
+    path = session_path("broken")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"no session")
+    assert values("topics", "--session", "broken", "--model", "") == []
+    assert values("history", "--session", "broken", "--model", "nobody's", "") == []
+    assert capfd.readouterr() == ("", "")
