@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,61 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         return
     with draft_of(target, mode=mode) as draft, draft.open("wb") as file:
         yield file
+
+
+@contextlib.contextmanager
+def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
+    """An empty new folder that takes the place of ``target`` if the block ends well, and vanishes otherwise.
+
+    All files written into it have to be called ``stem``, or that and an ending: only a folder that holds
+    nothing else is replaced. Raises what :func:`replacing` does.
+    """
+    keep_sessions(target)
+    draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
+    try:
+        _check_folder(target, stem)
+        draft.mkdir()
+        yield draft
+        for path in (*draft.iterdir(), draft):
+            sync(path)
+        _swap(draft, target)
+        sync(target.parent)
+    except OSError as error:
+        raise _cannot_write(target, error) from None
+    finally:
+        _remove_folder(draft)
+
+
+def _check_folder(path: Path, stem: str) -> None:
+    """Raises OSError unless ``path`` is free, a link, or a folder such as :func:`replacing_folder` leaves."""
+    if path.is_symlink() or not path.exists():
+        return
+    if not path.is_dir():
+        raise OSError(errno.ENOTDIR, "not a folder", str(path))
+    if any(one.name.partition(".")[0] != stem or one.is_dir() for one in path.iterdir()):
+        raise OSError(errno.ENOTEMPTY, "this folder holds other files; name a new one", str(path))
+
+
+def _swap(draft: Path, target: Path) -> None:
+    """Put a new folder where there may be an old one, which comes back if that fails."""
+    old = draft.with_suffix(".old")
+    if os.path.lexists(target):
+        target.rename(old)
+    try:
+        draft.rename(target)
+    except BaseException:
+        if os.path.lexists(old):
+            old.rename(target)
+        raise
+    _remove_folder(old)
+
+
+def _remove_folder(path: Path) -> None:
+    """Delete a folder, or a link to one."""
+    if path.is_symlink():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_null(path: Path) -> bool:

@@ -12,7 +12,7 @@ from textual.content import Content, ContentText
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
-from session.answers.exports import SUBJECTS, Asked, Format, Subject, format_of, formats, save
+from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, formats, save
 from session.answers.licences import licence_of
 from session.errors import SessionError
 from session.storage.reader import SessionReader
@@ -58,7 +58,7 @@ class Export(ModalScreen[None]):
         return [(Content(visible(name)), name) for name in names]
 
     def _default(self, what: str, form: str) -> str:
-        return str(self._folder / f"{self._path.stem}-{what}.{form}")
+        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
 
     @on(Select.Changed, "#what")
     def _what(self, event: Select.Changed) -> None:
@@ -88,7 +88,7 @@ class Export(ModalScreen[None]):
             return
         what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
         target = Path(self.query_one("#file", Input).value).expanduser()
-        if not target.name or target.is_dir():
+        if not target.name or (target.is_dir() and not FORMATS[form].is_folder):
             self._tell(f"name a file in the folder {target}")
             return
         self._busy.set()

@@ -41,7 +41,13 @@ Examples:
     + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
     + ".",
 )
-@click.option("-o", "--output", metavar="PATH", type=click.Path(), help="A file (default: standard output).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    type=click.Path(),
+    help="A file, for gensim a folder (default: standard output).",
+)
 @click.option(
     "--model",
     metavar="NAME",

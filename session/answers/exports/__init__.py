@@ -10,7 +10,9 @@ from pathlib import Path
 
 from session.answers.exports.formats.csv import Csv
 from session.answers.exports.formats.format import Format
+from session.answers.exports.formats.gensim import Gensim
 from session.answers.exports.formats.json import Json
+from session.answers.exports.formats.ldavis import Ldavis
 from session.answers.exports.formats.npz import Npz
 from session.answers.exports.subject import Asked, Row, Subject
 from session.answers.exports.tables.articles import ARTICLES
@@ -40,7 +42,7 @@ SUBJECTS: dict[str, Subject] = {
 }
 ROWS_TOLD = 1000
 """Progress is told every so many rows."""
-FORMATS: dict[str, Format] = {form.name: form for form in (Csv(), Json(), Npz())}
+FORMATS: dict[str, Format] = {form.name: form for form in (Csv(), Json(), Npz(), Gensim(), Ldavis())}
 
 
 def formats(subject: Subject) -> list[Format]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from model import OnlineModel
     from session.storage.reader import SessionReader
 
 Row = Sequence[object]
@@ -26,7 +27,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Rows, arrays or both; which formats it has follows from that."""
+    """Rows, arrays, a model; which formats it has follows from that."""
 
     name: str
     label: str
@@ -36,6 +37,8 @@ class Subject:
     rows: Callable[[Asked], Iterable[Row]] | None = None
     """In a fixed order."""
     arrays: "Callable[[Asked], Mapping[str, NDArray[Any]]] | None" = None
+    model: "Callable[[Asked], OnlineModel] | None" = None
+    """The trained model that it is, for the formats of programs that know models."""
     one_model: bool = False
     """Whether it is of one model: the session's first, where none is named."""
     everything: str = ""

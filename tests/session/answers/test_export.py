@@ -114,7 +114,7 @@ def test_what_is_declared_is_offered(cli):
         assert f"{subject.name:9} {subject.label}" in told
     assert [form.name for form in formats(SUBJECTS["articles"])] == ["csv", "json"]
     both = dataclasses.replace(SUBJECTS["model"], rows=lambda asked: [])
-    assert [form.name for form in formats(both)] == ["csv", "json", "npz"]
+    assert [form.name for form in formats(both)] == ["csv", "json", "npz", "gensim", "ldavis"]
 
 
 def test_every_value_is_the_json_of_python():

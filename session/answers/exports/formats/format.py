@@ -16,11 +16,18 @@ class Format(ABC):
     """One way to write; most are one stream of bytes, which may go to a file."""
 
     name: ClassVar[str]
-    """For `--format`, and the file's ending."""
+    """For `--format`."""
     label: ClassVar[str]
     """For people."""
     binary: ClassVar[bool] = False
     """Whether a terminal cannot show it."""
+    is_folder: ClassVar[bool] = False
+    """Whether it is several files, in a folder of their own."""
+
+    @property
+    def ending(self) -> str:
+        """What the name of its file ends in."""
+        return f".{self.name}"
 
     @abstractmethod
     def fits(self, subject: Subject) -> bool:

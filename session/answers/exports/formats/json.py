@@ -30,7 +30,7 @@ class Json(Format):
 
 
 def _encoded(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """The rows with every value as JSON. A column at a time: value by value, millions of rows take minutes."""
+    """The rows, every value as JSON. A column at a time: value by value, millions of rows take minutes."""
     return zip(*map(_column, zip(*rows, strict=True)), strict=True)
 
 

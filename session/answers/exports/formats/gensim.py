@@ -1,0 +1,84 @@
+"""The model as gensim's own LdaModel, written by gensim.
+
+| in gensim | is |
+|---|---|
+| lambda (K, W) | `topics` times `topic_weights`: pseudo-counts, of SCVB0 those expected, with its prior |
+| alpha (K,) | `document_prior`: of the HDP alpha times the expected sticks |
+| eta | the smallest lambda: no model's prior is larger |
+| num_updates, numdocs | articles trained, those of the corpus: gensim's `update` goes on by small steps |
+
+Learning rates, snapshots and the HDP's two levels have no place in it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from session.answers.exports.formats.format import Format
+from session.answers.exports.subject import Asked, Subject
+from session.errors import BadUsage
+from session.extras import INTEROP
+
+if TYPE_CHECKING:
+    from gensim.models import LdaModel
+
+STEM = "model"
+_ITERATIONS = 8
+"""Of gensim's inference. Further ones fit the words seen and not the unseen; our models stop there too."""
+
+
+class Gensim(Format):
+    """A folder with the files of ``LdaModel.save``: ``LdaModel.load("FOLDER/model")``."""
+
+    name = "gensim"
+    label = "gensim LdaModel, a folder"
+    is_folder = True
+
+    @property
+    def ending(self) -> str:
+        return "-gensim"
+
+    def fits(self, subject: Subject) -> bool:
+        return subject.model is not None
+
+    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+        raise BadUsage("gensim's model is several files: name a folder for them with -o")
+
+    def save(self, subject: Subject, asked: Asked, path: Path) -> None:
+        from session.storage.files import replacing_folder
+
+        with replacing_folder(path, STEM) as folder:
+            _lda_model(subject, asked).save(str(folder / STEM))
+
+
+def _lda_model(subject: Subject, asked: Asked) -> "LdaModel":
+    import numpy as np
+
+    try:
+        from gensim.corpora import Dictionary
+        from gensim.models import LdaModel
+    except ModuleNotFoundError:
+        raise BadUsage(INTEROP.needed("--format gensim")) from None
+    assert subject.model is not None
+    with asked.reader.one_moment():
+        learnt, words = subject.model(asked), asked.reader.vocabulary()
+        trained = asked.reader.committed().progress.articles
+    lambda_ = learnt.topics().astype(np.float64)
+    lambda_ *= learnt.topic_weights()[:, None]
+    eta = float(lambda_.min())
+    dictionary = Dictionary()
+    dictionary.token2id = {word: number for number, word in enumerate(words)}
+    found = LdaModel(
+        id2word=dictionary,
+        num_topics=learnt.n_topics,
+        alpha=learnt.document_prior(),
+        eta=eta,
+        iterations=_ITERATIONS,
+        dtype=np.float64,  # in float32 gensim takes 1e-7 for the least probability of a word
+        random_state=0,
+    )
+    found.state.sstats = lambda_ - eta
+    found.state.numdocs = learnt.n_documents
+    found.num_updates = trained
+    found.sync_state()
+    return found

@@ -1,0 +1,31 @@
+"""The JSON of LDAvis."""
+
+import json
+from collections.abc import Iterator
+
+from session.answers.exports.formats.format import Format, as_utf8
+from session.answers.exports.subject import Asked, Subject
+
+
+class Ldavis(Format):
+    """One object, as pyLDAvis writes it; a page of either shows it."""
+
+    name = "ldavis"
+    label = "LDAvis JSON"
+
+    @property
+    def ending(self) -> str:
+        return ".ldavis.json"
+
+    def fits(self, subject: Subject) -> bool:
+        return subject.model is not None
+
+    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+        from session.answers.ldavis import prepare
+
+        assert subject.model is not None
+        with asked.reader.one_moment():
+            learnt, words = subject.model(asked), asked.reader.vocabulary()
+            tokens = asked.reader.committed().progress.tokens
+        prepared = prepare(learnt.topics(), learnt.topic_shares(), words, tokens)
+        yield as_utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")

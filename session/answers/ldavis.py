@@ -1,0 +1,142 @@
+"""What LDAvis draws: topics as a map, and the words that tell each apart.
+
+The same as pyLDAvis 3.4 makes of the same topics, shares and vocabulary, in the same order; after Sievert and
+Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. K topics, W words. The largest topic
+is 1 here; `topic.order` has the numbers that they have elsewhere, plus 1.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+WORDS = 30
+"""R: words shown of a topic."""
+STEP = 0.01
+"""Of lambda, the weight of a word's probability against its lift."""
+_AT_ONCE = 1 << 21
+"""Numbers held for distances."""
+
+
+def prepare(
+    topics: NDArray[Any], shares: NDArray[Any], words: Sequence[str], tokens: int
+) -> dict[str, object]:
+    """LDAvis's object for topics (K, W) whose rows sum to 1, of these shares (K,) of so many words."""
+    order = np.argsort(-shares, kind="stable")
+    beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
+    expected = beta * (share * tokens)[:, None]  # how often each word is in each topic
+    frequency = expected.sum(axis=0)
+    table = _Terms(words, frequency)
+    R = min(WORDS, len(words))
+
+    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R]
+    ranks = np.arange(R, 0, -1.0)
+    table.add("Default", salient, np.floor(frequency[salient]), np.floor(frequency[salient]), ranks, ranks)
+    log_beta, log_lift = np.log(beta), np.log(beta / (frequency / frequency.sum()))
+    for number in range(len(beta)):
+        top = _relevant(log_beta[number], log_lift[number], R)
+        table.add(
+            f"Topic{number + 1}",
+            top,
+            expected[number, top],
+            frequency[top],
+            log_beta[number, top].round(4),
+            log_lift[number, top].round(4),
+        )
+    x, y = coordinates(divergences(beta)).T.tolist()
+    return {
+        "mdsDat": {
+            "x": x,
+            "y": y,
+            "topics": list(range(1, len(beta) + 1)),
+            "cluster": [1] * len(beta),
+            "Freq": (share * 100).tolist(),
+        },
+        "tinfo": table.columns,
+        "token.table": _tokens(sorted(table.shown), expected, frequency, words),
+        "R": R,
+        "lambda.step": STEP,
+        "plot.opts": {"xlab": "PC1", "ylab": "PC2"},
+        "topic.order": (order + 1).tolist(),
+    }
+
+
+class _Terms:
+    """`tinfo`: the words of every list that can be shown, one behind the other."""
+
+    def __init__(self, words: Sequence[str], frequency: NDArray[Any]) -> None:
+        self._words = words
+        self.shown: set[int] = set()
+        self.columns: dict[str, list[object]] = {
+            name: [] for name in ("Term", "Freq", "Total", "Category", "logprob", "loglift")
+        }
+
+    def add(self, category: str, ids: NDArray[Any], *numbers: NDArray[Any]) -> None:
+        """Words by id, with their Freq, Total, logprob and loglift."""
+        frequency, total, logprob, loglift = (values.tolist() for values in numbers)
+        terms = [self._words[i] for i in ids.tolist()]
+        rows = terms, frequency, total, [category] * len(terms), logprob, loglift
+        for column, values in zip(self.columns.values(), rows, strict=True):
+            column.extend(values)
+        self.shown.update(ids.tolist())
+
+
+def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
+    """(W,) how much a word says about the topic, weighed by how frequent it is."""
+    of_word = beta / beta.sum(axis=0)
+    distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
+    return np.asarray(distinct * frequency / frequency.sum())
+
+
+def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> NDArray[Any]:
+    """Ids of the R most relevant words of a topic at any lambda, in the order in which they come up."""
+    found: dict[int, None] = {}
+    for weight in np.arange(0, 1 + STEP, STEP).tolist():
+        relevance = weight * log_beta + (1 - weight) * log_lift
+        top = np.argpartition(relevance, -R)[-R:]
+        found.update(dict.fromkeys(top[np.lexsort((top, -relevance[top]))].tolist()))
+    return np.array(list(found))
+
+
+def _tokens(
+    ids: Sequence[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
+) -> dict[str, list[object]]:
+    """`token.table`: which part of a word's occurrences each topic has, where that is one at least."""
+    rows = []
+    for i in ids:
+        counts = expected[:, i]
+        for topic in np.flatnonzero(counts >= 0.5).tolist():
+            rows.append((words[i], topic + 1, float(counts[topic].round() / frequency[i])))
+    terms, topics, parts = map(list, zip(*sorted(rows), strict=True)) if rows else ([], [], [])
+    return {"Topic": topics, "Freq": parts, "Term": terms}
+
+
+def divergences(beta: NDArray[Any]) -> NDArray[Any]:
+    """(K, K) Jensen-Shannon divergences between topics (K, W) whose rows sum to 1, in nats."""
+    K, W = beta.shape
+    own = xlogy(beta, beta).sum(axis=1)
+    found = np.zeros((K, K))
+    step = max(1, _AT_ONCE // W)
+    for one in range(K):
+        for start in range(one + 1, K, step):
+            others = slice(start, min(start + step, K))
+            middle = (beta[one] + beta[others]) / 2
+            found[one, others] = (own[one] + own[others]) / 2 - xlogy(middle, middle).sum(axis=1)
+    return np.maximum(found + found.T, 0)
+
+
+def coordinates(distances: NDArray[Any]) -> NDArray[Any]:
+    """(K, 2) points about as far apart as ``distances`` (K, K): classical multidimensional scaling.
+
+    The matrix is symmetric and solved as such: a general solver may return complex numbers for it.
+    """
+    K = len(distances)
+    centre = np.eye(K) - 1 / K
+    values, vectors = np.linalg.eigh(-centre @ distances**2 @ centre / 2)
+    values, vectors = values[::-1][:2], vectors[:, ::-1][:, :2]
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), range(len(values))])
+    found = np.zeros((K, 2))
+    found[:, : len(values)] = np.sqrt(np.maximum(values, 0)) * vectors
+    return found

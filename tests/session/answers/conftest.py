@@ -1,0 +1,25 @@
+"""A session of every kind of model."""
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def three_once(corpus, tmp_path_factory):
+    from wikitopics.cli import run
+
+    path = tmp_path_factory.mktemp("three") / "three.db"
+    models = [
+        part for spec in ("lda:topics=5", "scvb0:topics=5", "hdp:topics=12") for part in ("--model", spec)
+    ]
+    small = ["--batch-size", "64", "--held-out", "40", "--seed", "3"]
+    assert run(["train", *corpus.options(), *models, *small, "--session", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def three(three_once, home):
+    """The session `default` of an LDA, a SCVB0 and an HDP, finished."""
+    home.mkdir(exist_ok=True)
+    return shutil.copy(three_once, home / "default.db")
