@@ -5,7 +5,7 @@ from crawler.extras import ZST, Extra
 __all__ = ["DASK", "EXTRAS", "INTEROP", "REPORT", "SKLEARN", "ZST", "Extra"]
 
 SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
-REPORT = Extra("report", ("matplotlib",), "`wikitopics report`")
+REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
 INTEROP = Extra(
     "interop",
     ("gensim", "pyLDAvis", "selenium"),

@@ -77,6 +77,8 @@ def _check_options(kind: SourceKind) -> None:
 
 
 class _Missing(SourceKind):
+    label = "A kind of source that is not installed here"
+
     def identity(self, asked: Asked) -> Identity:
         raise NotImplementedError
 

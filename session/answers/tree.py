@@ -1,7 +1,8 @@
 """The topics of a model as a tree: what is alike lies together, so that hundreds of them can be read."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +52,27 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
         for node, name in zip(nodes, groups, strict=True)
     ]
     return (*leaves, *inner)
+
+
+def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, ...]:
+    """The tree over these topics alone; a group of which a single part is left gives way to that."""
+    left: dict[int, Branch] = {}
+    parts: dict[int | None, list[Branch]] = {}
+    for branch in branches:  # children come before their parents
+        below = parts.pop(branch.number, [])
+        if branch.number in kept:
+            shown = branch
+        elif len(below) > 1:
+            topics = tuple(topic for topic in branch.topics if topic in kept)
+            shown = replace(branch, topics=topics, share=sum(branches[topic].share for topic in topics))
+            left.update({part.number: replace(part, parent=branch.number) for part in below})
+        elif below:
+            (shown,) = below
+        else:
+            continue
+        parts.setdefault(branch.parent, []).append(shown)
+    left.update({root.number: replace(root, parent=None) for root in parts.get(None, [])})
+    return tuple(left[number] for number in sorted(left))
 
 
 def overview(branches: tuple[Branch, ...]) -> list[Branch]:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "infer": "wikitopics.cli.infer",
     "compare": "wikitopics.cli.compare",
     "export": "wikitopics.cli.export",
+    "report": "wikitopics.cli.report",
     "vocab": "wikitopics.cli.vocabulary",
     "sessions": "wikitopics.cli.sessions",
     "stop": "wikitopics.cli.manage",

@@ -1,6 +1,6 @@
 """The topics of a stored session, now and at every snapshot that was kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +38,14 @@ class TopicReader(OpenedSession):
 
     def each_snapshot(self, model: str) -> Iterator[Snapshot]:
         """The topics of one model at every kept point, oldest first, one point at a time in memory."""
-        for kept in self._each_kept(model):
+        for kept in self.words_at(model, self.snapshots(model)):
             yield self._as_snapshot(model, kept)
+
+    def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
+        """The topics as they are kept at these article counts, but for those that a trainer thins out
+        meanwhile."""
+        for articles in points:
+            yield from self._top_words(model, "AND articles = ?", [articles])
 
     def share_history(self, model: str) -> ShareHistory:
         """How large all topics were at every kept point; what was read once is not read again."""
@@ -50,7 +56,7 @@ class TopicReader(OpenedSession):
             if articles in known:
                 found[articles] = known[articles]
                 continue
-            for one in self._top_words(model, "AND articles = ?", [articles]):  # none: thinned out meanwhile
+            for one in self.words_at(model, [articles]):
                 own = one.shares * owned(one.leading, one.shares)
                 found[articles] = np.stack([one.shares, own.astype(np.float32)])
         self._shares[number] = found
@@ -64,7 +70,7 @@ class TopicReader(OpenedSession):
         articles where that is given."""
         words = self.vocabulary()
         history = []
-        for kept in self._each_kept(model):
+        for kept in self.words_at(model, self.snapshots(model)):
             if as_of is not None and kept.articles > as_of:
                 break
             ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
@@ -150,11 +156,6 @@ class TopicReader(OpenedSession):
                 )
             )
         return rows
-
-    def _each_kept(self, model: str) -> Iterator[TopWords]:
-        """Every kept point but those that a trainer thins out meanwhile."""
-        for articles in self.snapshots(model):
-            yield from self._top_words(model, "AND articles = ?", [articles])
 
     def newest_words(self, model: str) -> TopWords | None:
         """The newest snapshot as it is kept; None before the first."""

@@ -1,0 +1,27 @@
+"""One page that tells what a session has found: complete in itself, for whoever was not there.
+
+`gathering` reads the session into `records`, `drawings` makes charts of them, and `page` writes both down.
+The last two need packages that only the extra `report` installs; importing this loads none of it.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from session.errors import SessionError
+from session.extras import REPORT
+
+if TYPE_CHECKING:
+    from session.storage.reader import SessionReader
+
+
+def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
+    """The page of a session. ``progress`` is told how many topics have been read.
+
+    Raises :class:`SessionError` where there is no topic yet, or where the extra is not installed.
+    """
+    if REPORT.missing():
+        raise SessionError(REPORT.needed("wikitopics report"))
+    from session.answers.report.gathering import told
+    from session.answers.report.page import page
+
+    return page(told(reader, progress))

@@ -1,0 +1,88 @@
+"use strict";
+// Finding: what does not hold the words that are typed is hidden, what does is marked. Without this the page has all.
+{
+  const form = document.querySelector("form[role=search]");
+  const input = form.querySelector("input");
+  const told = form.querySelector("output");
+  const topics = [...document.querySelectorAll("details.topic")];
+  // What a topic is today: its words of old would find nearly all.
+  const parts = topics.map((topic) => [...topic.querySelectorAll("summary, .articles, .bars")]);
+  const texts = parts.map((some) => some.map((part) => part.textContent).join("\n"));
+  const heads = parts.map(([head]) => head.textContent);
+  const opened = new Set();
+
+  function ranges(node, pattern) {
+    const found = [];
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      for (const match of walker.currentNode.data.matchAll(pattern)) {
+        const range = new Range();
+        range.setStart(walker.currentNode, match.index);
+        range.setEnd(walker.currentNode, match.index + match[0].length);
+        found.push(range);
+      }
+    }
+    return found;
+  }
+
+  function find() {
+    const sought = input.value.trim();
+    const pattern = new RegExp(sought.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
+    for (const topic of opened) topic.open = false;
+    opened.clear();
+    let left = 0;
+    const marked = [];
+    topics.forEach((topic, place) => {
+      const fits = !sought || texts[place].search(pattern) >= 0;
+      topic.hidden = !fits;
+      const anchor = "#" + topic.querySelector(".told").id;
+      for (const link of document.querySelectorAll(`.map a[href="${anchor}"]`)) {
+        link.classList.toggle("found", Boolean(sought) && fits);
+      }
+      if (!sought || !fits) return;
+      left += 1;
+      if (!topic.open && heads[place].search(pattern) < 0 && opened.size < 5) {
+        topic.open = true;
+        opened.add(topic);
+      }
+      for (const part of parts[place]) marked.push(...ranges(part, pattern));
+    });
+    for (const rest of document.querySelectorAll(".rest")) rest.open = Boolean(sought);
+    for (const map of document.querySelectorAll(".map")) map.classList.toggle("seeking", Boolean(sought));
+    if (globalThis.Highlight) CSS.highlights.set("found", new Highlight(...marked));
+    told.value = sought ? `${left} topic${left === 1 ? "" : "s"}` : "";
+  }
+
+  // A link to a topic opens it, and shows it if a search has hidden it.
+  function show() {
+    const topic = document.getElementById(location.hash.slice(1))?.closest("details.topic");
+    if (!topic) return;
+    if (topic.hidden) {
+      input.value = "";
+      find();
+    }
+    const rest = topic.closest(".rest");
+    if (rest) rest.open = true;
+    topic.open = true;
+    topic.scrollIntoView({ block: "start" });
+  }
+
+  form.hidden = false;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    topics.find((topic) => !topic.hidden)?.scrollIntoView({ block: "start" });
+  });
+  input.addEventListener("input", find);
+  addEventListener("hashchange", show);
+  addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== input && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      input.focus();
+    } else if (event.key === "Escape" && document.activeElement === input) {
+      input.value = "";
+      find();
+      input.blur();
+    }
+  });
+  show();
+}

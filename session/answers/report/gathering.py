@@ -1,0 +1,279 @@
+"""Reading from a session what its report tells, at one moment."""
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import metadata
+from pathlib import PurePath
+
+import numpy as np
+
+from model import KindError, kinds
+from model.naming import ownership
+from model.online import IN_USE
+from model.scaling import classical_scaling
+from model.tree import distances
+from session.answers.addresses import Address, addresses
+from session.answers.coherence import coherences
+from session.answers.licences import licence_of
+from session.answers.metrics import metrics_of
+from session.answers.repeats import repeats_told, topic_repeats
+from session.answers.report.records import (
+    Bracket,
+    Group,
+    Then,
+    Told,
+    ToldArticle,
+    ToldMetric,
+    ToldModel,
+    ToldTopic,
+    Word,
+)
+from session.answers.tree import Branch, overview, pruned, topic_tree
+from session.errors import SessionError
+from session.foreign import visible
+from session.options import KEPT
+from session.records import SNAPSHOT_WORDS, ShareHistory, Status, TopicEvent, TopicRow, TopWords
+from session.settings import Settings
+from session.sources import described
+from session.specs import ModelSpec
+from session.storage.format import VERSION
+from session.storage.reader import SessionReader
+from session.version import __version__
+
+ARTICLES = 10
+"""Of each topic."""
+LOOKS = 9
+"""Moments at which a topic's words are told."""
+LOOK_WORDS = 8
+POINTS = 48
+"""Of a topic's shares."""
+
+Progress = Callable[[int], None]
+
+
+def told(reader: SessionReader, progress: Progress = lambda topics: None) -> Told:
+    """What the session has found, and how. ``progress`` is told how many topics have been read.
+
+    Raises :class:`SessionError` where there is no topic yet.
+    """
+    with reader.one_moment():
+        settings, status = reader.settings(), reader.status()
+        events, address = reader.topic_events(), addresses(settings)
+        models: list[ToldModel] = []
+        for place, spec in enumerate(settings.models):
+            model = _Model(reader, spec, place, status, [one for one in events if one.model == spec.name])
+            if model.rows:
+                read = sum(len(before.topics) for before in models)
+                models.append(model.told(address, partial(_told_on, progress, read)))
+        if not models:
+            raise SessionError("no topics yet: the first come after the first minibatch")
+        kind = described(settings.source)
+        return Told(
+            session=reader.path.stem,
+            made_at=time.time(),
+            status=status,
+            source_name=visible(kind.shown(settings.source_name)),
+            source_label=visible(kind.label),
+            licence=licence_of(settings),
+            n_words=len(reader.vocabulary()),
+            models=tuple(models),
+            metrics=_metrics(reader, status),
+            runs=tuple(reader.runs()),
+            settings=_settings(settings),
+            versions=_versions(),
+        )
+
+
+def _told_on(progress: Progress, before: int, read: int) -> None:
+    progress(before + read)
+
+
+class _Model:
+    """One model, while its topics are read."""
+
+    def __init__(
+        self, reader: SessionReader, spec: ModelSpec, place: int, status: Status, events: list[TopicEvent]
+    ) -> None:
+        self.reader, self.spec, self.place, self.events = reader, spec, place, events
+        self.updates = status.models[place].updates
+        self.rows = reader.topics(spec.name, SNAPSHOT_WORDS)
+
+    def told(self, address: Address, progress: Progress) -> ToldModel:
+        reader, name = self.reader, self.spec.name
+        newest = reader.newest_words(name)
+        assert newest is not None
+        in_use = sorted((row for row in self.rows if row.share > IN_USE), key=lambda row: -row.share)
+        numbers = [row.topic for row in in_use]
+        own = ownership(newest.leading, newest.shares)
+        far = (
+            distances((newest.word_ids[numbers], newest.probabilities[numbers]))
+            if numbers
+            else np.zeros((0, 0))
+        )
+        places = dict(zip(numbers, classical_scaling(far).tolist(), strict=True))
+        npmi = coherences(reader, in_use)
+        history, looks = reader.share_history(name), self._looks()
+        happened: dict[int | None, list[TopicEvent]] = {}
+        for event in self.events:
+            for topic in {event.topic, event.other}:
+                happened.setdefault(topic, []).append(event)
+        topics = {}
+        for read, (row, coherence) in enumerate(zip(in_use, npmi, strict=True), start=1):
+            topics[row.topic] = ToldTopic(
+                anchor=f"{self._anchor}-{row.topic}",
+                number=row.topic,
+                name=visible(row.name),
+                share=row.share,
+                moved=row.share - row.trend[0],
+                coherence=coherence,
+                words=_words(row, own[row.topic].tolist()),
+                place=places[row.topic],
+                shares=_shares(history, row.topic),
+                looks=self._looks_at(looks, row.topic),
+                articles=self._articles(row.topic, address),
+                events=tuple(happened.get(row.topic, ())),
+            )
+            progress(read)
+        tree = pruned(topic_tree(reader, name), topics)
+        return ToldModel(
+            anchor=self._anchor,
+            name=name,
+            spec=str(self.spec),
+            label=_label(self.spec.kind),
+            place=self.place,
+            updates=self.updates,
+            n_topics=self.spec.topics,
+            as_of=newest.articles,
+            topics=tuple(topics.values()),
+            repeats=repeats_told(topic_repeats(reader, name)),
+            groups=tuple(
+                Group(visible(group.name), group.share, tuple(topics[topic] for topic in group.topics))
+                for group in overview(tree)
+            ),
+            tree=_brackets(tree),
+            events=tuple(self.events),
+        )
+
+    @property
+    def _anchor(self) -> str:
+        # By number: a model's name may hold anything that looks like another anchor.
+        return f"m{self.place}"
+
+    def _looks(self) -> list[TopWords]:
+        points = spread(self.reader.snapshots(self.spec.name), LOOKS)
+        return list(self.reader.words_at(self.spec.name, points))
+
+    def _looks_at(self, looks: Sequence[TopWords], topic: int) -> tuple[Then, ...]:
+        words, found = self.reader.vocabulary(), []
+        before: frozenset[int] | None = None
+        for look in looks:
+            ids = look.word_ids[topic, :LOOK_WORDS].tolist()
+            told = tuple((visible(words[i]), before is not None and i not in before) for i in ids)
+            found.append(Then(look.articles, float(look.shares[topic]), told))
+            before = frozenset(ids)
+        return tuple(found)
+
+    def _articles(self, topic: int, address: Address) -> tuple[ToldArticle, ...]:
+        name = self.spec.name
+        return tuple(
+            ToldArticle(
+                visible(article.title),
+                address(article),
+                next(share for model, _, share in article.topics if model == name),
+            )
+            for article in self.reader.articles_about(name, topic, ARTICLES)
+        )
+
+
+def spread(points: Sequence[int], most: int) -> list[int]:
+    """At most so many of ascending numbers, the first and the last among them, by even factors."""
+    if len(points) <= most:
+        return list(points)
+    wanted = np.geomspace(max(points[0], 1), points[-1], most)
+    near = np.abs(np.log(np.maximum(points, 1))[:, None] - np.log(wanted)).argmin(axis=0)
+    return [points[i] for i in sorted(set(near.tolist()))]
+
+
+def _places(newest: TopWords, topics: Sequence[int]) -> dict[int, tuple[float, float]]:
+    if not topics:
+        return {}
+    far = distances((newest.word_ids[topics], newest.probabilities[topics]))
+    return {topic: (float(x), float(y)) for topic, (x, y) in zip(topics, classical_scaling(far), strict=True)}
+
+
+def _words(row: TopicRow, own: Iterable[float]) -> tuple[Word, ...]:
+    return tuple(
+        Word(visible(word), probability, part)
+        for (word, probability), part in zip(row.words, own, strict=False)
+    )
+
+
+def _shares(history: ShareHistory, topic: int) -> tuple[tuple[int, float, float], ...]:
+    articles = history.articles.tolist()
+    chosen = np.searchsorted(history.articles, spread(articles, POINTS)).tolist()
+    return tuple((articles[i], float(history.shares[i, topic]), float(history.own[i, topic])) for i in chosen)
+
+
+def _brackets(tree: Sequence[Branch]) -> tuple[Bracket, ...]:
+    """How its branches come together; topics have rows in the order of the whole."""
+    order = next((branch.topics for branch in tree if branch.parent is None), ())
+    rows: dict[int, float] = {topic: float(row) for row, topic in enumerate(order)}
+    heights = dict.fromkeys(order, 0.0)
+    parts: dict[int | None, list[int]] = {}
+    found = []
+    for branch in tree:  # children come before their parents
+        if below := parts.get(branch.number):
+            one, other = below
+            found.append(Bracket((heights[one], branch.height, heights[other]), (rows[one], rows[other])))
+            rows[branch.number], heights[branch.number] = (rows[one] + rows[other]) / 2, branch.height
+        parts.setdefault(branch.parent, []).append(branch.number)
+    return tuple(found)
+
+
+def _metrics(reader: SessionReader, status: Status) -> tuple[ToldMetric, ...]:
+    articles = f"{status.held_out:,} held-out article" + ("" if status.held_out == 1 else "s")
+    found = []
+    for metric in metrics_of(reader):
+        curves = [(place, reader.curve(name, metric.name)) for place, name in enumerate(reader.models())]
+        curves = [(place, curve) for place, curve in curves if np.isfinite(curve.values).any()]
+        if curves:
+            title = visible(metric.title.replace("{held_out}", articles))
+            found.append(ToldMetric(metric, title, tuple(curves)))
+    return tuple(found)
+
+
+def _label(kind: str) -> str:
+    try:
+        return visible(kinds.load(kind).label)
+    except KindError:  # installed when the session was trained, and gone since
+        return kind
+
+
+def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What somebody needs to do the same again; of files that were named only the names."""
+    vocabulary = visible(PurePath(settings.vocabulary).name)
+    models = zip(settings.models, settings.batch_sizes, strict=True)
+    kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)
+    return (
+        ("--source", settings.source),
+        ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
+        *(("--model", str(replace(spec, batch_size=size))) for spec, size in models),
+        *(
+            (flag, f"{value:,}" if type(value) is int else str(value))
+            for flag, value in kept
+            if value is not None
+        ),
+    )
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    packages = ("numpy", "scipy", "numba", "matplotlib")
+    return (
+        ("wikitopics", __version__),
+        ("session format", str(VERSION)),
+        ("Python", platform.python_version()),
+        *((package, metadata.version(package)) for package in packages),
+    )

@@ -1,0 +1,313 @@
+"""`wikitopics report`: the page itself, as a parser and as a browser see it."""
+
+import base64
+import hashlib
+import itertools
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from session.answers.report.gathering import told
+from session.answers.report.records import Then, ToldArticle, Word
+from session.foreign import visible
+from session.records import Curve, TopicEvent
+from session.storage.reader import SessionReader
+
+pytestmark = pytest.mark.interop
+for package in ("matplotlib", "jinja2"):
+    pytest.importorskip(package)
+from session.answers.report.page import page  # noqa: E402 - needs both
+
+HOSTILE = (
+    "<script>document.title='owned'</script>",
+    "</style></title></script><img src=x onerror=\"document.title='owned'\">",
+    "javascript:document.title='owned'",
+    "a\x1b[31m\x00\u202egnp.exe\u2028",
+    "{{ 7 * 7 }} $\\frac{1}{2}$ &amp; \"quoted' ",
+)
+VOID = {"meta", "link", "input", "br", "path"}
+
+
+class Seen(HTMLParser):
+    """What a browser would make of it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], {}
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def all(self, attribute, *tags):
+        return [
+            attrs[attribute] for tag, attrs in self.tags if attribute in attrs and (not tags or tag in tags)
+        ]
+
+
+def check(text):
+    """What holds of every page."""
+    seen = Seen(text)
+    ids, links = seen.all("id"), seen.all("href", "a")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    assert all(link.startswith(("#", "https://", "http://")) for link in links)
+    for _, attrs in seen.tags:
+        assert not any(name == "style" or name.startswith("on") for name in attrs)
+    assert not seen.all("src")
+    assert seen.all("href", "link") == ["data:,"]
+    levels = [int(tag[1]) for tag, _ in seen.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    for tag, attrs in seen.tags:
+        if tag == "svg":
+            assert "aria-label" in attrs or attrs.get("aria-hidden") == "true"
+    (policy,) = seen.all("content", "meta")[:1]
+    assert policy.startswith("default-src 'none';")
+    for tag in ("style", "script"):
+        (block,) = seen.texts[tag]
+        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+    return seen
+
+
+@pytest.fixture
+def found(trained):
+    with SessionReader(trained) as reader:
+        return told(reader)
+
+
+@pytest.fixture
+def hostile(found):
+    """The same session with texts of somebody who means harm in every place."""
+
+    def bad(number):
+        return visible(HOSTILE[number % len(HOSTILE)])
+
+    (model,) = found.models
+    topics = tuple(
+        replace(
+            topic,
+            name=bad(number),
+            words=tuple(
+                Word(bad(place), word.probability, word.own) for place, word in enumerate(topic.words)
+            ),
+            looks=tuple(Then(look.articles, look.share, ((bad(number), True),)) for look in topic.looks),
+            articles=tuple(
+                ToldArticle(bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5)
+                for place in range(5)
+            ),
+        )
+        for number, topic in enumerate(model.topics)
+    )
+    by_number = {topic.number: topic for topic in topics}
+    groups = tuple(
+        replace(group, name=bad(number), topics=tuple(by_number[topic.number] for topic in group.topics))
+        for number, group in enumerate(model.groups)
+    )
+    events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
+    model = replace(model, topics=topics, groups=groups, events=events)
+    return replace(found, models=(model,), source_name=bad(1), session=bad(0), settings=((bad(0), bad(1)),))
+
+
+def test_a_page_is_whole_and_asks_for_nothing(cli, trained, tmp_path):
+    target = tmp_path / "night.html"
+    outcome = cli("report", "-o", target)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err.startswith(f"wrote {target}")
+    seen = check(target.read_text(encoding="utf-8"))
+    assert sum(attrs.get("class") == "topic" for tag, attrs in seen.tags if tag == "details") == 5
+    assert "Where the models stand" in seen.texts["caption"]
+    assert {"--seed", "--held-out"} <= set(seen.texts["code"])
+
+
+def test_it_goes_where_exports_go(cli, trained, tmp_path, one_line):
+    assert check(cli("report").out)
+    assert cli("report", "-o", "-").out.startswith("<!doctype html>")
+    one_line(cli("report", "-o", trained), 2, "holds a session")
+    one_line(cli("report", "-o", tmp_path), 1, "a folder, not a regular file")
+
+
+def test_every_model_has_its_topics_and_one_colour(race):
+    with SessionReader(race) as reader:
+        found = told(reader)
+    seen = check(page(found))
+    for model in found.models:
+        assert {model.anchor, *(topic.anchor for topic in model.topics)} <= set(seen.all("id"))
+        classes = [
+            attrs["class"] for tag, attrs in seen.tags if tag == "section" and attrs.get("id") == model.anchor
+        ]
+        assert classes == [f"model s{model.place}"]
+
+
+def test_hostile_texts_are_texts(hostile):
+    seen = check(page(hostile))
+    assert [tag for tag, _ in seen.tags].count("script") == 1
+    assert not any(tag in ("img", "iframe", "b[31m") for tag, _ in seen.tags)
+    told = "".join(text for texts in seen.texts.values() for text in texts)
+    assert HOSTILE[0] in told
+    assert "{{ 7 * 7 }}" in told
+
+
+def test_control_characters_are_written_out(trained, cli):
+    import sqlite3
+
+    with sqlite3.connect(trained) as connection:
+        connection.execute("UPDATE articles SET title = ?", ["a\x1b[31m\u202egnp"])
+    connection.close()
+    text = cli("report").out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    assert r"a\x1b[31m\u202egnp" in text
+
+
+def test_a_large_session_is_told_in_three_megabytes(found):
+    """3 models of 300 topics, 250 snapshots each, 30,000 measurements."""
+    (model,) = found.models
+    words = tuple(Word("word" + number * "s", 0.05, number % 3 / 3) for number in range(20))
+    told = tuple((word.text, word.own < 0.3) for word in words[:8])
+    address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
+    topic = replace(
+        model.topics[0],
+        name="bridge, river, road",
+        share=1 / 300,
+        words=words,
+        looks=tuple(Then(64 * 2**n, 0.01, told) for n in range(9)),
+        shares=tuple((64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)),
+        articles=(ToldArticle("A title that is not too short", address, 0.9),) * 10,
+    )
+    numbers = np.arange(1, 10_001)
+    curve = Curve(numbers * 64, numbers * 6400, numbers * 1.0, 1000 + 5000 / numbers)
+
+    def many(place):
+        topics = tuple(
+            replace(topic, anchor=f"m{place}-{n}", number=n, place=(np.cos(n), np.sin(3 * n)))
+            for n in range(300)
+        )
+        events = tuple(TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000))
+        groups = tuple(replace(model.groups[0], topics=half) for half in (topics[:150], topics[150:]))
+        tree = model.tree * 75
+        return replace(
+            model, anchor=f"m{place}", place=place, topics=topics, groups=groups, tree=tree, events=events
+        )
+
+    large = replace(
+        found,
+        models=tuple(map(many, range(3))),
+        metrics=tuple(replace(one, curves=((0, curve), (1, curve), (2, curve))) for one in found.metrics),
+        status=replace(found.status, models=found.status.models * 3),
+    )
+    text = page(large)
+    assert len(text.encode()) < 3_000_000
+    assert text.count('<details class="topic">') == 900
+    assert text.count(">A title that is not too short<") >= 1800
+    check(text)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (binary and driver):
+        pytest.skip("no Chromium")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    alone = "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-dev-shm-usage"
+    quiet = "disable-background-networking disable-component-update"
+    for argument in (*alone.split(), *quiet.split(), f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+def shown(browser, tmp_path, text, width=1200, scheme="light"):
+    """The page in the browser; nothing on it may have been refused or gone wrong."""
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get((tmp_path / "page.html").as_uri())
+    assert browser.get_log("browser") == []
+
+
+def run(browser, script, *arguments):
+    return browser.execute_script(script, *arguments)
+
+
+def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, found):
+    text, grounds = page(found), []
+    for scheme in ("light", "dark"):
+        shown(browser, tmp_path, text, 360, scheme)
+        run(browser, "document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert run(browser, "return document.documentElement.scrollWidth") == 360
+        of_body, of_text, of_line = run(
+            browser,
+            "return [[document.body, 'backgroundColor'], [document.querySelector('.map text'), 'fill'],"
+            "[document.querySelector('.charts path[class*=series]'), 'stroke']]"
+            ".map(([of, what]) => getComputedStyle(of)[what])",
+        )
+        assert len({of_body, of_text, of_line}) == 3
+        grounds.append((of_body, of_text, of_line))
+    assert not set(grounds[0]) & set(grounds[1])
+
+
+def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
+    shown(browser, tmp_path, page(found))
+    sought = found.models[0].topics[2].articles[0].title
+    run(browser, "document.querySelector('body').focus()")
+    browser.switch_to.active_element.send_keys("/", sought)
+    visible = "return [...document.querySelectorAll('details.topic')].filter(one => !one.hidden)"
+    (left,) = run(browser, visible)
+    assert left.get_attribute("open")
+    assert run(browser, "return CSS.highlights.get('found').size") >= 1
+    assert run(browser, "return document.querySelector('output').value") == "1 topic"
+    browser.switch_to.active_element.send_keys("\ue00c")  # Escape
+    assert len(run(browser, visible)) == 5
+    for regular in ("(", "a|b", "[x]-", "\\", "/"):
+        run(browser, "const i = document.querySelector('#find'); i.value = arguments[0];"
+                     "i.dispatchEvent(new Event('input'))", regular)  # fmt: skip
+    assert browser.get_log("browser") == []
+
+
+def test_a_link_opens_its_topic(browser, tmp_path, found):
+    shown(browser, tmp_path, page(found))
+    anchor = found.models[0].topics[-1].anchor
+    run(
+        browser,
+        "document.querySelector(`.map a[href='#${arguments[0]}']`).dispatchEvent("
+        "new MouseEvent('click', {bubbles: true, cancelable: true}))",
+        anchor,
+    )
+    opened = "return document.getElementById(arguments[0]).closest('details').open"
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, 30).until(lambda _: run(browser, opened, anchor))
+
+
+def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):
+    shown(browser, tmp_path, page(hostile))
+    assert run(browser, "return document.title") != "owned"
+    assert run(browser, "return document.querySelectorAll('script').length") == 1
+    # Not even what gets onto the page runs.
+    run(browser, "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\" id=bad>x</p>"
+                 "<img src=x onerror=\"document.title=&quot;owned&quot;\">')")  # fmt: skip
+    refused = [line["message"] for line in browser.get_log("browser")]
+    assert any("Content Security Policy" in line for line in refused)
+    assert run(browser, "return getComputedStyle(document.querySelector('#bad')).color") != "rgb(255, 0, 0)"
+    assert run(browser, "return document.title") != "owned"

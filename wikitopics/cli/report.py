@@ -1,0 +1,50 @@
+"""`report`: what a session has found, as one page for a browser."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from session.paths import session_path
+from wikitopics.cli.options import session_option
+from wikitopics.cli.output import ProgressLine, data_output, say
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics report -o night.html
+  wikitopics report --session demo > demo.html"""
+)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
+@session_option
+def report(output: str | None, session: str) -> None:
+    """One HTML page that tells what was found: topics, their map and tree, how they came about, curves.
+
+    The page is complete in itself and opens without a network, here or wherever you send it. It holds titles
+    of articles and words, but no contact and no path of this machine. Works while a trainer runs.
+    """
+    from session.answers.report import made
+    from session.errors import BadUsage
+    from session.storage.files import check_target, replacing
+    from session.storage.reader import SessionReader
+
+    path = session_path(session)
+    target = None if output in (None, "-") else Path(str(output))
+    if target is not None:
+        check_target(target)
+    elif sys.stdout.isatty():
+        raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
+    progress = ProgressLine("topics read")
+    with SessionReader(path) as reader:
+        try:
+            page = made(reader, progress)
+        finally:
+            progress.end()
+    if target is None:
+        with data_output() as write:
+            write(page)
+        return
+    with replacing(target) as file:
+        file.write(page.encode())
+    say(f"wrote {target}: {len(page.encode()) / 1e6:.1f} MB")
