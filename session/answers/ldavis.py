@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from model.scaling import classical_scaling
+
 WORDS = 30
 """R: words shown of a topic."""
 STEP = 0.01
@@ -45,7 +47,7 @@ def prepare(
             log_beta[number, top].round(4),
             log_lift[number, top].round(4),
         )
-    x, y = coordinates(divergences(beta)).T.tolist()
+    x, y = classical_scaling(divergences(beta)).T.tolist()
     return {
         "mdsDat": {
             "x": x,
@@ -125,18 +127,3 @@ def divergences(beta: NDArray[Any]) -> NDArray[Any]:
             middle = (beta[one] + beta[others]) / 2
             found[one, others] = (own[one] + own[others]) / 2 - xlogy(middle, middle).sum(axis=1)
     return np.maximum(found + found.T, 0)
-
-
-def coordinates(distances: NDArray[Any]) -> NDArray[Any]:
-    """(K, 2) points about as far apart as ``distances`` (K, K): classical multidimensional scaling.
-
-    The matrix is symmetric and solved as such: a general solver may return complex numbers for it.
-    """
-    K = len(distances)
-    centre = np.eye(K) - 1 / K
-    values, vectors = np.linalg.eigh(-centre @ distances**2 @ centre / 2)
-    values, vectors = values[::-1][:2], vectors[:, ::-1][:, :2]
-    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), range(len(values))])
-    found = np.zeros((K, 2))
-    found[:, : len(values)] = np.sqrt(np.maximum(values, 0)) * vectors
-    return found

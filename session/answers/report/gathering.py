@@ -35,7 +35,7 @@ from session.answers.tree import Branch, overview, pruned, topic_tree
 from session.errors import SessionError
 from session.foreign import visible
 from session.options import KEPT
-from session.records import SNAPSHOT_WORDS, ShareHistory, Status, TopicEvent, TopicRow, TopWords
+from session.records import SNAPSHOT_WORDS, Curve, ShareHistory, Status, TopicEvent, TopicRow, TopWords
 from session.settings import Settings
 from session.sources import described
 from session.specs import ModelSpec
@@ -237,12 +237,20 @@ def _metrics(reader: SessionReader, status: Status) -> tuple[ToldMetric, ...]:
     articles = f"{status.held_out:,} held-out article" + ("" if status.held_out == 1 else "s")
     found = []
     for metric in metrics_of(reader):
-        curves = [(place, reader.curve(name, metric.name)) for place, name in enumerate(reader.models())]
-        curves = [(place, curve) for place, curve in curves if np.isfinite(curve.values).any()]
+        curves = [
+            (place, _sound(reader.curve(name, metric.name))) for place, name in enumerate(reader.models())
+        ]
+        curves = [(place, curve) for place, curve in curves if len(curve.values)]
         if curves:
             title = visible(metric.title.replace("{held_out}", articles))
             found.append(ToldMetric(metric, title, tuple(curves)))
     return tuple(found)
+
+
+def _sound(curve: Curve) -> Curve:
+    """What of it can be drawn over articles."""
+    kept = np.isfinite(curve.values) & (curve.articles > 0)
+    return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])
 
 
 def _label(kind: str) -> str:

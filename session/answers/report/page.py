@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import math
 import time
 from dataclasses import dataclass
 from importlib import resources
@@ -115,8 +114,7 @@ def duration(seconds: float) -> str:
 
 def last(told: ToldMetric, place: int) -> str:
     """The newest value of the model at this place; "" where it has none."""
-    values = [value for of, curve in told.curves if of == place for value in curve.values.tolist()]
-    return said(values[-1]) if values and math.isfinite(values[-1]) else ""
+    return next((said(float(curve.values[-1])) for of, curve in told.curves if of == place), "")
 
 
 def short(text: str, most: int = 90) -> str:

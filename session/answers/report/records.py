@@ -120,7 +120,7 @@ class ToldMetric:
     metric: Metric
     title: str
     curves: tuple[tuple[int, Curve], ...]
-    """The model's place, and its curve, which has a point at least."""
+    """The model's place, and its curve: a point at least, each of a finite value behind the first article."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,12 +126,13 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
-    from session.answers.ldavis import coordinates, divergences
+    from model.scaling import classical_scaling
+    from session.answers.ldavis import divergences
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
         distances = divergences(beta)
         assert np.array_equal(distances, distances.T)
-        found = coordinates(distances)
+        found = classical_scaling(distances)
         assert found.shape == (len(beta), 2)
         assert np.isrealobj(found)
         assert np.isfinite(found).all()

@@ -93,6 +93,16 @@ def test_an_old_session_is_told(trained):
     assert not model.events
 
 
+def test_values_that_no_chart_can_show_are_left_out(trained):
+    with sqlite3.connect(trained) as connection:
+        connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
+        connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
+    connection.close()
+    found = read(trained)
+    assert "npmi" not in [one.metric.name for one in found.metrics]
+    assert all(curve.articles[0] > 64 for one in found.metrics for _, curve in one.curves)
+
+
 def test_moments_are_spread_by_even_factors():
     points = [64 * 2**n for n in range(8)] + [10_000, 10_500, 11_000]
     assert spread(points, 20) == points

@@ -51,12 +51,11 @@ def curves(told: ToldMetric, names: dict[int, str]) -> Markup:
 
 
 def thinned(curve: Curve) -> tuple[list[float], list[float]]:
-    """Its articles and values where they can be drawn, evenly over a logarithmic scale."""
-    sound = np.isfinite(curve.values) & (curve.articles > 0)
-    articles, values = curve.articles[sound].astype(float), curve.values[sound]
+    """Its articles and values, so many as can be seen, evenly over a logarithmic scale."""
+    articles, values = curve.articles.astype(float), curve.values
     if len(values) > POINTS:
         wanted = np.geomspace(articles[0], articles[-1], POINTS)
-        chosen = np.unique(np.abs(np.searchsorted(articles, wanted)).clip(0, len(values) - 1))
+        chosen = np.unique(np.searchsorted(articles, wanted).clip(0, len(values) - 1))
         articles, values = articles[chosen], values[chosen]
     return articles.tolist(), values.tolist()
 
@@ -78,7 +77,7 @@ def _scales(axes: "Axes", told: ToldMetric) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axes.set_xlabel("articles trained", fontsize=11, labelpad=5)
-    values = np.concatenate([curve.values[np.isfinite(curve.values)] for _, curve in told.curves])
+    values = np.concatenate([curve.values for _, curve in told.curves])
     if not told.metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
