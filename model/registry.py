@@ -41,6 +41,10 @@ class Registry(Generic[T]):
         brought = (name for name in self._brought() if NAME.fullmatch(name))
         return (*self.built_in, *(name for name in brought if name not in self.built_in))
 
+    def __contains__(self, name: str) -> bool:
+        """Whether there is one of this name; looks for packages only where it is not built in."""
+        return name in self.built_in or name in self.names()
+
     def load(self, name: str) -> T:
         """The thing of this name."""
         if name in self.built_in:

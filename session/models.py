@@ -43,7 +43,7 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
 
 
 def _kind(name: str) -> type[OnlineModel]:
-    if name not in kinds.names():
+    if not kinds.known(name):
         raise MissingKind("kind of model", name)
     try:
         return kinds.load(name)

@@ -99,7 +99,7 @@ def options_of(kind: "type[OnlineModel]") -> tuple[Option, ...]:
 
 def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     name, _, rest = text.partition(":")
-    if name not in kinds.names():
+    if not kinds.known(name):
         meant = did_you_mean(name, kinds.names())
         raise BadUsage(f"--model {text!r}: {name!r} is no kind of model. {meant}")
     try:

@@ -8,6 +8,8 @@ import json
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +20,7 @@ import pytest
 from session.answers.exports import SUBJECTS, Asked, format_of, formats, save
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
+from tests.conftest import ROOT
 
 HEADERS = {
     "topics": "model,topic,rank,word,probability,share,name,npmi,parent",
@@ -149,6 +152,17 @@ def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypat
     assert "No space left" in outcome.err
     assert target.read_text() == "mine"
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["t.csv"]
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(trained, tmp_path):
+    target = tmp_path / "t.csv"
+    target.write_text("mine")
+    command = f"ulimit -f 1; exec '{sys.executable}' -m wikitopics export topics -o '{target}'"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=100)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"wikitopics: cannot write {target}: File too large\n"
+    assert target.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["t.csv"]
 
 
 def test_no_such_place_is_one_line(cli, trained, tmp_path):

@@ -138,6 +138,30 @@ def test_axes_are_real_numbers_also_of_topics_that_are_alike():
         assert np.isfinite(found).all()
 
 
+def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, home, corpus, one_line):
+    new_session(home / "default.db", corpus)
+    one_line(cli("export", "model", "--format", "ldavis", "-o", home / "out"), 1, "no topics yet")
+    assert [path.name for path in home.iterdir()] == ["default.db"]
+
+
+@pytest.mark.interop
+def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(
+    cli, trained, tmp_path, monkeypatch, one_line
+):
+    pytest.importorskip("gensim")
+    export = ["export", "model", "--format", "gensim", "-o", tmp_path / "g"]
+    assert cli(*export).code == 0
+    before = sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "g").iterdir())
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("session.storage.files.sync", full)
+    one_line(cli(*export), 1, "No space left")
+    assert sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "g").iterdir()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g", "home"]
+
+
 def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, monkeypatch, one_line):
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     monkeypatch.setitem(sys.modules, "gensim.corpora", None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from session.answers.exports.subject import Asked, Subject
+from session.errors import SessionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,10 +24,17 @@ def _model(asked: Asked) -> "OnlineModel":
     return saved_model(asked.reader, asked.models[0])
 
 
+def _trained(asked: Asked) -> "OnlineModel":
+    """For programs that know no model without topics. Raises :class:`SessionError` where it has none yet."""
+    if not asked.reader.committed().progress.articles:
+        raise SessionError("no topics yet: the first come after the first minibatch")
+    return _model(asked)
+
+
 MODEL = Subject(
     name="model",
     label="Model: all topics and words as arrays, or as other programs load it",
     arrays=_arrays,
-    model=_model,
+    model=_trained,
     one_model=True,
 )
