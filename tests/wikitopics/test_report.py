@@ -4,7 +4,6 @@ import base64
 import hashlib
 import itertools
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -215,24 +214,6 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     assert text.count('<details class="topic">') == 900
     assert text.count(">A title that is not too short<") >= 1800
     check(text)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (binary and driver):
-        pytest.skip("no Chromium")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    alone = "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-dev-shm-usage"
-    quiet = "disable-background-networking disable-component-update"
-    for argument in (*alone.split(), *quiet.split(), f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(f"--{argument}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()
 
 
 def shown(browser, tmp_path, text, width=1200, scheme="light"):
