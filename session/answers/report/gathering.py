@@ -269,16 +269,18 @@ def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
         ("--source", settings.source),
         ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
         *(("--model", str(replace(spec, batch_size=size))) for spec, size in models),
-        *(
-            (flag, f"{value:,}" if type(value) is int else str(value))
-            for flag, value in kept
-            if value is not None
-        ),
+        *((flag, _said(value)) for flag, value in kept if value is not None),
     )
 
 
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def _versions() -> tuple[tuple[str, str], ...]:
-    packages = ("numpy", "scipy", "numba", "matplotlib")
+    packages = ("numpy", "scipy", "numba")
     return (
         ("wikitopics", __version__),
         ("session format", str(VERSION)),
