@@ -1,12 +1,17 @@
-"""How fast a dump becomes word counts. The figures in docs come from here.
+"""How fast a dump becomes word counts. The figures for README come from here.
 
-    python benchmarks/dump.py [--articles N] [--dump FILE]
+    python -m benchmarks.dump [--articles N] [--dump FILE] [--repeats N]
 
 Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps
-(bzip2, one stream, or a stream for every 100 pages) and in other ways; or a dump of your own. Each is first
-taken through the bare stages by one process (unpacking, XML, markup, counting), then read as in training,
-start included, by a worker a core. MB are of XML. The last column is what the trainer's own process, which no
-further core relieves, would need of a core to take in 16 MB a second.
+(bzip2, one stream, or a stream for every 100 pages) and in other ways; or a dump of your own. In turn, each
+is taken through the bare stages by one process (unpacking, XML, markup, counting), and read as in training,
+start included, by a worker a core; medians are printed. MB are of XML.
+
+`bare` is of CPU seconds, `whole` of seconds on the clock, and `ratio` is between them: it says little on a
+machine that is busy with other work. `work` says more then: the CPU seconds of all processes of the whole
+run over those of the bare stages. The number of cores over `work` is the ratio that an idle machine comes to
+at best. `own process` is what the trainer's process, which no further core relieves, would need of a core to
+take in 16 MB a second.
 """
 
 import argparse
@@ -20,6 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from benchmarks._measure import cpu_seconds, median
 from crawler.dump_files import DumpFiles
 from crawler.embedded.corpus import Articles, Corpus
 from crawler.embedded.sample import load_sample
@@ -87,14 +93,21 @@ async def whole_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, floa
     return seconds, time.process_time() - (opening if isinstance(feed, PartedBlocks) else cpu), articles
 
 
-def measure(name: str, path: Path, megabytes: float) -> None:
+def measure(name: str, path: Path, megabytes: float, repeats: int) -> None:
+    """Print a row of the table."""
     vocabulary = Vocabulary.load("english")
-    bare, expected = bare_seconds(path, vocabulary)
-    seconds, own, articles = asyncio.run(whole_seconds(path, vocabulary))
-    assert articles == expected
+    rows = []
+    for _ in range(repeats):
+        bare, expected = bare_seconds(path, vocabulary)
+        begin = cpu_seconds()
+        seconds, own, articles = asyncio.run(whole_seconds(path, vocabulary))
+        assert articles == expected
+        rows.append((bare, seconds, bare / seconds, (cpu_seconds() - begin) / bare, own))
+    bare, seconds, ratio, work, own = (median(list(column)) for column in zip(*rows, strict=True))
     print(
         f"| {name} | {articles:,} | {megabytes:.0f} | {megabytes / bare:.1f} | {megabytes / seconds:.1f} "
-        f"| {bare / seconds:.2f} | {16 * own / megabytes:.1%} |"
+        f"| {ratio:.2f} | {work:.2f} | {16 * own / megabytes:.1%} |",
+        flush=True,
     )
 
 
@@ -104,13 +117,14 @@ def main() -> None:
     )
     arguments.add_argument("--articles", type=int, default=10_000)
     arguments.add_argument("--dump", type=Path, help="a .bz2 to take instead")
+    arguments.add_argument("--repeats", type=int, default=3)
     asked = arguments.parse_args()
-    print("| packing | articles | MB | bare stages, MB/s | whole, MB/s | ratio | own process |")
-    print("|---|---|---|---|---|---|---|")
+    print("| packing | articles | MB | bare stages, MB/s | whole, MB/s | ratio | work | own process |")
+    print("|---|---|---|---|---|---|---|---|")
     if asked.dump:
         with bz2.open(asked.dump) as file:
             size = sum(map(len, iter(lambda: file.read(1 << 20), b"")))
-        measure(asked.dump.name, asked.dump, size / 1e6)
+        measure(asked.dump.name, asked.dump, size / 1e6, asked.repeats)
         return
     articles = asked.articles
     pieces = [HEAD.encode(), *(piece.encode() for piece in pages(articles)), b"</mediawiki>\n"]
@@ -124,7 +138,7 @@ def main() -> None:
         ):
             path = Path(folder) / "dump.xml"
             write(path, pieces, pack, each=each)
-            measure(name, path, sum(map(len, pieces)) / 1e6)
+            measure(name, path, sum(map(len, pieces)) / 1e6, asked.repeats)
 
 
 if __name__ == "__main__":

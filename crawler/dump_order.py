@@ -12,17 +12,20 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from crawler.dump_parts import parts_of
+from crawler.dump_parts import MOST_PARTS, parts_of
 from crawler.ranges import Ranged
 from crawler.source import Round
 
 ORDER = "order"
 """What an identity calls the order that it keeps."""
 WINDOW = 25
-"""Parts of a window: some 25 MB, few enough places for a disk or a server to seek."""
-MOST_PARTS = 10_000_000
-LANES = 8
-"""Windows read side by side."""
+"""Parts of a window at most: some 25 MB, few enough places for a disk or a server to seek."""
+_WINDOWS = 64
+"""Of a dump at least, if it has as many parts."""
+LANES = 16
+"""Windows read side by side at most."""
+_MOST = 1000
+"""Parts of a window and lanes, whatever version chose them."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,16 @@ class Order:
     """Articles held out of each place, where it has so many."""
     articles: int
     """About, in the whole dump."""
+    window: int
+    """Parts of a window."""
+    lanes: int
+    """Windows read side by side."""
 
     @classmethod
     def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
-        return cls(**{**kept, "sizes": tuple(kept["sizes"])})
+        parts = sum(-(-size // kept["part"]) for size in kept["sizes"])
+        first = {"window": max(1, min(25, parts // 32)), "lanes": 8}  # as it was before these were kept
+        return cls(**{**first, **kept, "sizes": tuple(kept["sizes"])})
 
     def kept(self) -> dict[str, Any]:
         """As JSON values."""
@@ -52,14 +61,15 @@ class Order:
     def fault(kept: object, files: int) -> str:
         """What in JSON values `kept` never returns for so many files; "" for nothing."""
         names = set(Order.__dataclass_fields__)
-        if not isinstance(kept, dict) or set(kept) != names:
+        if not isinstance(kept, dict) or {"window", "lanes", *kept} != names:
             return f"order has not {', '.join(sorted(names))}"
         sizes = kept["sizes"]
         if not isinstance(sizes, list) or len(sizes) != files:
             return "order.sizes is no list of the sizes of the files"
-        numbers = [*sizes, *(kept[name] for name in names - {"sizes"})]
+        numbers = [*sizes, *(value for name, value in kept.items() if name != "sizes")]
         sound = all(type(number) is int and 0 <= number < 2**63 for number in numbers)
         sound = sound and kept["part"] >= 1 << 10 and sum(sizes) <= MOST_PARTS * kept["part"]
+        sound = sound and all(0 < kept.get(name, 1) <= _MOST for name in ("window", "lanes"))
         return "" if sound else "order has numbers that are out of range"
 
 
@@ -69,16 +79,25 @@ def rounds(order: Order, files: Sequence[Ranged]) -> list[Round]:
     chosen = spread(len(parts), order.places)
     for number in chosen if order.each else ():
         parts[number] = replace(parts[number], first=order.each)
-    length = max(1, min(WINDOW, len(parts) // (4 * LANES)))
-    windows = _shuffled(range(-(-len(parts) // length)), order.seed)
+    windows = _shuffled(range(-(-len(parts) // order.window)), order.seed)
     found = []
     if order.each:
         found.append(Round([replace(parts[n], first=0, last=order.each) for n in chosen], _in_turn))
-    for group in range(0, len(windows), LANES):
-        for place in range(length):
-            numbers = [window * length + place for window in windows[group : group + LANES]]
+    for group in range(0, len(windows), order.lanes):
+        for place in range(order.window):
+            numbers = [window * order.window + place for window in windows[group : group + order.lanes]]
             found.append(Round([parts[n] for n in numbers if n < len(parts)], partial(_mixed, order.seed)))
     return found
+
+
+def windows_and_lanes(parts: int) -> tuple[int, int]:
+    """How many of so many ``parts`` make a window, and how many windows are read side by side.
+
+    Hardly fewer of them at the end than before: what is read last counts as much.
+    """
+    window = max(1, min(WINDOW, parts // _WINDOWS))
+    windows = -(-parts // window)
+    return window, -(-windows // max(1, -(-windows // LANES)))
 
 
 def spread(n: int, places: int) -> list[int]:

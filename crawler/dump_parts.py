@@ -18,13 +18,17 @@ from crawler.ranges import Ranged, Readable, short_name
 from crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20
-"""Bytes of a part."""
-_PARTS = 100
+"""Bytes of a part. Its last page may end in a block of 900 kB more, which is unpacked for that alone."""
+MOST_PARTS = 1_000_000
+"""Of a dump; those of a larger one are larger."""
+_PARTS = 64
 """Of a small dump, so that its articles too can be held out in many places and read in a random order."""
 _READ = 1 << 20
 _LITTLE = 32 << 10
 _MOST_UNPACKED = 256 << 20
 """Bytes of a part's data; a dump unpacks to five times its size, or twenty."""
+_MOST_ARTICLES = 50_000
+"""Of a part; the shortest of a real dump, many alike, take a hundred bytes each."""
 _PAGE = re.compile(rb"<page[\s>]")
 
 
@@ -63,6 +67,8 @@ class DumpPart:
                 for page in _pages(file, self, info.language):
                     if isinstance(page, Page):
                         articles += 1
+                        if articles > _MOST_ARTICLES:
+                            raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
                         if articles > self.first:
                             yield page
                         if articles == self.last:
@@ -89,7 +95,8 @@ def can_be_parted(file: Ranged) -> bool:
 
 def part_size(sizes: Sequence[int]) -> int:
     """Bytes of the parts of a dump whose files have these ``sizes``."""
-    return min(LARGEST, max(SMALLEST, sum(sizes) // _PARTS))
+    size = sum(sizes)
+    return max(min(LARGEST, max(SMALLEST, size // _PARTS)), -(-size // MOST_PARTS))
 
 
 def parts_of(files: Sequence[Ranged], sizes: Sequence[int], size: int) -> list[DumpPart]:

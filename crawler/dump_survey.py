@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from crawler.dump_order import Order, spread
+from crawler.dump_order import Order, spread, windows_and_lanes
 from crawler.dump_parts import DumpPart, part_size, parts_of
 from crawler.errors import CutOff
 from crawler.kind import default_held_out, with_spare
@@ -15,7 +15,7 @@ PLACES = 50
 """In so many articles are held out, where a dump has as many parts with articles."""
 _SAMPLED = 5
 """Parts that are counted at least."""
-_ENOUGH = 500
+_ENOUGH = 200
 """Articles; where they are fewer, more parts are counted."""
 _MOST_SAMPLED = 160
 """Parts. A small dump has no more; a large one with hardly any articles is not read to its end."""
@@ -39,7 +39,8 @@ def survey(
     # Parts without articles: a block or a frame may be larger than a part, and hold other pages.
     share = max(1, sum(map(bool, counts))) / max(1, len(counts))
     places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
-    return Order(seed, size, tuple(sizes), places, -(-wanted // max(1, round(places * share))), articles)
+    each = -(-wanted // max(1, round(places * share)))
+    return Order(seed, size, tuple(sizes), places, each, articles, *windows_and_lanes(len(parts)))
 
 
 def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:

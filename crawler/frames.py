@@ -12,8 +12,7 @@ MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 """How a frame of gzip, xz and Zstandard begins."""
 LARGEST = 16 << 20
 """Bytes of a frame, compressed, that is no more than one process should unpack at a time."""
-_PLACES = 16
-_READ = 1 << 20
+_READ = 256 << 10
 
 
 def magic_of(head: bytes) -> bytes | None:
@@ -22,10 +21,10 @@ def magic_of(head: bytes) -> bytes | None:
 
 
 def has_frames(file: Readable, magic: bytes) -> bool:
-    """Whether there are several and none is too large, judging by some places in the file."""
+    """Whether there are several, and one begins in every stretch of LARGEST bytes."""
     size = file.seek(0, SEEK_END)
-    places = range(1, max(2, size - LARGEST), max(LARGEST, size // _PLACES))
-    return all(next(_starts(file, magic, place, LARGEST), None) is not None for place in places)
+    stretches = range(1, max(2, size - LARGEST), LARGEST)
+    return all(next(_starts(file, magic, start, LARGEST), None) is not None for start in stretches)
 
 
 def frames(

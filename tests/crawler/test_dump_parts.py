@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from crawler.bzip2 import bzip2_blocks
-from crawler.dump_order import Order, rounds, spread
+from crawler.dump_order import Order, rounds, spread, windows_and_lanes
 from crawler.dump_parts import can_be_parted, part_size, parts_of
 from crawler.dump_survey import _count_some, survey
 from crawler.errors import BadSource, CutOff, Lacking
@@ -88,6 +88,17 @@ def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypa
     assert not can_be_parted(LocalFile(write(tmp_path, "end.gz", small + large)))
     assert not can_be_parted(LocalFile(write(tmp_path, "middle.gz", small + large + small)))
     assert can_be_parted(LocalFile(write(tmp_path, "small.gz", small * 9)))
+    assert not can_be_parted(LocalFile(write(tmp_path, "hidden.gz", small * 400 + large + small * 400)))
+
+
+def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.dump_parts._MOST_ARTICLES", 100)
+    data = dump(NUMBERS)
+    (whole,) = parts_of([LocalFile(write(tmp_path, "dump.xml", data))], [len(data)], 1 << 20)
+    pages = whole.pages(INFO)
+    assert [page.page_id for page in itertools.islice(pages, 100)] == list(range(1, 101))
+    with pytest.raises(CutOff, match="over 100 articles"):
+        next(pages)
 
 
 def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
@@ -190,7 +201,20 @@ def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch
 def test_places_are_spread_evenly():
     assert spread(100, 5) == [10, 30, 50, 70, 90]
     assert spread(3, 50) == [0, 1, 2]
-    assert part_size([5, 5]) < part_size([10**9]) == part_size([10**9, 10**9])
+    assert windows_and_lanes(64) == (1, 16)
+    assert windows_and_lanes(70) == (1, 14)
+    assert windows_and_lanes(25 * 1000) == (25, 16)
+    assert part_size([5, 5]) < part_size([10**9]) == part_size([10**9, 10**9]) < part_size([10**13])
+
+
+def test_an_order_of_before_windows_were_kept_has_those_of_then():
+    kept = {"seed": 3, "part": 1 << 20, "sizes": [2000 << 20], "places": 50, "each": 2, "articles": 9}
+    assert Order.fault(kept, 1) == ""
+    order = Order.from_kept(kept)
+    of_first_window = [each.parts[0].start >> 20 for each in rounds(order, [LocalFile("x")])[1:26]]
+    assert of_first_window[0] % 25 == 0
+    assert of_first_window == list(range(of_first_window[0], of_first_window[0] + 25))
+    assert Order.from_kept(order.kept()) == order
 
 
 @pytest.mark.parametrize(
@@ -203,10 +227,13 @@ def test_places_are_spread_evenly():
         {"each": -1},
         {"sizes": [1 << 40]},
         {"x": 1},
+        {"window": 0},
+        {"lanes": 0},
+        {"window": 1 << 40},
     ],
 )
 def test_an_order_that_is_none_is_refused(change):
-    kept = Order(0, 1024, (5,), 50, 1, 10).kept()
+    kept = Order(0, 1024, (5,), 50, 1, 10, 1, 1).kept()
     assert Order.fault(kept, 1) == ""
     assert Order.fault(kept | change, 1)
 

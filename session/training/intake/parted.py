@@ -17,8 +17,8 @@ from session.training.rates import Rate
 
 BLOCK = 512
 """Articles handed out at a time."""
-AHEAD = 2
-"""Rounds under way beside the one that is waited for."""
+AHEAD = 1
+"""Rounds under way beside the one that is waited for: sixteen parts are work for as many workers."""
 MOST_WORKERS = 16
 """Each takes 60 MB, and a few of them already read faster than a model learns."""
 TRIES = 8
