@@ -7,14 +7,14 @@ exactly one part, wherever files are cut.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import SEEK_END
 
 from crawler.bzip2 import bzip2_blocks, has_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff
 from crawler.frames import frames, has_frames, magic_of
-from crawler.ranges import Ranged, Readable, short_name
+from crawler.ranges import Held, Ranged, Readable, short_name
 from crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20
@@ -52,6 +52,13 @@ class DumpPart:
 
     def __str__(self) -> str:
         return f"{short_name(self.file)}, bytes {self.start:,} to {self.stop:,}"
+
+    def held(self, beyond: int) -> "DumpPart":
+        """The same with its bytes in it, and ``beyond`` more of the file behind it. Raises BadSource."""
+        try:
+            return replace(self, file=Held.of(self.file, self.start, self.stop + beyond))
+        except OSError as error:
+            raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and, unless it ends at ``last``, why others were skipped.

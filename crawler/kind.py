@@ -37,6 +37,8 @@ class Asked(Given):
     """How many the session is to train on, where that is limited."""
     resuming: bool = False
     """Whether it goes on behind a position."""
+    elsewhere: bool = False
+    """Whether its pages are read on other machines."""
     seed: int = 0
     version: str = ""
     """Of the program, for the User-Agent."""

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from crawler.errors import Lacking
 
+_HEAD = 16
+
 
 class Readable(Protocol):
     """What of an open binary file is used here."""
@@ -59,6 +61,16 @@ class Held:
     start: int
     """Where in the file ``data`` begins."""
     data: bytes
+
+    @classmethod
+    def of(cls, file: Ranged, start: int, stop: int) -> "Held":
+        """Bytes ``start`` to before ``stop`` of a file, fewer at its end. Raises as opening it does."""
+        with file.open() as opened:
+            size = opened.seek(0, SEEK_END)
+            opened.seek(0)
+            head = opened.read(_HEAD)
+            opened.seek(start)
+            return cls(file.name, size, head, start, opened.read(stop - start))
 
     @property
     def stop(self) -> int:

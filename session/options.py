@@ -126,7 +126,22 @@ NOTIFY = Option(
     choices=("bell", "osc9"),
     scope="outside",
 )
-OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY)
+CLUSTER = Option(
+    str,
+    "cluster",
+    "Unpack, parse and count on the workers of a Dask cluster, whose scheduler is at ADDRESS, such as "
+    "tls://host:8786 (docs/scaling.md).",
+    metavar="ADDRESS",
+    scope="outside",
+)
+CLUSTER_UNENCRYPTED = Option(
+    bool,
+    "cluster_unencrypted",
+    "Accept an unencrypted scheduler on another machine: anybody on the network between can read the "
+    "articles and run programs on these machines.",
+    scope="outside",
+)
+OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
 """These act outside the program: no session keeps them."""
 
 OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, *OUTSIDE)

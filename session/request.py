@@ -9,7 +9,7 @@ from crawler.options import Given, Option, flag
 from model.options import HALF_LIFE
 from session import sources
 from session.errors import BadUsage
-from session.options import ARTICLES, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
+from session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
 from session.paths import session_folder, user_path
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
@@ -70,6 +70,7 @@ class TrainRequest(Given):
             held_out=self.get(HELD_OUT),
             articles=self.get(ARTICLES),
             resuming=resuming,
+            elsewhere=CLUSTER in self,
             seed=self[SEED],
             version=__version__,
             budget_folder=session_folder(),

@@ -76,5 +76,7 @@ class Dump(PageKind):
         # A session that began in the order of the files goes on in it.
         is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
         if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
-            return ShuffledDump(paths, order, seed=asked.seed, held_out=asked.held_out)
+            return ShuffledDump(
+                paths, order, seed=asked.seed, held_out=asked.held_out, elsewhere=asked.elsewhere
+            )
         return DumpSource(paths, held_out=asked.held_out, resuming=asked.resuming)

@@ -12,20 +12,29 @@ from crawler.dump_order import ORDER, Order, rounds
 from crawler.dump_parts import DumpPart
 from crawler.dump_survey import survey
 from crawler.errors import BadSource, CutOff
-from crawler.ranges import LocalFile
+from crawler.ranges import Held, LocalFile
 from crawler.source import Activity, Lack, Part, Round, SourceInfo
+
+BEYOND = 512 << 10
+"""Bytes that a part brings along behind its end: a page begun in it ends in the next block, or soon."""
 
 
 class ShuffledDump:
     """The articles of dump files in which reading can begin anywhere.
 
     ``kept``: the order that a session keeps; without it one is made with ``seed`` when it is opened, so that
-    ``held_out`` articles (None: the default) come first. Raises :class:`~crawler.errors.BadSource` at once
-    for files that are not there.
+    ``held_out`` articles (None: the default) come first. ``elsewhere``: parts are read on other machines.
+    Raises :class:`~crawler.errors.BadSource` at once for files that are not there.
     """
 
     def __init__(
-        self, paths: Sequence[str], kept: Mapping[str, Any] | None, *, seed: int, held_out: int | None
+        self,
+        paths: Sequence[str],
+        kept: Mapping[str, Any] | None,
+        *,
+        seed: int,
+        held_out: int | None,
+        elsewhere: bool = False,
     ) -> None:
         self.activity = Activity()
         self._files = DumpFiles(paths, lambda _: None)
@@ -33,6 +42,7 @@ class ShuffledDump:
         self._order = None if kept is None else Order.from_kept(kept)
         self._seed = seed
         self._held_out = held_out
+        self._elsewhere = elsewhere
 
     async def open(self) -> SourceInfo:
         """Read the beginning and, where there is no order yet, look at some places of the dump."""
@@ -66,12 +76,18 @@ class ShuffledDump:
         return rounds(self._order, self._places)
 
     async def bring(self, part: Part) -> Part:
-        """Itself: the files are at hand."""
+        """Itself, as the files are at hand; to other machines with its bytes."""
         self.activity.bytes_read += part.size
-        return part
+        assert isinstance(part, DumpPart)
+        return await asyncio.to_thread(part.held, BEYOND) if self._elsewhere else part
 
-    async def bring_better(self, part: Part, lack: Lack) -> None:
-        """What lies here does not get better."""
+    async def bring_better(self, part: Part, lack: Lack) -> Part | None:
+        """With more bytes, if there are more: what is damaged here does not get better."""
+        assert isinstance(part, DumpPart)
+        if lack != "more" or not isinstance(part.file, Held):
+            return None
+        beyond = 4 * max(BEYOND, part.file.stop - part.stop)
+        return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, beyond)
 
     async def close(self) -> None:
         """Nothing is held."""

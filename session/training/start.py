@@ -23,6 +23,7 @@ from session.storage.coordination.wishes import forget_wishes
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
+from session.training.intake.cluster.address import cluster_address
 from session.training.intake.crawl import Blocks
 from session.training.intake.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
@@ -55,6 +56,8 @@ class Plan:
     kind: SourceKind
     identity: Identity
     specs: tuple[ModelSpec, ...]
+    cluster: str | None = None
+    """The address of the one that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +118,17 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     Raises for whatever can be wrong before a source is asked: options that do not go together, or not with
     what the session was made with.
     """
+    cluster = cluster_address(request)
     stored = _stored_settings(path)
     if stored is None:
         kind = request.kind()
         specs = request.specs(kind)
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
-        return Plan(path, request, None, kind, request.identity(kind), specs)
+        return Plan(path, request, None, kind, request.identity(kind), specs, cluster)
     fingerprint = load_vocabulary(request[VOCAB]).fingerprint if VOCAB in request else None
     kind = sources.load_stored(stored.source)
     check_resumable(request, stored, fingerprint=fingerprint)
-    return Plan(path, request, stored, kind, stored.source_options, stored.models)
+    return Plan(path, request, stored, kind, stored.source_options, stored.models, cluster)
 
 
 async def open_session(plan: Plan, say: Say) -> Opening:
@@ -135,7 +139,7 @@ async def open_session(plan: Plan, say: Say) -> Opening:
     else:
         vocabulary = await asyncio.to_thread(_stored_vocabulary, plan.path)
     asked = request.asked(plan.kind, resuming=not is_new)
-    source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs)
+    source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs, plan.cluster)
     try:
         if is_new:
             settings = settle(request, plan.kind, vocabulary, source)

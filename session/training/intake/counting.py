@@ -62,6 +62,9 @@ class CountedPart:
     """With what more of it could be read, if that can be had."""
 
 
+NOTHING = CountedPart(Documents.concatenate([]), {}, ())
+
+
 def count_part_in_worker(part: Part) -> CountedPart:
     """:func:`count_part` in a worker that :func:`start_worker` has prepared."""
     assert _worker is not None

@@ -50,18 +50,26 @@ class Blocks(Protocol):
 class CrawledBlocks:
     """A :class:`crawler.source.Source` with its pages counted by a pool of processes.
 
-    At most ``ahead`` batches are under way, and some 48 MiB of text, so that memory stays bounded when
-    training is slower than the crawl; fetching goes on while earlier pages are parsed and trained.
+    At most ``ahead`` batches are under way, or as many as the workers need, and some 48 MiB of text, so that
+    memory stays bounded when training is slower than the crawl; fetching goes on while earlier pages are
+    parsed and trained.
     """
 
     def __init__(
-        self, source: Source, info: SourceInfo, words: Sequence[str], *, workers: int = 0, ahead: int = 8
+        self,
+        source: Source,
+        info: SourceInfo,
+        words: Sequence[str],
+        *,
+        workers: int = 0,
+        ahead: int = 8,
+        pool: CountingPool | None = None,
     ) -> None:
         self.activity = source.activity
         self.waits_for: Wait | None = None
         self.queued = 0
         self._source = source
-        self._pool = CountingPool(words, info, workers or min(os.cpu_count() or 1, 8))
+        self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, 8))
         self._ahead = ahead
         self._bytes_ahead = 0
         self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
@@ -79,7 +87,9 @@ class CrawledBlocks:
                 self.queued += len(batch.pages)
                 self._bytes_ahead += _bytes_of(batch)
                 self._moved.set()
-                while len(self._items) >= self._ahead or self._bytes_ahead >= MOST_AHEAD:
+                while (
+                    len(self._items) >= max(self._ahead, self._pool.jobs) or self._bytes_ahead >= MOST_AHEAD
+                ):
                     self._moved.clear()
                     await self._moved.wait()
         finally:

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from crawler.kind import Asked, Identity, PageKind, SourceKind
 from crawler.source import Activity, PartedSource, Source, SourceInfo
-from session.errors import Damaged
+from session.errors import BadUsage, Damaged
+from session.extras import DASK
+from session.options import CLUSTER
 from session.specs import ModelSpec
 from session.training.compiling import warm_up
 from session.training.intake.counted import CountedBlocks
 from session.training.intake.counts import CountedKind
 from session.training.intake.crawl import Blocks, CrawledBlocks
 from session.training.intake.parted import PartedBlocks
+from session.training.intake.pool import CountingPool
 from vocab import Vocabulary
 
 
@@ -36,14 +39,22 @@ async def open_source(
     vocabulary: Vocabulary,
     say: Callable[[str], None],
     specs: Sequence[ModelSpec] = (),
+    cluster: str | None = None,
 ) -> Opened:
-    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile."""
+    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
+
+    ``cluster``: the address of the one whose workers count; None: processes of this machine do.
+    """
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
     if isinstance(kind, CountedKind):
+        if cluster is not None:
+            raise BadUsage(
+                f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
+            )
         return await _open_counted(kind, identity, asked, vocabulary)
     assert isinstance(kind, PageKind)
-    return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs)
+    return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs, cluster)
 
 
 async def _open_counted(
@@ -64,10 +75,12 @@ async def _open_pages(
     vocabulary: Vocabulary,
     say: Callable[[str], None],
     specs: Sequence[ModelSpec],
+    cluster: str | None,
 ) -> Opened:
     asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     try:
         info = await patiently(source, say)
+        pool = None if cluster is None else await _far_pool(cluster, vocabulary, info, source.activity, say)
     except BaseException:
         await source.close()
         raise
@@ -76,10 +89,28 @@ async def _open_pages(
 
     def feed(_: object) -> Blocks:
         if isinstance(source, PartedSource):
-            return PartedBlocks(source, info, words)
-        return CrawledBlocks(source, info, words)
+            return PartedBlocks(source, info, words, pool=pool)
+        return CrawledBlocks(source, info, words, pool=pool)
 
-    return Opened(info, found, feed, source.close)
+    async def close() -> None:
+        if pool is not None:
+            pool.close()
+        await source.close()
+
+    return Opened(info, found, feed, close)
+
+
+async def _far_pool(
+    address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity, say: Callable[[str], None]
+) -> CountingPool:
+    """The workers of a cluster, once there are any."""
+    try:
+        from session.training.intake.cluster.pool import ClusterPool
+    except ModuleNotFoundError:
+        raise BadUsage(DASK.needed(CLUSTER.flag)) from None
+    pool = await asyncio.to_thread(ClusterPool, address, vocabulary, info, activity)
+    say(f"counting on a cluster: {pool.threads} threads of {pool.workers} workers")
+    return pool
 
 
 async def patiently(source: Source | PartedSource, say: Callable[[str], None]) -> SourceInfo:

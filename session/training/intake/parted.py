@@ -9,7 +9,7 @@ from dataclasses import replace
 from crawler.errors import BadPosition, BadSource
 from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
 from session.storage.documents import Block, Documents
-from session.training.intake.counting import CountedPart, count_part_in_worker, pages_in_worker
+from session.training.intake.counting import NOTHING, CountedPart, count_part_in_worker, pages_in_worker
 from session.training.intake.crawl import Wait
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied
@@ -21,9 +21,10 @@ AHEAD = 1
 """Rounds under way beside the one that is waited for: sixteen parts are work for as many workers."""
 MOST_WORKERS = 16
 """Each takes 60 MB, and a few of them already read faster than a model learns."""
+MOST_PARTS = 64
+"""Under way, in whole rounds: each takes 2 MB here, and as much in the scheduler of a cluster."""
 TRIES = 8
 """To read one part better than before."""
-NOTHING = CountedPart(Documents.concatenate([]), {}, ())
 
 
 class PartedBlocks:
@@ -34,7 +35,13 @@ class PartedBlocks:
     """
 
     def __init__(
-        self, source: PartedSource, info: SourceInfo, words: Sequence[str], *, workers: int = 0
+        self,
+        source: PartedSource,
+        info: SourceInfo,
+        words: Sequence[str],
+        *,
+        workers: int = 0,
+        pool: CountingPool | None = None,
     ) -> None:
         self.activity = source.activity
         self.waits_for: Wait | None = None
@@ -42,7 +49,7 @@ class PartedBlocks:
         self.arrivals = Rate()
         self._source = source
         self._rounds = source.rounds()
-        self._pool = CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
+        self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
         self._round = self._done = 0
         self._blocks: deque[Block] = deque()
@@ -68,8 +75,10 @@ class PartedBlocks:
 
     async def _read_round(self) -> list[Block]:
         """The first round under way; it stays so until it is read: a cancelled wait loses nothing."""
-        ahead = self._rounds[self._round :][: 1 + AHEAD]
-        for coming in ahead[len(self._under_way) :]:
+        for coming in self._rounds[self._round + len(self._under_way) :]:
+            parts = sum(map(len, self._under_way))
+            if len(self._under_way) > AHEAD and parts >= min(self._pool.jobs, MOST_PARTS):
+                break
             self._under_way.append([asyncio.create_task(self._counted(part)) for part in coming.parts])
         this = self._rounds[self._round]
         counted = [await asyncio.shield(part) for part in self._under_way[0]]

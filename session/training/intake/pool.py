@@ -22,13 +22,18 @@ class CountingPool:
     """``workers`` processes that know a vocabulary and a source."""
 
     def __init__(self, words: Sequence[str], info: SourceInfo, workers: int) -> None:
-        self.workers = workers
+        self._workers = workers
         self._initial = tuple(words), info
         self._executor = self._new_executor()
         self._deaths = 0
 
+    @property
+    def jobs(self) -> int:
+        """How many have to be under way so that no worker waits for one."""
+        return self._workers
+
     def _new_executor(self) -> Executor:
-        return Workers(self.workers, start_worker, self._initial)
+        return Workers(self._workers, start_worker, self._initial)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a worker call ``fn``."""

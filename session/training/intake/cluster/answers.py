@@ -1,0 +1,122 @@
+"""What comes back from a cluster's workers, as bytes: written there, and read here like anything hostile.
+
+An answer is a line of JSON, and behind it the word counts as a session keeps them. No pickle is read.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
+from session.errors import Damaged
+from session.foreign import visible
+from session.storage.decoding import from_json, listed, named, one_of, text, whole
+from session.storage.documents import Documents
+from session.training.intake.counting import (
+    NOTHING,
+    CountedPart,
+    count_in_worker,
+    count_part_in_worker,
+    pages_in_worker,
+)
+
+PLACE = "an answer of the cluster"
+LONGEST_HEADER = 1 << 29
+_PAGE = ("page_id", "title", "revision_id", "text", "markup", "id")
+
+Job = Callable[..., Any]
+Fields = Mapping[str, object]
+
+
+def pack(found: object, fields: Fields) -> bytes:
+    """What a job returned, or NOTHING, with more ``fields`` about it."""
+    documents, told = NOTHING.documents, dict(fields)
+    if isinstance(found, Documents):
+        documents = found
+    elif isinstance(found, CountedPart):
+        documents, told = found.documents, told | _part_fields(found)
+    elif isinstance(found, tuple):  # of pages_in_worker
+        pages, rest = found
+        told |= _part_fields(rest)
+        told["pages"] = [[getattr(page, name) for name in _PAGE] for page in pages]
+    return json.dumps(told).encode() + b"\n" + documents.to_bytes()
+
+
+def fields_of(data: object) -> Fields:
+    """All of an answer but its counts. Raises :class:`Damaged`."""
+    head = data.partition(b"\n")[0] if isinstance(data, bytes) else b""
+    return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LONGEST_HEADER), PLACE)
+
+
+def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
+    """What ``fn(*args)`` returned there. Raises :class:`Damaged` for what it never returns."""
+    if fn is pages_in_worker:
+        return listed(fields.get("pages"), PLACE, _page), _part(fields, NOTHING.documents)
+    documents = _documents(data.partition(b"\n")[2], n_words)
+    if fn is count_part_in_worker:
+        return _part(fields, documents)
+    assert fn is count_in_worker
+    return _of_pages(documents, args[0])
+
+
+def _part_fields(part: CountedPart) -> dict[str, object]:
+    return {"skips": dict(part.skips), "warnings": part.warnings, "fault": part.fault, "lack": part.lack}
+
+
+def _documents(data: bytes, n_words: int) -> Documents:
+    documents = Documents.from_bytes(data, PLACE, n_words)
+    rises = np.diff(documents.word_ids) > 0
+    ends = documents.indptr[(documents.indptr > 0) & (documents.indptr < len(documents.word_ids))]
+    rises[ends - 1] = True
+    if not rises.all():
+        raise Damaged(f"{PLACE} counts a word twice")
+    for title in documents.titles:
+        _title(title)
+    return documents
+
+
+def _of_pages(documents: Documents, pages: Sequence[Page]) -> Documents:
+    ids = documents.ids or ("",) * len(documents)
+    found = zip(
+        documents.page_ids.tolist(), documents.revision_ids.tolist(), documents.titles, ids, strict=True
+    )
+    if list(found) != [(page.page_id, page.revision_id, page.title, page.id or "") for page in pages]:
+        raise Damaged(f"{PLACE} is about other pages")
+    return documents
+
+
+def _part(fields: Fields, documents: Documents) -> CountedPart:
+    skips = named(fields.get("skips"), PLACE)
+    warnings = listed(fields.get("warnings"), PLACE, text)
+    if len(warnings) > 1:
+        raise Damaged(f"{PLACE} has more to say of a part than there is")
+    return CountedPart(
+        documents,
+        {one_of(reason, PLACE, get_args(Skip)): whole(number, PLACE) for reason, number in skips.items()},
+        tuple(map(visible, warnings)),
+        visible(text(fields.get("fault"), PLACE)),
+        one_of(fields.get("lack"), PLACE, (None, *get_args(Lack))),
+    )
+
+
+def _page(value: object, place: str) -> Page:
+    if not isinstance(value, list) or len(value) != len(_PAGE):
+        raise Damaged(f"{place} has a page that is none")
+    page_id, title, revision_id, words, markup, name = value
+    words = text(words, place, LARGEST_TEXT)
+    if utf8_size(words) > LARGEST_TEXT:
+        raise Damaged(f"{place} has a page that is too large")
+    page_id, revision_id = (whole(number, place, -(2**63), 2**63 - 1) for number in (page_id, revision_id))
+    markup = one_of(markup, place, get_args(Markup))
+    return Page(
+        page_id, _title(title), revision_id, words, markup, None if name is None else text(name, place)
+    )
+
+
+def _title(title: object) -> str:
+    found = text(title, PLACE)
+    if utf8_size(found) > LONGEST_TITLE:
+        raise Damaged(f"{PLACE} has a title that is too long")
+    return found

@@ -1,0 +1,233 @@
+"""The workers of a Dask cluster as an :class:`Executor`: whatever is lost there is done again.
+
+A job is a task for one worker. Its bytes stay here until its answer has come, so that a worker that ends, or
+a scheduler that is started anew, costs the work under way and nothing else.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeVar
+
+from crawler.source import Activity, SourceInfo
+from session.errors import Damaged, SessionError
+from session.options import CLUSTER
+from session.training.intake.cluster.answers import fields_of, unpack
+from session.training.intake.cluster.fitness import in_use, told_differently
+from session.training.intake.cluster.scheduler import (
+    LOOK_SECONDS,
+    FarWorker,
+    Gone,
+    Scheduler,
+    TaskFailed,
+    Unreachable,
+)
+from session.training.intake.cluster.work import DIED, FAILED, packed
+from session.training.intake.workers import JobFailed, WorkerDied
+from vocab import Vocabulary
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FIRST_PATIENCE = 30.0
+"""Seconds in which a worker has to be there as a run begins."""
+PATIENCE = 600.0
+"""Seconds for which a lost scheduler, or the last worker, is waited for."""
+RETRY_SECONDS = 2.0
+MOST_LOST = 3
+"""When so many workers were lost over a job, it may be to blame."""
+
+
+class Cluster(Executor):
+    """Counts the pages of one source. All that concerns Dask happens in a thread of its own."""
+
+    def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
+        self._address = address
+        self._activity = activity
+        self._n_words = len(vocabulary)
+        self._told = in_use(vocabulary.fingerprint)
+        self._initial = packed(vocabulary.words, info)
+        self._scheduler: Scheduler | None = None
+        self._end: SessionError | None = None
+        self._refusals: list[str] = []
+        self._loop = asyncio.new_event_loop()
+        self._moved = asyncio.Condition()
+        self._keeping: asyncio.Task[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
+
+    @property
+    def workers(self) -> list[FarWorker]:
+        """Those that are used now."""
+        scheduler = self._scheduler
+        return [] if scheduler is None else list(scheduler.workers.values())
+
+    def connect(self) -> None:
+        """Returns once there is a worker. Raises SessionError."""
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a worker call ``fn``, one of the three that count."""
+        assert not kwargs
+        return asyncio.run_coroutine_threadsafe(self._job(fn, args), self._loop)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Give up all jobs, and let go of the cluster."""
+        if not self._thread.is_alive():
+            return
+        with suppress(Exception):
+            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(5.0)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5.0)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()
+
+    async def _begin(self) -> None:
+        try:
+            scheduler = await Scheduler.connect(self._address, self._initial, self._refused)
+        except Unreachable as error:
+            raise SessionError(f"no Dask scheduler answers at {self._address} ({error})") from None
+        self._scheduler = scheduler
+        enough = time.monotonic() + FIRST_PATIENCE
+        try:
+            while not scheduler.workers:
+                await scheduler.look()
+                if not scheduler.workers and (scheduler.unfit or time.monotonic() > enough):
+                    raise self._no_worker()
+                await asyncio.sleep(0 if scheduler.workers else LOOK_SECONDS)
+        except Unreachable as error:
+            raise SessionError(f"the Dask scheduler at {self._address} is lost ({error})") from None
+        self._keeping = asyncio.create_task(self._keep(scheduler))
+
+    async def _stop(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+        if self._scheduler is not None:
+            await self._scheduler.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.wait(others, timeout=2.0)
+
+    async def _keep(self, scheduler: Scheduler) -> None:
+        """Look after the connection, or the next one, until it is lost for good."""
+        try:
+            while True:
+                await self._watch(scheduler)
+                self._scheduler = None
+                await scheduler.close()
+                scheduler = await self._again()
+        except SessionError as error:
+            self._end = error
+            await self._tell_all()
+
+    async def _watch(self, scheduler: Scheduler) -> None:
+        """See workers come and go until the scheduler is lost. Raises where no worker comes back."""
+        self._scheduler = scheduler
+        last_seen = time.monotonic()
+        while True:
+            try:
+                await scheduler.look()
+            except Unreachable:
+                return
+            if scheduler.workers:
+                last_seen = time.monotonic()
+                self._waiting(None)
+            else:
+                self._waiting("a worker of the cluster")
+                if time.monotonic() - last_seen > PATIENCE:
+                    raise self._no_worker()
+            await self._tell_all()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _again(self) -> Scheduler:
+        """The next connection to a scheduler that was lost."""
+        self._note(f"the cluster's scheduler is lost: trying for {PATIENCE:.0f} s to reach it again")
+        self._waiting("the cluster's scheduler")
+        enough = time.monotonic() + PATIENCE
+        while True:
+            try:
+                found = await Scheduler.connect(self._address, self._initial, self._refused)
+            except Unreachable as error:
+                if time.monotonic() > enough:
+                    raise SessionError(
+                        f"the cluster's scheduler has not answered for {PATIENCE:.0f} s ({error})"
+                    ) from None
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self._note("the cluster's scheduler is back")
+                return found
+
+    async def _job(self, fn: Callable[..., Any], args: Sequence[Any]) -> Any:
+        job = packed(fn, *args)
+        lost = 0
+        while True:
+            scheduler, worker = await self._room()
+            worker.jobs += 1
+            try:
+                data = await scheduler.ask(worker, job)
+                fields = fields_of(data)
+                if other := told_differently(fields, self._told):
+                    scheduler.refuse(worker, f"it has {other}")
+                    continue
+                for kind, error in ((FAILED, JobFailed), (DIED, WorkerDied)):
+                    if kind in fields:
+                        raise error(str(fields[kind])[:300])
+                assert isinstance(data, bytes)
+                return unpack(fn, args, data, fields, self._n_words)
+            except Gone:
+                lost += self._scheduler is scheduler
+            except TaskFailed as error:
+                lost += 1
+                scheduler.refuse(worker, f"it failed: {error}")
+            except Damaged:
+                lost += 1
+                scheduler.refuse(worker, "it sent what are no word counts")
+            finally:
+                worker.jobs -= 1
+                await self._tell_all()
+            if lost >= MOST_LOST:
+                raise WorkerDied(f"{lost} workers of the cluster were lost over it")
+
+    async def _room(self) -> tuple[Scheduler, FarWorker]:
+        """The worker that has least to do. Raises what ended the connection for good."""
+        async with self._moved:
+            while True:
+                if self._end is not None:
+                    raise self._end
+                scheduler = self._scheduler
+                workers = [worker for worker in self.workers if worker.has_room]
+                if scheduler is not None and workers:
+                    return scheduler, min(workers, key=lambda worker: worker.jobs / worker.threads)
+                await self._moved.wait()
+
+    async def _tell_all(self) -> None:
+        async with self._moved:
+            self._moved.notify_all()
+
+    def _no_worker(self) -> SessionError:
+        if self._refusals:
+            return SessionError(f"no worker of the cluster can be used: {self._refusals[-1]}")
+        return SessionError(
+            f"the cluster has no worker: start one with `dask worker`, for the same {CLUSTER.flag}"
+        )
+
+    def _refused(self, why: str) -> None:
+        if why not in self._refusals:
+            self._refusals.append(why)
+            self._note(f"a worker of the cluster is not used: {why}")
+
+    def _note(self, line: str) -> None:
+        """In the session's log; no address is in it."""
+        self._activity.note(time.time(), line)
+
+    def _waiting(self, what: str | None) -> None:
+        mine = ("a worker of the cluster", "the cluster's scheduler")
+        if what is not None or self._activity.waiting_for in mine:
+            self._activity.waiting_for = what

@@ -1,0 +1,39 @@
+"""A :class:`CountingPool` whose workers are those of a cluster."""
+
+from concurrent.futures import Executor
+
+from crawler.source import Activity, SourceInfo
+from session.training.intake.cluster.executor import Cluster
+from session.training.intake.cluster.scheduler import JOBS_A_THREAD
+from session.training.intake.pool import CountingPool
+from vocab import Vocabulary
+
+
+class ClusterPool(CountingPool):
+    """Connected once it is made. Raises SessionError."""
+
+    def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
+        self._cluster = Cluster(address, vocabulary, info, activity)
+        try:
+            self._cluster.connect()
+        except BaseException:
+            self._cluster.shutdown()
+            raise
+        super().__init__(vocabulary.words, info, 0)
+
+    @property
+    def workers(self) -> int:
+        """Processes of the cluster that are used now."""
+        return len(self._cluster.workers)
+
+    @property
+    def threads(self) -> int:
+        """Jobs that they take at a time."""
+        return sum(worker.threads for worker in self._cluster.workers)
+
+    @property
+    def jobs(self) -> int:
+        return JOBS_A_THREAD * self.threads
+
+    def _new_executor(self) -> Executor:
+        return self._cluster

@@ -1,0 +1,64 @@
+"""What a worker of the cluster does: it hands each job to a process of its own, and bytes back.
+
+A page that crashes its parser, or computes for a minute, takes that process with it and not Dask's worker,
+which may have the work of others in memory.
+"""
+
+import pickle
+
+from crawler.source import SourceInfo
+from session.training.intake.cluster.answers import pack
+from session.training.intake.cluster.fitness import in_use
+from session.training.intake.counting import NOTHING, start_worker
+from session.training.intake.workers import JobFailed, WorkerDied, Workers
+from vocab import Vocabulary
+
+MOST_PROCESSES = 256
+"""There are as many as Dask gives jobs at the same time, which is how many threads its worker has."""
+FAILED, DIED = "failed", "died"
+
+
+class Counting:
+    """The processes that count for one trainer. They end when Dask drops this, as it does with its client."""
+
+    def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
+        self._initial = words, info
+        self._told = in_use(Vocabulary.from_words(words).fingerprint)
+        self._workers = Workers(MOST_PROCESSES, start_worker, self._initial)
+
+    def __reduce__(self) -> tuple[type["Counting"], tuple[tuple[str, ...], SourceInfo]]:
+        """Where it is needed elsewhere, it is made anew there."""
+        return Counting, self._initial
+
+    def __del__(self) -> None:
+        if hasattr(self, "_workers"):
+            self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def answer(self, job: bytes) -> bytes:
+        """What comes of a job: an answer also where it failed or killed its process."""
+        try:
+            return self._workers.submit(_packed, job, self._told).result()
+        except JobFailed as error:
+            return pack(NOTHING, {**self._told, FAILED: str(error)})
+        except WorkerDied as error:
+            return pack(NOTHING, {**self._told, DIED: str(error)})
+
+
+def packed(*values: object) -> bytes:
+    """What a task takes. As they are, Dask would look through them for the names of other tasks."""
+    return pickle.dumps(values, protocol=5)
+
+
+def prepare(initial: bytes) -> Counting:
+    """A task of the cluster: what its worker needs before any job. Takes words and the source's info."""
+    return Counting(*pickle.loads(initial))  # noqa: S301 (from the trainer, who may run anything here)
+
+
+def answer(counting: Counting, job: bytes) -> bytes:
+    """A task of the cluster: one job. Takes a function and its arguments."""
+    return counting.answer(job)
+
+
+def _packed(job: bytes, told: dict[str, str]) -> bytes:
+    fn, *args = pickle.loads(job)  # noqa: S301
+    return pack(fn(*args), told)

@@ -1,0 +1,73 @@
+"""A Dask cluster on loopback, of processes that tests may kill."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+
+class DaskProcesses:
+    """A scheduler, and workers of one thread each, without a nanny that would start them again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start_scheduler(self) -> subprocess.Popen[bytes]:
+        """Returns once it listens."""
+        process = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port))
+        while process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+                break
+            time.sleep(0.1)
+        return process
+
+    def start_worker(self, path: Path | None = None) -> subprocess.Popen[bytes]:
+        """``path``: where Python looks for modules and installed packages first."""
+        directory = str(self.folder / f"worker{len(self.workers)}")
+        options = ("--nthreads", "1", "--no-nanny", "--local-directory", directory)
+        self.workers.append(self._start("worker", self.address, *options, path=path))
+        return self.workers[-1]
+
+    def end(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.wait()
+
+    def _start(self, what: str, *arguments: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+        env = {**os.environ, "PYTHONPATH": str(path or "")}
+        with open(self.folder / f"{what}.log", "ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", f"distributed.cli.dask_{what}", *arguments, "--no-dashboard"],
+                env=env,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        self._started.append(process)
+        return process
+
+
+@pytest.fixture
+def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
+    """Nothing is started yet."""
+    pytest.importorskip("distributed")
+    processes = DaskProcesses(tmp_path)
+    yield processes
+    processes.end()
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,177 @@
+"""Counting on a Dask cluster: the same as here, whatever becomes of its processes."""
+
+import asyncio
+import bz2
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.sources.shuffled import ShuffledDump
+from session.errors import SessionError
+from session.storage.documents import Block
+from session.training.intake.parted import PartedBlocks
+from tests.crawler.dumps import multistream
+from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
+from vocab import Vocabulary
+
+pytestmark = pytest.mark.interop
+
+VOCABULARY = Vocabulary.from_words(("article", "r"))
+NUMBERS = range(1, 901)
+POISON = """
+import os, sys
+if sys.argv[0] == "-m":  # the process that counts
+    from session.training.intake import counting
+    count = counting.count_pages
+    def choosy(pages, vocabulary, info):
+        if any(page.page_id == 700 for page in pages):
+            os._exit(1)
+        return count(pages, vocabulary, info)
+    counting.count_pages = choosy
+"""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> str:
+    path = tmp_path / "dump.bz2"
+    path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small blocks, and parts that bring along too little."""
+    monkeypatch.setattr("session.training.intake.parted.BLOCK", 60)
+    monkeypatch.setattr("crawler.sources.shuffled.BEYOND", 10)
+    monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
+
+
+async def read(
+    dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
+) -> tuple[list[Block], ShuffledDump]:
+    """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
+    source = ShuffledDump([dump], None, seed=5, held_out=30, elsewhere=cluster is not None)
+    info = await source.open()
+    pool = None
+    if cluster is not None:
+        from session.training.intake.cluster.pool import ClusterPool
+
+        pool = await asyncio.to_thread(ClusterPool, cluster, VOCABULARY, info, source.activity)
+    feed = PartedBlocks(source, info, VOCABULARY.words, workers=1, pool=pool)
+    feed.start(None)
+    found = []
+    try:
+        while (block := await feed.next()) is not None:
+            found.append(block)
+            if len(found) == 3:
+                await asyncio.to_thread(meanwhile)
+    finally:
+        await feed.close()
+    return found, source
+
+
+def plain(blocks: list[Block]) -> list[Any]:
+    """All that a trainer makes use of, to be compared."""
+    return [
+        (block.documents.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings)
+        for block in blocks
+    ]
+
+
+def notes(source: ShuffledDump) -> str:
+    return "\n".join(error.text for error in source.activity.errors)
+
+
+async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(
+    dump: str, dask: DaskProcesses
+) -> None:
+    scheduler = dask.start_scheduler()
+    for _ in range(2):
+        dask.start_worker()
+    local, _ = await read(dump)
+
+    far, source = await read(dump, dask.address)
+    assert plain(far) == plain(local)
+    assert notes(source) == ""
+
+    far, _ = await read(dump, dask.address, lambda: kill(dask.workers[0]))
+    assert plain(far) == plain(local)
+
+    def restart() -> None:
+        kill(scheduler)
+        dask.start_scheduler()
+        dask.start_worker()
+
+    far, source = await read(dump, dask.address, restart)
+    assert plain(far) == plain(local)
+    assert "scheduler is lost" in notes(source)
+    assert "scheduler is back" in notes(source)
+    assert str(dask.port) not in notes(source)  # the session keeps them
+
+
+async def test_a_scheduler_that_does_not_come_back_ends_the_run(
+    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
+    scheduler = dask.start_scheduler()
+    dask.start_worker()
+    with pytest.raises(SessionError, match="scheduler has not answered for 1 s") as caught:
+        await read(dump, dask.address, lambda: kill(scheduler))
+    assert caught.value.exit_code == 1
+    assert str(dask.port) not in str(caught.value)
+
+
+async def test_a_worker_of_another_version_is_refused(dump: str, dask: DaskProcesses) -> None:
+    installed = dask.folder / "other" / "wikitopics-9.9.9.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: wikitopics\nVersion: 9.9.9\n")
+    dask.start_scheduler()
+    other = dask.start_worker(installed.parent)
+    with pytest.raises(SessionError, match=r"it has wikitopics 9\.9\.9 \(the trainer: \d"):
+        await read(dump, dask.address)
+
+    dask.start_worker()
+    local, _ = await read(dump)
+    far, source = await until_fit(dump, dask.address)
+    assert plain(far) == plain(local)
+    assert "a worker of the cluster is not used: it has wikitopics 9.9.9" in notes(source)
+    assert other.poll() is None
+
+
+async def until_fit(dump: str, address: str) -> tuple[list[Block], ShuffledDump]:
+    """As soon as there is a worker that can be used."""
+    while True:
+        with suppress(SessionError):
+            return await read(dump, address)
+
+
+async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: DaskProcesses) -> None:
+    poisoned = dask.folder / "poisoned"
+    poisoned.mkdir()
+    (poisoned / "sitecustomize.py").write_text(POISON)
+    dask.start_scheduler()
+    worker = dask.start_worker(poisoned)
+    local, _ = await read(dump)
+    far, _ = await read(dump, dask.address)
+    pages = [block.documents.page_ids.tolist() for block in far]
+    assert pages == [block.documents.page_ids.tolist() for block in local]
+    told = [line for block in far for line in block.warnings]
+    assert [line.split(" (")[0] for line in told] == ["page 700"]
+    assert worker.poll() is None
+
+
+async def test_nobody_there_is_told_in_a_line(
+    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 0)
+    with pytest.raises(SessionError, match=f"no Dask scheduler answers at {dask.address}"):
+        await read(dump, dask.address)
+    dask.start_scheduler()
+    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 60)
+    with pytest.raises(SessionError, match="the cluster has no worker"):
+        await read(dump, dask.address)
