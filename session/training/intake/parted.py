@@ -23,6 +23,8 @@ MOST_WORKERS = 16
 """Each takes 60 MB, and a few of them already read faster than a model learns."""
 MOST_PARTS = 64
 """Under way, in whole rounds: each takes 2 MB here, and as much in the scheduler of a cluster."""
+MOST_LARGE = 4
+"""Parts that are brought again with more of the file: of some files each takes 32 MB."""
 TRIES = 8
 """To read one part better than before."""
 
@@ -51,6 +53,7 @@ class PartedBlocks:
         self._rounds = source.rounds()
         self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
+        self._large = asyncio.Semaphore(MOST_LARGE)
         self._round = self._done = 0
         self._blocks: deque[Block] = deque()
 
@@ -91,14 +94,20 @@ class PartedBlocks:
     async def _counted(self, part: Part) -> CountedPart:
         brought = await self._source.bring(part)
         found = await self._count(brought)
+        if found.lack:
+            async with self._large:
+                found = await self._counted_better(brought, found)
+        if found.fault:  # what is left of the source would be skipped in no time
+            raise BadSource(found.fault)
+        self.arrivals.add(len(found.documents))
+        return found
+
+    async def _counted_better(self, brought: Part, found: CountedPart) -> CountedPart:
         for _ in range(TRIES):
             better = found.lack and await self._source.bring_better(brought, found.lack)
             if better is None:
                 break
             brought, found = better, await self._count(better)
-        if found.fault:  # what is left of the source would be skipped in no time
-            raise BadSource(found.fault)
-        self.arrivals.add(len(found.documents))
         return found
 
     async def _count(self, part: Part) -> CountedPart:

@@ -79,7 +79,7 @@ class Cluster(Executor):
         if not self._thread.is_alive():
             return
         with suppress(Exception):
-            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(5.0)
+            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(6.0)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5.0)
 

@@ -24,7 +24,7 @@ CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """Between two looks at which workers there are."""
 REPLY_SECONDS = 60.0
-CLOSE_SECONDS = 2.0
+CLOSE_SECONDS = 3.0
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
 JOBS_A_THREAD = 2
 """A worker has the next job at hand when it is done with one."""
@@ -196,8 +196,8 @@ async def _result(task: Future) -> object:
 
 async def _closed(client: Client) -> None:
     with suppress(Exception):
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await client.close(fast=True)
+        await client.close(timeout=CLOSE_SECONDS)
+    client.status = "closed"  # else it tries again when it is deleted, without its loop
 
 
 def _reason(error: BaseException) -> str:

@@ -20,14 +20,14 @@ from vocab import Vocabulary
 pytestmark = pytest.mark.interop
 
 VOCABULARY = Vocabulary.from_words(("article", "r"))
-NUMBERS = range(1, 901)
+NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
     from session.training.intake import counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
-        if any(page.page_id == 700 for page in pages):
+        if any(page.page_id == 200 for page in pages):
             os._exit(1)
         return count(pages, vocabulary, info)
     counting.count_pages = choosy
@@ -43,9 +43,10 @@ def dump(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small blocks, and parts that bring along too little."""
-    monkeypatch.setattr("session.training.intake.parted.BLOCK", 60)
-    monkeypatch.setattr("crawler.sources.shuffled.BEYOND", 10)
+    """Small blocks, one round at a time, and parts that bring along too little."""
+    for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
+        monkeypatch.setattr(f"session.training.intake.parted.{name}", value)
+    monkeypatch.setattr("crawler.sources.shuffled.BEYOND", 300)
     monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 
@@ -160,7 +161,7 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: 
     pages = [block.documents.page_ids.tolist() for block in far]
     assert pages == [block.documents.page_ids.tolist() for block in local]
     told = [line for block in far for line in block.warnings]
-    assert [line.split(" (")[0] for line in told] == ["page 700"]
+    assert [line.split(" (")[0] for line in told] == ["page 200"]
     assert worker.poll() is None
 
 

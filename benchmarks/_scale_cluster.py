@@ -1,0 +1,159 @@
+"""What a Dask cluster costs the trainer: counting there, and an E-step there, which is not done."""
+
+from __future__ import annotations
+
+import asyncio
+import bz2
+import contextlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PARTS = ("cluster", "remote")
+BATCHES = (256, 1_024, 4_096, 16_384)
+TOPICS = 100
+TRIES = 7
+ARTICLES = 3_000
+MACHINES = (2, 4, 8)
+
+Point = dict[str, Any]
+
+
+def points(part: str) -> Iterator[tuple[str, Point]]:
+    if part == "remote":
+        yield "remote counting", {"part": part}
+        return
+    for batch in BATCHES:
+        yield f"E-step elsewhere batch={batch}", {"part": part, "batch": batch}
+
+
+def measured(part: str, point: Point) -> Point:
+    return remote() if part == "remote" else e_step(**point)
+
+
+def e_step(batch: int) -> Point:
+    """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the E-step.
+
+    The least of some tries each, so that a busy machine does not blur them. Words are sent as an E-step on
+    other machines would have to: each of n machines needs the rows of the words of its share.
+    """
+    import numpy as np
+    from distributed import Client
+
+    from benchmarks._data import stream, words
+    from model import OnlineLDA
+
+    documents = stream()[:batch]
+    model = OnlineLDA(n_topics=TOPICS, n_words=len(words()), n_documents=7_000_000)
+    model.learn(documents)
+    seconds = min(_seconds(lambda: model.infer(documents), time.thread_time) for _ in range(TRIES))
+    rows = len(np.unique(documents.word_ids))
+    sent = np.ones((rows, TOPICS), np.float32)
+    with dask(workers=1) as address, Client(address, set_as_default=False) as client:
+
+        def there_and_back() -> None:
+            [far] = client.scatter([sent], direct=True, hash=False)
+            client.gather(client.submit(_same, far, pure=False), direct=True)
+
+        there_and_back()
+        travel = min(_seconds(there_and_back, time.perf_counter) for _ in range(TRIES))
+    shares = {}
+    for machines in MACHINES:
+        share = documents[: -(-batch // machines)]
+        part = len(np.unique(share.word_ids)) / rows
+        shares[str(machines)] = round(seconds / machines + machines * part * travel, 4)
+    return {
+        "rows": rows,
+        "mb_each_way": round(sent.nbytes / 1e6, 2),
+        "e_step_seconds": round(seconds, 4),
+        "there_and_back_seconds": round(travel, 4),
+        "seconds_on_machines": shares,
+    }
+
+
+def _same(rows: Any) -> Any:
+    return rows + 1
+
+
+def _seconds(work: Any, clock: Any) -> float:
+    begin = clock()
+    work()
+    return float(clock() - begin)
+
+
+def remote() -> Point:
+    """CPU seconds of the trainer's own process for a megabyte of XML that is counted on a cluster."""
+    from benchmarks.dump import HEAD, pages, write
+
+    pieces = [HEAD.encode(), *(piece.encode() for piece in pages(ARTICLES)), b"</mediawiki>\n"]
+    megabytes = sum(map(len, pieces)) / 1e6
+    with tempfile.TemporaryDirectory() as folder, dask(workers=2) as address:
+        path = Path(folder) / "dump.xml.bz2"
+        write(path, pieces, bz2.compress, each=True)
+        packed = path.stat().st_size / 1e6
+        own, counts = asyncio.run(_read(str(path), address))
+    return {
+        "articles": counts,
+        "xml_mb": round(megabytes, 1),
+        "compressed_mb": round(packed, 1),
+        "own_cpu_seconds": round(own, 3),
+        "ms_a_mb_of_xml": round(1000 * own / megabytes, 2),
+        "of_a_core_at_16_mb_a_second": round(16 * own / megabytes, 4),
+    }
+
+
+async def _read(path: str, address: str) -> tuple[float, int]:
+    from crawler.kind import Asked
+    from crawler.kinds.dump import Dump
+    from session.training.intake.opening import open_source
+    from vocab import Vocabulary
+
+    kind = Dump()
+    asked = Asked({"dump": (path,)}, elsewhere=True)
+    vocabulary = Vocabulary.load("english")
+    opened = await open_source(kind, kind.identity(asked), asked, vocabulary, _to_stderr, cluster=address)
+    feed, articles = opened.feed(lambda: 1), 0
+    begin = time.process_time()
+    feed.start(None)
+    try:
+        while (block := await feed.next()) is not None:
+            articles += len(block.documents)
+        return time.process_time() - begin, articles
+    finally:
+        await feed.close()
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def dask(workers: int) -> Iterator[str]:
+    """A scheduler and its workers on loopback, in processes of their own; the address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    with tempfile.TemporaryDirectory() as folder:
+        started = [_start(folder, "scheduler", "--host", "127.0.0.1", "--port", str(port))]
+        options = (address, "--nworkers", str(workers), "--nthreads", "1")
+        started.append(_start(folder, "worker", *options))
+        try:
+            yield address
+        finally:
+            for process in reversed(started):
+                process.terminate()
+                process.wait()
+
+
+def _start(folder: str, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments, "--no-dashboard"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
