@@ -19,19 +19,30 @@ def language_api(code: str) -> str:
     return f"https://{name}.wikipedia.org/w/api.php"
 
 
-def wiki_address(text: str) -> URL:
+def wiki_address(text: str, what: str = "a wiki") -> URL:
     """An address on a wiki, http or https. Raises :class:`~crawler.errors.BadSource` for anything else."""
     try:
         url = URL(text.strip())
         host = url.host  # raises for what is no valid IDNA
         port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
     except ValueError:
-        raise BadSource(f"{text[:100]!r} is no address of a wiki") from None
+        raise BadSource(f"{text[:100]!r} is no address of {what}") from None
     if url.scheme not in ("http", "https") or not host or not port_fits:
-        raise BadSource(f"{text[:100]!r} is no address of a wiki: it must begin with http:// or https://")
+        raise BadSource(f"{text[:100]!r} is no address of {what}: it must begin with http:// or https://")
     if url.user is not None or url.password is not None:
-        raise BadSource("the wiki's address must hold no user name and password")
+        raise BadSource(f"the address of {what} must hold no user name and password")
     return url
+
+
+def is_address(name: str) -> bool:
+    """Whether this is an address on the network, not a file of this machine."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", name) is not None
+
+
+def dump_address(text: str) -> URL:
+    """Where a dump, or a folder of dumps, is to be read. Raises :class:`~crawler.errors.BadSource`."""
+    url = wiki_address(text, "a dump")
+    return url.with_fragment(None)
 
 
 def api_candidates(text: str) -> list[URL]:

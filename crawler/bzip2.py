@@ -21,6 +21,8 @@ _PATTERNS = [
 _READ = 256 << 10
 _LONGEST = 2 << 20
 """Bytes of a block, compressed: even noise takes some 900 kB."""
+_END_BYTES = 16
+"""Of a stream, and a few that may pad it: an end has a mark, unless reading began behind that."""
 _MOST = 1 << 20
 """Bytes handed out at a time, however much a block unpacks to."""
 
@@ -33,20 +35,23 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
     data, base = b"", offset
     begun: int | None = None  # the bit of `data` where a block begins
     searched = 0  # bytes of `data`
+    seen = False
     while more := read(_READ):
         data += more
         for bit, mark in _marks(data, searched):
             if begun is not None:
                 yield base + begun // 8, _unpacked(data, begun, bit)
-            begun = bit if mark == _BLOCK else None
+            begun, seen = bit if mark == _BLOCK else None, True
         searched = max(0, len(data) - 6)
         done = searched if begun is None else begun // 8
-        if len(data) - done > _LONGEST:
+        if len(data) - done > _LONGEST or (not seen and base + len(data) - offset > _LONGEST):
             raise CutOff("damaged")
         data, base, searched = data[done:], base + done, searched - done
         begun = None if begun is None else begun - 8 * done
     if begun is not None:
         raise CutOff("cut off")
+    if not seen and base + len(data) - offset > _END_BYTES:
+        raise CutOff("damaged")
 
 
 def has_blocks(file: Readable) -> bool:

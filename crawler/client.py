@@ -95,6 +95,7 @@ class Client:
         url: URL | Callable[[], URL],
         read: Callable[[Reply], T],
         on_trouble: Callable[[Trouble], None] | None = None,
+        wanted: Wanted | None = None,
     ) -> T:
         """GET until ``read`` makes something of the reply.
 
@@ -105,7 +106,7 @@ class Client:
         tries = 0
         while True:
             try:
-                value = await self.once(url() if callable(url) else url, read)
+                value = await self.once(url() if callable(url) else url, read, wanted)
             except Trouble as trouble:
                 tries += 1
                 if on_trouble is not None:

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from crawler.dump_parts import MOST_PARTS, parts_of
+from crawler.dump_parts import MOST_PARTS, DumpPart, parts_of
 from crawler.ranges import Ranged
 from crawler.source import Round
 
@@ -73,7 +73,7 @@ class Order:
         return "" if sound else "order has numbers that are out of range"
 
 
-def rounds(order: Order, files: Sequence[Ranged]) -> list[Round]:
+def rounds(order: Order, files: Sequence[Ranged]) -> list[Round[DumpPart]]:
     """What is read together, first to last, of the dump in ``files``."""
     parts = parts_of(files, order.sizes, order.part)
     chosen = spread(len(parts), order.places)

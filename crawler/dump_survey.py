@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
+from crawler.dump_blocks import data_blocks
 from crawler.dump_order import Order, spread, windows_and_lanes
 from crawler.dump_parts import DumpPart, part_size, parts_of
-from crawler.errors import CutOff
+from crawler.dump_xml import DumpReader
+from crawler.errors import BadSource, CutOff
 from crawler.kind import default_held_out, with_spare
+from crawler.kinds.dump import BASE
 from crawler.ranges import Ranged
 from crawler.source import Page, SourceInfo
 
@@ -19,8 +21,36 @@ _ENOUGH = 200
 """Articles; where they are fewer, more parts are counted."""
 _MOST_SAMPLED = 160
 """Parts. A small dump has no more; a large one with hardly any articles is not read to its end."""
+_HEAD = 1 << 20
+"""Bytes: what comes before the first page lies in these."""
 _THREADS = 4
 """Unpacking leaves Python's lock to others."""
+
+
+def look(file: Ranged, name: str) -> SourceInfo:
+    """What a dump that begins with ``file`` says of itself before its first page; ``name`` is for people.
+
+    Raises BadSource where that is no dump.
+    """
+    reader = DumpReader(file.name)
+    try:
+        with file.open() as opened:
+            for block in data_blocks(opened.read1, file.name):
+                for _ in reader.feed(block.data):
+                    pass
+                if reader.seen_pages:
+                    break
+            else:
+                reader.close()
+    except OSError as error:
+        raise BadSource(f"{file.name}: cannot be read: {error.strerror or error}") from error
+    except CutOff as error:
+        if file.renewed(0, _HEAD):
+            return look(file, name)
+        if not reader.seen_pages:
+            raise BadSource(f"{file.name}: {error} before its first page; download it again") from None
+    kept = {BASE: reader.base} if reader.base else {}
+    return SourceInfo(name, None, reader.file_names, reader.category_names, reader.language, kept)
 
 
 def survey(
@@ -59,7 +89,10 @@ def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:
 
 def _articles(part: DumpPart, info: SourceInfo) -> int:
     found = 0
-    with suppress(CutOff):  # told when it is read
+    try:
         for page in part.pages(info):
             found += isinstance(page, Page)
+    except CutOff:  # told when it is read
+        if part.file.renewed(part.start, part.stop):
+            return _articles(part, info)
     return found

@@ -60,6 +60,7 @@ class DumpReader:
         self._fed = 0
         self._tags: set[str] = set()
         self._silence = 0
+        self._new_page()
         self._new_parser()
         if continued:
             self._parser.Parse(_ROOT, False)
@@ -78,6 +79,10 @@ class DumpReader:
         self._depth = 0
         self._collected: list[str] | None = None
         self._length = 0
+
+    def _new_page(self) -> None:
+        self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
+        self._redirect = self._has_text = self._too_large = False
 
     def feed(self, data: bytes) -> Iterator[Entry]:
         """The pages that end within ``data``. Raises BadSource if this is no dump, CutOff if it breaks."""
@@ -156,10 +161,7 @@ class DumpReader:
             if tag == "page":
                 self._seen_pages = True
                 self._page_start = self._parser.CurrentByteIndex + self._base
-                self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
-                self._redirect = False
-                self._has_text = False
-                self._too_large = False
+                self._new_page()
         elif depth == 3:
             if tag in ("title", "ns", "id") or (tag == "base" and not self._seen_pages):
                 self._collect()

@@ -19,6 +19,16 @@ class BadSource(CrawlerError):
     exit_code = 2
 
 
+class SourceChanged(CrawlerError):
+    """The source is not what it was when the session began to read it."""
+
+
+class Unconfirmed(CrawlerError):
+    """Something that nobody has agreed to yet: a person is to be asked. The message says what."""
+
+    exit_code = 2
+
+
 class BadPosition(CrawlerError):
     """The position to go on from is none that this kind of source has ever given."""
 

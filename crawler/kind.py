@@ -91,6 +91,10 @@ class SourceKind(ABC):
         """Whether its server asks who runs a crawler."""
         return False
 
+    def download(self, identity: Identity) -> str:
+        """What whoever begins with it should know of how much it downloads; "" for nothing."""
+        return ""
+
     def wiki(self, identity: Identity) -> str | None:
         """The wiki whose page ids its articles have, "" where it is not known which; None: of no wiki."""
         return None
@@ -118,5 +122,5 @@ class PageKind(SourceKind):
     """A source of pages, whose words are still to be counted."""
 
     @abstractmethod
-    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource:
+    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
         """The source, before its own `open`. Raises a CrawlerError for what cannot be."""

@@ -32,7 +32,10 @@ class Ranged(Protocol):
         """For people."""
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Read it. Raises OSError or a :class:`~crawler.errors.CrawlerError` where it cannot be, then too."""
+        """Read it. Raises OSError or a :class:`~crawler.errors.CrawlerError`, while it is read too."""
+
+    def renewed(self, start: int, stop: int) -> bool:
+        """Whether these bytes, asked for once more because they are damaged, are others now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,9 @@ class LocalFile:
 
     def open(self) -> AbstractContextManager[Readable]:
         return open(self.path, "rb")
+
+    def renewed(self, start: int, stop: int) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,9 @@ class Held:
     def open(self) -> AbstractContextManager[Readable]:
         """Reading beyond what is held raises :class:`~crawler.errors.Lacking`."""
         return nullcontext(_HeldReader(self))
+
+    def renewed(self, start: int, stop: int) -> bool:
+        return False
 
 
 class _HeldReader:

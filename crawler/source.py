@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 LARGEST_TEXT = 2 << 20
 """Bytes of UTF-8: MediaWiki's own bound on a page; a larger one is no article."""
@@ -166,17 +166,20 @@ class Part(Protocol):
         """For people."""
 
 
+PartT = TypeVar("PartT", bound=Part)
+
+
 @dataclass(frozen=True, slots=True)
-class Round:
+class Round(Generic[PartT]):
     """Parts that are read together, and how the articles of all of them are ordered."""
 
-    parts: Sequence[Part]
+    parts: Sequence[PartT]
     order: Callable[[Sequence[Sequence[int]]], Sequence[int]]
     """From the page ids of each part to the order: indices into all articles, part behind part."""
 
 
 @runtime_checkable
-class PartedSource(Protocol):
+class PartedSource(Protocol[PartT]):
     """One way in for articles that lie still, so that they can be read by many at once and in any order."""
 
     activity: Activity
@@ -184,16 +187,16 @@ class PartedSource(Protocol):
     async def open(self) -> SourceInfo:
         """Look at it. Raises a :class:`crawler.errors.CrawlerError`."""
 
-    def rounds(self) -> Sequence[Round]:
+    def rounds(self) -> Sequence[Round[PartT]]:
         """What to read, in the order in which it is trained on; the same whenever it is opened again."""
 
-    async def bring(self, part: Part) -> Part:
+    async def bring(self, part: PartT) -> PartT:
         """The part as any process can read it, with its bytes where these are not at hand everywhere.
 
         Parts are asked for in the order of the rounds, from any of these on. Raises a CrawlerError.
         """
 
-    async def bring_better(self, part: Part, lack: Lack) -> Part | None:
+    async def bring_better(self, part: PartT, lack: Lack) -> PartT | None:
         """One of those brought, with what it lacks; None where that cannot be had."""
 
     async def close(self) -> None:

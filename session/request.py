@@ -5,6 +5,7 @@ from typing import Any
 
 from crawler.errors import BadSource
 from crawler.kind import Asked, Identity, SourceKind
+from crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
 from crawler.options import Given, Option, flag
 from model.options import HALF_LIFE
 from session import sources
@@ -14,9 +15,6 @@ from session.paths import session_folder, user_path
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
 from session.version import __version__
-
-DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
-"""What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
 
 
 class TrainRequest(Given):
@@ -140,8 +138,13 @@ def _resolved(option: Option[Any], value: object) -> object:
     if not option.path:
         return value
     if isinstance(value, tuple):
-        return tuple(str(user_path(name)) for name in value)
-    return str(user_path(str(value)))
+        return tuple(map(_local, value))
+    return _local(str(value))
+
+
+def _local(name: str) -> str:
+    """The name of a file; an address stays as it is."""
+    return name if "://" in name else str(user_path(name))
 
 
 def _same(flag: str, asked: object, stored: object) -> None:

@@ -3,45 +3,114 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.kind import Asked, Identity, PageKind
+from crawler.kinds.wiki import API_URL, CONTACT, LANG, need_vocabulary
 from crawler.options import Option
 
 if TYPE_CHECKING:
+    from yarl import URL
+
     from crawler.licences import Licence
+    from crawler.remote_shelf import RemoteShelf
     from crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
-    tuple, "dump", "An XML dump; '-': standard input.", metavar="FILE", path=True, needed=True, label="File"
+    tuple,
+    "dump",
+    "An XML dump: a file ('-': standard input), or the address of one, which is read as it comes and not "
+    "stored. May be given several times. Without it, or with the address of a folder of dumps: the newest of "
+    "Wikipedia in --lang.",
+    metavar="FILE|URL",
+    path=True,
+    label="File or URL",
 )
+YES = Option(
+    bool,
+    "yes",
+    "Do not ask before a dump is read from a server: agree to its size, and to where your contact goes.",
+    scope="outside",
+)
+DUMPS = "https://dumps.wikimedia.org/"
+HOME = "home"
+"""The key of the address of a folder of dumps."""
+VERSIONS = "versions"
+"""The key of the versions of the files on a server, as that names them."""
 BASE = "base"
 """The key under which a session keeps the address of the wiki's main page, as its dump gives it."""
 
 
 class Dump(PageKind):
-    """All articles of dump files, named by their absolute paths."""
+    """All articles of dump files, named by their absolute paths or their addresses."""
 
     name = "dump"
-    label = "A Wikipedia dump file: the fastest way, no network"
-    options = (DUMP,)
+    label = "A Wikipedia dump: the fastest way; a file, or read from its server"
+    options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:
-        return {DUMP.name: [name if name == "-" else str(Path(name).absolute()) for name in asked[DUMP]]}
+        from crawler.addresses import dump_address, is_address, language_api
+        from crawler.errors import BadSource
+
+        names = asked.get(DUMP) or (DUMPS,)
+        of_wiki = {API_URL.name: language_api(asked[LANG])}
+        if not any(map(is_address, names)):
+            files = [name if name == "-" else str(Path(name).absolute()) for name in names]
+            return {DUMP.name: files, **(of_wiki if LANG in asked else {})}
+        if not all(map(is_address, names)):
+            raise BadSource(f"{DUMP.flag}: give files or addresses, not both")
+        urls = [dump_address(name) for name in names]
+        if len({url.origin() for url in urls}) > 1:
+            raise BadSource(f"{DUMP.flag}: all files of a dump must be on one server")
+        if len(urls) == 1 and urls[0].path.endswith("/"):
+            return {HOME: str(urls[0]), **of_wiki}
+        return {DUMP.name: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
+
+    def words(self, asked: Asked) -> None:
+        """The language is known where it is given, or has to be."""
+        if LANG in asked:
+            need_vocabulary(asked[LANG])
 
     def fault(self, identity: Identity) -> str:
         from crawler.dump_order import ORDER, Order
 
+        texts = [BASE, API_URL.name, HOME]
+        wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
+        if wrong:
+            return f"{wrong[0]} is no text"
         files, order = identity.get(DUMP.name), identity.get(ORDER)
+        if files is None and HOME in identity:
+            return ""
         if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
             return f"{DUMP.name} is no list of files"
-        if not isinstance(identity.get(BASE, ""), str):
-            return f"{BASE} is no text"
+        versions = identity.get(VERSIONS, files)
+        if (
+            not isinstance(versions, list)
+            or len(versions) != len(files)
+            or not all(map(_is_version, versions))
+        ):
+            return f"{VERSIONS} is no list of versions"
         return "" if order is None else Order.fault(order, len(files))
 
+    def needs_contact(self, identity: Identity) -> bool:
+        """Wikimedia's server asks for it."""
+        from crawler.limits import is_wikimedia
+
+        return any(is_wikimedia(url.host or "") for url in _addresses(identity))
+
+    def download(self, identity: Identity) -> str:
+        from crawler.dump_order import ORDER
+
+        if not _addresses(identity):
+            return ""
+        size = sum(identity[ORDER]["sizes"]) / 1e9
+        return f"{size:,.1f} GB, of which nothing is stored; --max-mb, --articles and --hours bound it"
+
     def wiki(self, identity: Identity) -> str:
-        """Its base does not say where the wiki's api.php is: it may be any."""
-        return ""
+        """Where its language was given. Its base does not say where the api.php is: it may be any."""
+        from crawler.addresses import api_candidates
+
+        return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """On the wiki that was dumped."""
@@ -64,19 +133,57 @@ class Dump(PageKind):
         except BadSource:
             return None
 
-    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource:
+    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
         from crawler.dump_files import DumpFiles
         from crawler.dump_order import ORDER
         from crawler.dump_parts import can_be_parted
         from crawler.ranges import LocalFile
+        from crawler.shelf import LocalShelf
         from crawler.sources.dump import DumpSource
         from crawler.sources.shuffled import ShuffledDump
 
-        paths, order = identity[DUMP.name], identity.get(ORDER)
+        order = identity.get(ORDER)
+        if _addresses(identity):
+            remote = _remote_shelf(identity, asked)
+            return ShuffledDump(remote, order, seed=asked.seed, held_out=asked.held_out)
+        paths = identity[DUMP.name]
         # A session that began in the order of the files goes on in it.
         is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
         if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
-            return ShuffledDump(
-                paths, order, seed=asked.seed, held_out=asked.held_out, elsewhere=asked.elsewhere
-            )
+            shelf = LocalShelf(paths, elsewhere=asked.elsewhere)
+            return ShuffledDump(shelf, order, seed=asked.seed, held_out=asked.held_out)
         return DumpSource(paths, held_out=asked.held_out, resuming=asked.resuming)
+
+
+def _addresses(identity: Identity) -> list[URL]:
+    """Of its files, or of the folder in which they are to be found; none for files of this machine."""
+    from crawler.addresses import dump_address, is_address
+
+    names = identity.get(DUMP.name) or [identity[HOME]]
+    return [dump_address(name) for name in names if is_address(name)]
+
+
+def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:
+    from crawler.dump_order import ORDER
+    from crawler.range_server import FileFacts
+    from crawler.remote_shelf import RemoteShelf
+    from crawler.wikimedia_dumps import database
+
+    known = None
+    if ORDER in identity:
+        sizes, versions = identity[ORDER]["sizes"], identity.get(VERSIONS) or [""] * len(identity[DUMP.name])
+        known = [FileFacts(size, version) for size, version in zip(sizes, versions, strict=True)]
+    return RemoteShelf(
+        _addresses(identity),
+        known,
+        wiki=None if DUMP.name in identity else database(identity[API_URL.name]),
+        version=asked.version,
+        contact=asked.get(CONTACT),
+        budget_folder=asked.budget_folder,
+        agreed=bool(asked.get(YES)),
+    )
+
+
+def _is_version(value: object) -> bool:
+    """Whether it can be sent in a header."""
+    return isinstance(value, str) and value.isprintable()

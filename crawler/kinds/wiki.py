@@ -20,6 +20,9 @@ DUMP_ADVICE = (
     "with --source dump --dump FILE"
 )
 
+DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
+"""What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
+
 FOUND = "api"
 """The key under which a session keeps where the api.php was found."""
 API_URL = Option(str, "api_url", "Another wiki.", metavar="URL")
@@ -50,6 +53,18 @@ RPM = Option(
 )
 
 
+def need_vocabulary(language: str) -> None:
+    """Raise BadSource for a language that has to be given one."""
+    from crawler.errors import BadSource
+
+    if language != ENGLISH:
+        raise BadSource(
+            f"--lang {language} needs a vocabulary of that language: make one with "
+            f"`wikitopics vocab build --lang {language} --articles 20000 -o {language}.txt` "
+            f"and give --vocab {language}.txt"
+        )
+
+
 class WikiKind(PageKind):
     """A MediaWiki, named by the address from which its api.php is found."""
 
@@ -65,15 +80,7 @@ class WikiKind(PageKind):
         return {API_URL.name: asked.get(API_URL) or language_api(asked[LANG])}
 
     def words(self, asked: Asked) -> None:
-        from crawler.errors import BadSource
-
-        language = asked[LANG]
-        if language != ENGLISH:
-            raise BadSource(
-                f"--lang {language} needs a vocabulary of that language: make one with "
-                f"`wikitopics vocab build --lang {language} --articles 20000 -o {language}.txt` "
-                f"and give --vocab {language}.txt"
-            )
+        need_vocabulary(asked[LANG])
 
     def fault(self, identity: Identity) -> str:
         found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
@@ -113,6 +120,9 @@ class WikiKind(PageKind):
         from crawler.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in api_candidates(identity[API_URL.name]))
+
+    def download(self, identity: Identity) -> str:
+        return DOWNLOAD if self.needs_contact(identity) else ""
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from crawler.wiki import Wiki

@@ -12,7 +12,7 @@ from session import sources
 from session.errors import SessionError
 from session.models import default_batch_size
 from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, MAX_MB, THREADS, VOCAB
-from session.request import DOWNLOAD, TrainRequest, check_resumable
+from session.request import TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
 from session.storage import writer
@@ -199,7 +199,8 @@ def _begins(settings: Settings, stream: Stream) -> str:
 def _remarks(plan: Plan, source: Opened) -> list[str]:
     """What else should be known as it begins."""
     if plan.stored is None:
-        return [f"this downloads {DOWNLOAD}"] if plan.kind.needs_contact(plan.identity) else []
+        download = plan.kind.download(source.identity)
+        return [f"this downloads {download}"] if download else []
     if DOCUMENTS in plan.request or source.info.articles is None:
         return []
     size = corpus_size(plan.request, source.info, plan.stored[HELD_OUT])

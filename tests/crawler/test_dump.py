@@ -14,6 +14,7 @@ import pytest
 import zstandard
 
 from crawler.background import Background
+from crawler.dump_xml import DumpReader
 from crawler.file_source import BATCH_PAGES
 from crawler.page_files import page_hash
 from crawler.sources.dump import DumpSource
@@ -205,3 +206,10 @@ async def test_a_real_dump():
     assert len(ids(batches)) == info.articles == 98
     assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}
     assert sum(batch.skipped for batch in batches) == 8
+
+
+def test_what_looks_like_a_page_outside_of_one_is_none():
+    odd = "<revision><text>x</text></revision>"
+    reader = DumpReader("odd")
+    data = f"<mediawiki><siteinfo>{odd}</siteinfo>{page(1)}</mediawiki>".encode()
+    assert [entry.page.page_id for entry in reader.feed(data)] == [1]

@@ -131,7 +131,7 @@ def test_another_wiki_or_vocabulary_is_refused():
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
-        (TrainRequest(source="dump"), "needs --dump"),
+        (TrainRequest(source="texts"), "needs --texts"),
         (TrainRequest(source="counts"), "needs --counts"),
         (TrainRequest(source="api", counts="x"), "needs --source counts"),
         (TrainRequest(dump=("x",), counts="y"), "give one"),

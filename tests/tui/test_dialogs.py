@@ -83,7 +83,7 @@ def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None
     [
         (Wish("", "api", {}, LDA), "needs a name"),
         (Wish("a b", "api", {}, LDA), "no session name"),
-        (Wish("n", "dump", {}, LDA), "needs a file"),
+        (Wish("n", "texts", {}, LDA), "needs a file or folder"),
         (Wish("n", "api", {}, ()), "at least one model"),
         (Wish("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
         (Wish("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),

@@ -59,7 +59,7 @@ COMMANDS = [
         (["train", "--model", "lda:batch_size=64", "--model", "hdp:batch_size=48"], "does not divide"),
         (["train", "--source", "telepathy"], "--source"),
         (["train", "--source", "counts"], "needs --counts"),
-        (["train", "--source", "dump"], "needs --dump"),
+        (["train", "--source", "dump"], "no contact, and Wikimedia asks"),
         (["train", "--counts", "/none.npz"], "No such file"),
         (["train", "--dump", "/none.xml", "--counts", "x"], "give one"),
         (["train", "--lang", "de"], "vocab build --lang de"),

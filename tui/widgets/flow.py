@@ -20,7 +20,7 @@ COMPILING = "compiling the models, once after an installation"
 def asks(status: Status) -> bool:
     """Whether its source asks a server for articles. One that reads files has no latency and no rate limit,
     nobody tells it to wait, and nothing is downloaded."""
-    return described(status.source).asks_server
+    return described(status.source).asks_server or status.activity.requests > 0
 
 
 def incoming(status: Status) -> str:

@@ -13,7 +13,7 @@ from typing import TextIO
 import click
 
 from session import escapes
-from session.errors import SessionError
+from session.errors import BadUsage, SessionError
 from session.foreign import visible
 
 
@@ -113,6 +113,13 @@ def say(message: str) -> None:
     """A message for people, to standard error."""
     with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop training
         click.echo(_visible_lines(message), err=True)
+
+
+def agrees(question: str, otherwise: str) -> bool:
+    """Ask a person on the terminal. Raises BadUsage where nobody can be asked: ``otherwise`` and `--yes`."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadUsage(f"{otherwise}: give --yes to agree, where nobody can be asked")
+    return click.confirm(question, err=True)
 
 
 class ProgressLine:

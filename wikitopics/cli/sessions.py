@@ -1,14 +1,11 @@
 """`sessions` and `sessions rm`: which there are, and deleting one."""
 
-import sys
-
 import click
 
-from session.errors import BadUsage
 from session.paths import session_folder, session_path
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import json_option
-from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.cli.output import agrees, put_json, put_line, say
 
 
 @click.group(
@@ -73,11 +70,8 @@ def rm(name: str, yes: bool) -> None:
     trainer = owner(path)
     if trainer is not None:
         raise in_use(path, trainer.pid)
-    if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise BadUsage(f"give --yes to delete {name} where nobody can be asked")
-        if not click.confirm(f"Delete {path} for good?", err=True):
-            say("nothing was deleted")
-            return
+    if not yes and not agrees(f"Delete {path} for good?", f"this deletes {name} for good"):
+        say("nothing was deleted")
+        return
     remove(path)
     say(f"deleted {path}")

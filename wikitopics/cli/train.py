@@ -21,6 +21,7 @@ from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
 from wikitopics.cli.output import (
     ReaderGone,
+    agrees,
     duration,
     error_line,
     nobody_reads,
@@ -91,6 +92,9 @@ def model_help() -> Iterator[str]:
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process; prints progress; returns the exit code."""
+    from crawler.errors import Unconfirmed
+    from crawler.kinds.dump import YES
+    from session.request import TrainRequest
     from session.training.start import train as start
 
     path = session_path(session)
@@ -100,7 +104,15 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     ):
         progress = JsonLines(tell) if as_json else Lines(tell)
         try:
-            end.reason = start(path, request, progress, tell)
+            try:
+                end.reason = start(path, request, progress, tell)
+            except Unconfirmed as what:
+                if not agrees(f"{what}. Go on?", str(what)):
+                    end.reason = "nothing was begun"
+                    tell(end.reason)
+                    return 0
+                agreed = TrainRequest(**{**request.values, YES.name: True})
+                end.reason = start(path, agreed, progress, tell)
         except Exception as error:
             if log is not None:
                 tell(error_line(str(error) or type(error).__name__))

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from crawler.kind import Asked, Identity, PageKind, SourceKind
 from crawler.source import Activity, PartedSource, Source, SourceInfo
@@ -70,7 +71,7 @@ async def _open_counted(
 
 
 async def _open_pages(
-    source: Source | PartedSource,
+    source: Source | PartedSource[Any],
     identity: Identity,
     vocabulary: Vocabulary,
     say: Callable[[str], None],
@@ -113,7 +114,7 @@ async def _far_pool(
     return pool
 
 
-async def patiently(source: Source | PartedSource, say: Callable[[str], None]) -> SourceInfo:
+async def patiently(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:
     """Open the source; whoever waits longer than a moment for it is told what for."""
     opening = asyncio.ensure_future(source.open())
     told = None

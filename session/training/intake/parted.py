@@ -5,6 +5,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from crawler.errors import BadPosition, BadSource
 from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
@@ -38,7 +39,7 @@ class PartedBlocks:
 
     def __init__(
         self,
-        source: PartedSource,
+        source: PartedSource[Any],
         info: SourceInfo,
         words: Sequence[str],
         *,

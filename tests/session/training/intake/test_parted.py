@@ -8,6 +8,7 @@ import pytest
 
 from crawler.dump_order import Order
 from crawler.errors import BadPosition, BadSource
+from crawler.shelf import LocalShelf
 from crawler.sources.shuffled import ShuffledDump
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool
@@ -41,7 +42,7 @@ def source(tmp_path: Any) -> Any:
     kept: list[dict[str, Any]] = []
 
     async def opened() -> tuple[ShuffledDump, Any]:
-        made = ShuffledDump([str(path)], kept[0] if kept else None, seed=5, held_out=30)
+        made = ShuffledDump(LocalShelf([str(path)]), kept[0] if kept else None, seed=5, held_out=30)
         info = await made.open()
         kept.append(dict(info.identity["order"]))
         return made, info
@@ -109,7 +110,7 @@ async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
     made, info = await source()
     feed = PartedBlocks(made, info, WORDS, workers=2)
     feed.start(whole[6].position)
-    path = Path(made._files.paths[0])
+    path = Path(made._files[0].name)
     away = path.rename(path.with_name("away"))
     try:
         with pytest.raises(BadSource, match="cannot be read"):
@@ -133,8 +134,8 @@ async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path: Any, seco
     files = [tmp_path / "1.bz2", tmp_path / "2.bz2"]
     files[0].write_bytes(multistream(NUMBERS))
     files[1].write_bytes(second)
-    made = ShuffledDump([str(file) for file in files], None, seed=5, held_out=30)
-    with pytest.raises(BadSource, match="not a MediaWiki dump"):
+    made = ShuffledDump(LocalShelf([str(file) for file in files]), None, seed=5, held_out=30)
+    with pytest.raises(BadSource, match=r"not a MediaWiki dump|7z is not supported"):
         await made.open()
 
 
@@ -149,5 +150,5 @@ async def test_the_order_that_is_kept_holds(source: Any) -> None:
     order = Order.from_kept(info.identity["order"])
     assert info.articles == order.articles
     assert 0.9 < info.articles / len(NUMBERS) < 1.1
-    again = ShuffledDump(made._files.paths, order.kept(), seed=99, held_out=3)
+    again = ShuffledDump(LocalShelf([file.name for file in made._files]), order.kept(), seed=99, held_out=3)
     assert (await again.open()).identity == info.identity

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from crawler.shelf import LocalShelf
 from crawler.sources.shuffled import ShuffledDump
 from session.errors import SessionError
 from session.storage.documents import Block
@@ -54,7 +55,9 @@ async def read(
     dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
 ) -> tuple[list[Block], ShuffledDump]:
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
-    source = ShuffledDump([dump], None, seed=5, held_out=30, elsewhere=cluster is not None)
+    source = ShuffledDump(
+        LocalShelf([dump], elsewhere=cluster is not None), None, seed=5, held_out=30
+    )
     info = await source.open()
     pool = None
     if cluster is not None:

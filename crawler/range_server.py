@@ -1,0 +1,162 @@
+"""A server asked for ranges of its files, one request at a time, and what may be wrong with its replies."""
+
+import re
+from dataclasses import dataclass
+
+from yarl import URL
+
+from crawler.client import Client
+from crawler.errors import BadSource, CrawlerError, SourceChanged
+from crawler.wire import Reply, Trouble, Wanted
+
+HEAD = 16
+"""Bytes by which the format of a file is known."""
+FIRST = 64 << 10
+"""Bytes of a file that are asked for to learn how large it is."""
+SMALLEST, LARGEST = 256 << 10, 4 << 20
+"""Bytes of one request: fewer where replies do not come whole or in time."""
+_MOST_SIZE = 1 << 50
+_LONGEST_VERSION = 200
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
+_GONE = (401, 403, 404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What a server says of a file."""
+
+    size: int
+    version: str
+    """Its ETag, or when it was last changed; "" where neither is said."""
+    head: bytes = b""
+    """Its first few bytes, where they came along."""
+
+
+class RangeServer:
+    """Asks through ``client`` for the bytes of files, by their addresses."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._most = LARGEST
+        self._found_at: dict[URL, URL] = {}
+        """Where a redirect has led."""
+
+    async def look(self, url: URL) -> FileFacts:
+        """How large a file is, which version it is, and how it begins. Raises a CrawlerError."""
+
+        def check(reply: Reply) -> None:
+            if reply.status == 200:
+                raise BadSource(f"{url}: this server serves no ranges; download it: {curl(url)}")
+            if reply.status in (404, 410, 416):
+                what = "it is empty" if reply.status == 416 else f"no such file ({reply.status})"
+                raise BadSource(f"{url}: {what}")
+            _check_encoding(reply, url)
+
+        def read(reply: Reply) -> FileFacts:
+            start, stop, size = _range_of(reply)
+            if start or stop != min(FIRST, size) or len(reply.body) != stop:
+                raise _another_range(reply)
+            self._found_at[url] = reply.url
+            return FileFacts(size, self._version(reply), reply.body[:HEAD])
+
+        return await self._client.fetch(url, read, wanted=Wanted(_range(0, FIRST), FIRST, check))
+
+    async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+        """These bytes of a file that is known, tried for as long as the client has patience.
+
+        Raises SourceChanged where it is another one now, and whatever the client raises.
+        """
+        parts: list[bytes] = []
+        tries = 0
+        while start < stop:
+            end = min(stop, start + self._most)
+            try:
+                part = await self._once(url, facts, start, end)
+            except Trouble as trouble:
+                tries += 1
+                if not trouble.throttled:
+                    self._most = max(SMALLEST, self._most // 2)
+                await self._client.endure(trouble, tries)
+                continue
+            tries = 0
+            self._most = min(LARGEST, 2 * self._most)
+            parts.append(part)
+            start = end
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _once(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+        at = self._found_at.get(url, url)
+
+        def check(reply: Reply) -> None:
+            if reply.status in _GONE and self._found_at.pop(url, url) != url:
+                raise Trouble(f"{reply.url.host} answers {reply.status} where a redirect led")
+            if reply.status in (404, 410):
+                raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
+            if reply.status == 200:
+                if self._is_same(reply, facts) and reply.headers.get("Content-Length") == str(facts.size):
+                    raise Trouble(f"{reply.url.host} sends the whole file instead of a range")
+                raise _changed(url)
+            if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, facts)):
+                raise _changed(url)
+            _check_encoding(reply, url)
+
+        def read(reply: Reply) -> bytes:
+            begin, end, size = _range_of(reply)
+            if size != facts.size:
+                raise _changed(url)
+            if (begin, end) != (start, stop) or len(reply.body) != stop - start:
+                raise _another_range(reply)
+            self._found_at[url] = reply.url
+            return reply.body
+
+        headers = _range(start, stop)
+        if facts.version and not facts.version.startswith("W/"):
+            headers["If-Range"] = facts.version
+        return await self._client.once(at, read, Wanted(headers, stop - start, check))
+
+    def _is_same(self, reply: Reply, facts: FileFacts) -> bool:
+        version = self._version(reply)
+        return not version or not facts.version or version == facts.version
+
+    def _version(self, reply: Reply) -> str:
+        """What it says of that, if it can be kept: the contact is in no session, whoever writes it there."""
+        said = reply.headers.get("ETag") or reply.headers.get("Last-Modified") or ""
+        is_sound = said.isascii() and said.isprintable() and len(said) <= _LONGEST_VERSION
+        return said if is_sound and not self._client.quote.knows(said) else ""
+
+
+def curl(url: URL) -> str:
+    """How to download a file as its server wants it."""
+    return f'curl -A "wikitopics (YOUR CONTACT)" -LO {url}'
+
+
+def _range(start: int, stop: int) -> dict[str, str]:
+    return {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
+
+
+def _check_encoding(reply: Reply, url: URL) -> None:
+    """Raise BadSource for ranges of something else than the file."""
+    encoding = reply.headers.get("Content-Encoding", "identity").strip().lower()
+    if reply.status == 206 and encoding not in ("", "identity"):
+        raise BadSource(f"{url}: this server compresses what it sends, so that ranges are none of the file")
+
+
+def _range_of(reply: Reply) -> tuple[int, int, int]:
+    """(start, stop, bytes of the whole file) of a reply. Raises Trouble where it says no such thing."""
+    if reply.status != 206:
+        raise Trouble(f"{reply.url.host} answers {reply.status}", lasting=True)
+    found = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
+    if found is None:
+        raise _another_range(reply)
+    start, last, size = map(int, found.groups())
+    if not start <= last < size < _MOST_SIZE:
+        raise _another_range(reply)
+    return start, last + 1, size
+
+
+def _another_range(reply: Reply) -> Trouble:
+    return Trouble(f"{reply.url.host} sends another range than it was asked for")
+
+
+def _changed(url: URL) -> SourceChanged:
+    return SourceChanged(f"{url}: the dump has changed since this session began to read it")

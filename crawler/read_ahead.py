@@ -1,0 +1,74 @@
+"""Which bytes of a dump are needed when: so that they are asked for before, in few requests."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from crawler.dump_parts import DumpPart
+from crawler.source import Round
+
+BEHIND = 1 << 20
+"""Bytes brought along behind a part: its last page ends there, with the block that it is in."""
+FIRST = 512 << 10
+"""Bytes of a part of which only the first articles are taken."""
+STEP = 4 << 20
+"""Bytes of a window that are asked for at once, less at its beginning, so that work can begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Bytes that parts of one round need, and of the rounds behind it."""
+
+    round: int
+    part: DumpPart
+    """The first one."""
+    stop: int
+
+
+@dataclass(slots=True)
+class _Window:
+    round: int
+    parts: list[DumpPart] = field(default_factory=list)
+
+
+def stop_of(part: DumpPart) -> int:
+    """Where the bytes end that are brought along with a part; a file may end before."""
+    return part.stop + BEHIND if part.last is None else min(part.start + FIRST, part.stop + BEHIND)
+
+
+def steps(rounds: Sequence[Round[DumpPart]], first: int) -> list[Step]:
+    """What to ask for, in this order, for the rounds from the ``first`` on."""
+    found = [
+        Step(window.round + done, group[0], stop_of(group[-1]))
+        for window in _windows(rounds, first)
+        for done, group in _groups(window.parts)
+    ]
+    return sorted(found, key=lambda step: step.round)
+
+
+def _windows(rounds: Sequence[Round[DumpPart]], first: int) -> list[_Window]:
+    """Parts that lie behind one another and are read in rounds that follow one another."""
+    found: list[_Window] = []
+    before: dict[Hashable, _Window] = {}
+    for number in range(first, len(rounds)):
+        now: dict[Hashable, _Window] = {}
+        for part in rounds[number].parts:
+            window = before.get((part.file, part.start)) if part.last is None else None
+            if window is None:
+                window = _Window(number)
+                found.append(window)
+            window.parts.append(part)
+            if part.last is None:
+                now[part.file, part.stop] = window
+        before = now
+    return found
+
+
+def _groups(parts: Sequence[DumpPart]) -> list[tuple[int, Sequence[DumpPart]]]:
+    """(how many there were before, some of them): one, then two, and so on up to a whole step."""
+    found = []
+    done, length = 0, 1
+    while done < len(parts):
+        found.append((done, parts[done : done + length]))
+        done += length
+        length = min(2 * length, max(1, STEP // max(1, parts[0].stop - parts[0].start)))
+    return found

@@ -1,0 +1,142 @@
+"""Files on a server, read as if they lay here: what was read is kept a while, and then forgotten."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from io import SEEK_END
+from typing import Any, TypeVar
+
+from yarl import URL
+
+from crawler.errors import CrawlerError
+from crawler.range_server import FileFacts, RangeServer
+from crawler.ranges import Readable
+
+T = TypeVar("T")
+
+BLOCK = 512 << 10
+MOST = 96 << 20
+"""Bytes that are kept. What is read ahead takes less, so that the oldest is what was read already."""
+
+MOST_RENEWALS = 3
+"""Of the same bytes."""
+
+
+class Blocks:
+    """The bytes of all files of a server that were read last, in blocks.
+
+    To be made and awaited in one event loop.
+    """
+
+    def __init__(self, server: RangeServer) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._server = server
+        self._kept: dict[tuple[RemoteFile, int], bytes] = {}
+        self._size = 0
+        self._turn = asyncio.Lock()
+        self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
+
+    async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
+        """Bytes of a file, those that it has. Raises a CrawlerError."""
+        stop = min(stop, file.facts.size)
+        if start >= stop:
+            return b""
+        wanted = range(start // BLOCK, -(-stop // BLOCK))
+        found = self._found(file, wanted)
+        if len(found) < len(wanted):
+            async with self._turn:
+                found = self._found(file, wanted)
+                for few in _runs([n for n in wanted if n not in found]):
+                    found |= await self._fetched(file, few)
+        data = b"".join(found[n] for n in wanted)
+        begin = wanted.start * BLOCK
+        return data[start - begin : stop - begin]
+
+    async def renewed(self, file: "RemoteFile", start: int, stop: int) -> bool:
+        """Read bytes once more, a few times at most; whether they are others now."""
+        self._renewals[file, start] += 1
+        if self._renewals[file, start] > MOST_RENEWALS:
+            return False
+        before = await self.read(file, start, stop)
+        for number in range(start // BLOCK, -(-stop // BLOCK)):
+            self._size -= len(self._kept.pop((file, number), b""))
+        return await self.read(file, start, stop) != before
+
+    def _found(self, file: "RemoteFile", wanted: range) -> dict[int, bytes]:
+        return {n: self._kept[file, n] for n in wanted if (file, n) in self._kept}
+
+    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, bytes]:
+        start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.facts.size)
+        data = await self._server.read(file.url, file.facts, start, stop)
+        found = {n: data[(n - few.start) * BLOCK :][:BLOCK] for n in few}
+        for number, block in found.items():
+            self._kept[file, number] = block
+            self._size += len(block)
+        while self._size > MOST:
+            self._size -= len(self._kept.pop(next(iter(self._kept))))
+        return found
+
+
+class RemoteFile:
+    """A file on a server. It can be read in any thread but that of its event loop."""
+
+    def __init__(self, url: URL, facts: FileFacts, blocks: Blocks) -> None:
+        self.url = url
+        self.facts = facts
+        self.head = facts.head
+        """Its first few bytes, once they are known."""
+        self._blocks = blocks
+
+    @property
+    def name(self) -> str:
+        """Its address."""
+        return str(self.url)
+
+    def open(self) -> AbstractContextManager[Readable]:
+        return nullcontext(_Reading(self))
+
+    def renewed(self, start: int, stop: int) -> bool:
+        return self.wait(self._blocks.renewed(self, start, stop))
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Bytes of it, those that it has. Raises a CrawlerError."""
+        return self.wait(self._blocks.read(self, start, stop))
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have the event loop do it."""
+        loop = self._blocks.loop
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        while True:
+            try:
+                return future.result(1.0)
+            except TimeoutError:
+                if loop.is_closed():  # nobody will answer any more, and nobody waits for us
+                    raise CrawlerError("stopped") from None
+
+
+class _Reading:
+    def __init__(self, file: RemoteFile) -> None:
+        self._file = file
+        self._at = 0
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self._at = offset + (self._file.facts.size if whence == SEEK_END else 0)
+        return self._at
+
+    def read(self, size: int, /) -> bytes:
+        data = self._file.read(self._at, self._at + size)
+        self._at += len(data)
+        return data
+
+    def read1(self, size: int, /) -> bytes:
+        return self.read(min(size, BLOCK - self._at % BLOCK))
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[range]:
+    """Ascending numbers as stretches without a gap."""
+    start = 0
+    for i in range(1, len(numbers) + 1):
+        if i == len(numbers) or numbers[i] != numbers[i - 1] + 1:
+            yield range(numbers[start], numbers[i - 1] + 1)
+            start = i

@@ -1,0 +1,172 @@
+"""Dump files on a server: their bytes are asked for by ranges, a little ahead, and nothing is stored."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from yarl import URL
+
+from crawler.client import Client
+from crawler.clock import Clock
+from crawler.dump_parts import DumpPart
+from crawler.errors import CrawlerError, Unconfirmed
+from crawler.kinds.dump import DUMP, VERSIONS
+from crawler.limits import dump_manners, is_wikimedia
+from crawler.range_server import HEAD, FileFacts, RangeServer
+from crawler.ranges import Held, Ranged
+from crawler.read_ahead import BEHIND, steps, stop_of
+from crawler.remote_files import Blocks, RemoteFile
+from crawler.source import Activity, Lack, Round
+from crawler.wikimedia_dumps import newest_dump
+from crawler.wire import Reply, WireLimits
+
+AHEAD = 1
+"""Rounds whose bytes are asked for before anybody wants them, where a step does not hold more."""
+MOST_BROUGHT = 64 << 20
+"""Bytes brought along with one part."""
+
+
+class RemoteShelf:
+    """The files at ``urls``, all of one server; with a ``wiki``, the newest of its dumps in that folder.
+
+    ``known``: their facts, from a session that goes on; None: they are asked for. ``agreed``: whether a
+    person has agreed to whatever size, and to whatever server the contact goes to. Raises
+    :class:`~crawler.errors.ContactMissing` and :class:`~crawler.errors.Unconfirmed` at once.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[URL],
+        known: Sequence[FileFacts] | None = None,
+        *,
+        wiki: str | None = None,
+        version: str,
+        contact: str | None,
+        budget_folder: Path | None,
+        agreed: bool,
+        clock: Clock | None = None,
+        limits: WireLimits | None = None,
+    ) -> None:
+        self.activity = Activity()
+        host = urls[0].host or ""
+        if contact and not is_wikimedia(host) and not agreed:
+            raise Unconfirmed(f"the dump is at {host}, which is none of Wikimedia's: your contact goes there")
+        self._client = Client(
+            dump_manners(host),
+            self.activity,
+            version=version,
+            contact=contact,
+            budget_folder=budget_folder,
+            clock=clock,
+            limits=limits,
+            elsewhere=_followed if agreed else _not_agreed,
+        )
+        self._server = RangeServer(self._client)
+        self._urls = urls
+        self._wiki = wiki
+        self._agreed = agreed
+        self._known = known
+        self._files: Mapping[str, RemoteFile] = {}
+        self._rounds: Sequence[Round[DumpPart]] = ()
+        self._numbers: Mapping[DumpPart, int] = {}
+        self._round = 0
+        self._moved = asyncio.Event()
+        self._reading_ahead: asyncio.Task[None] | None = None
+
+    @property
+    def name(self) -> str:
+        first = self._urls[0].name
+        return first if len(self._urls) == 1 else f"{first} and {len(self._urls) - 1} more"
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {
+            DUMP.name: [str(file.url) for file in self._files.values()],
+            VERSIONS: [file.facts.version for file in self._files.values()],
+        }
+
+    async def open(self) -> Sequence[tuple[Ranged, int]]:
+        if self._wiki is not None:
+            return await self._open_newest(self._wiki)
+        return await self._open()
+
+    async def _open_newest(self, wiki: str) -> Sequence[tuple[Ranged, int]]:
+        home = self._urls[0]
+        found = await newest_dump(self._client, home, wiki)
+        self._urls = found.urls
+        files = await self._open()
+        if not self._agreed:
+            size = sum(size for _, size in files) / 1e9
+            named = f"{wiki} of {found.date}" if found.date else self.name
+            raise Unconfirmed(
+                f"{named}, {size:,.1f} GB in {len(files)} files, comes from {home.host}; nothing is stored"
+            )
+        return files
+
+    async def _open(self) -> Sequence[tuple[Ranged, int]]:
+        facts = self._known
+        if facts is None:
+            facts = [await self._server.look(url) for url in self._urls]
+        self._blocks = Blocks(self._server)
+        files = [RemoteFile(url, one, self._blocks) for url, one in zip(self._urls, facts, strict=True)]
+        self._files = {file.name: file for file in files}
+        return [(file, file.facts.size) for file in files]
+
+    def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
+        self._rounds = rounds
+        self._numbers = {part: number for number, each in enumerate(rounds) for part in each.parts}
+
+    async def bring(self, part: DumpPart) -> DumpPart:
+        number = self._numbers[part]
+        if self._reading_ahead is None:
+            self._reading_ahead = asyncio.create_task(self._read_ahead(number))
+        self._round = max(self._round, number)
+        self._moved.set()
+        return await self._brought(part, stop_of(part))
+
+    async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
+        held = part.file
+        assert isinstance(held, Held)
+        if lack == "again":
+            renewed = await self._blocks.renewed(self._files[held.name], held.start, held.stop)
+            return await self._brought(part, held.stop) if renewed else None
+        if held.stop >= held.size or len(held.data) > MOST_BROUGHT:
+            return None
+        return await self._brought(part, held.stop + max(BEHIND, len(held.data)))
+
+    async def close(self) -> None:
+        if self._reading_ahead is not None:
+            self._reading_ahead.cancel()
+            await asyncio.gather(self._reading_ahead, return_exceptions=True)
+        await self._client.close()
+
+    async def _read_ahead(self, first: int) -> None:
+        """Have the bytes at hand when they are wanted. Whoever wants them is told what goes wrong."""
+        with suppress(CrawlerError):
+            for step in steps(self._rounds, first):
+                while step.round > self._round + AHEAD:
+                    self._moved.clear()
+                    await self._moved.wait()
+                await self._blocks.read(self._files[step.part.file.name], step.part.start, step.stop)
+
+    async def _brought(self, part: DumpPart, stop: int) -> DumpPart:
+        file = self._files[part.file.name]
+        file.head = file.head or await self._blocks.read(file, 0, HEAD)
+        data = await self._blocks.read(file, part.start, stop)
+        return replace(part, file=Held(file.name, file.facts.size, file.head, part.start, data))
+
+
+def _followed(reply: Reply, there: URL) -> None:
+    """A person has agreed to it."""
+
+
+def _not_agreed(reply: Reply, there: URL) -> None:
+    """Among Wikimedia's servers it needs nobody's agreement."""
+    host = there.host or ""
+    if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
+        raise Unconfirmed(
+            f"{reply.url.host} sends us on to {reply.quote(host, 100)}: the dump and your contact go there"
+        )

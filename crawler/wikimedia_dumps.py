@@ -1,0 +1,118 @@
+"""Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
+
+New: one folder a month, all namespaces in many files, complete once two files more are there. Old: one or two
+folders a month, articles and templates only, complete when their status says so.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from yarl import URL
+
+from crawler.client import Client
+from crawler.errors import BadSource
+from crawler.wire import Reply, Trouble
+
+_CURRENT = "other/mediawiki_content_current"
+_COMPLETE = frozenset({"SHA256SUMS", "_SUCCESS"})
+_LINK = re.compile(r"""href=["']([^"'?#<>]{1,500})["']""")
+_NEW_FILE = re.compile(r"[a-z_]{3,40}-[\d-]{10}-p(\d{1,12})p(\d{1,12})\.xml\.bz2")
+_OLD_FILE = re.compile(
+    r"[a-z_]{3,40}-\d{8}-pages-articles(?:-multistream)?\d*\.xml(?:-p(\d{1,12})p(\d{1,12}))?\.bz2"
+)
+_NEW_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_OLD_DATE = re.compile(r"\d{8}")
+_JOBS = (
+    "articlesmultistreamdumprecombine",
+    "articlesmultistreamdump",
+    "articlesdumprecombine",
+    "articlesdump",
+)
+_MOST_TRIED = 6
+"""Dates of each layout: what is older was given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDump:
+    """The files of one dump, in their order."""
+
+    date: str
+    urls: tuple[URL, ...]
+
+
+def database(api: str) -> str:
+    """What the dumps call the Wikipedia with this api.php: "dewiki"."""
+    return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
+
+
+async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
+    """The newest complete dump of ``wiki`` at ``home``; of two of one date, the one of articles only.
+
+    ``home`` may be the folder of one dump itself. Raises BadSource where there is none.
+    """
+    for files in (_new_files, _old_files):
+        if urls := await files(client, home):
+            return FoundDump("", urls)
+    old, new = home / wiki / "", home / _CURRENT / wiki / ""
+    olds, news = await _dates(client, old, _OLD_DATE), await _dates(client, new, _NEW_DATE)
+    found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 1, old / d / "", _old_files) for d in olds]
+    found += [(d, 0, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
+    for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
+        if urls := await files(client, folder):
+            return FoundDump(date, urls)
+    raise BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
+
+
+async def _dates(client: Client, folder: URL, form: re.Pattern[str]) -> list[str]:
+    return sorted(filter(form.fullmatch, await _names(client, folder)), reverse=True)[:_MOST_TRIED]
+
+
+async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
+    names = await _names(client, folder)
+    return _in_order(folder, names, _NEW_FILE) if names >= _COMPLETE else ()
+
+
+async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
+    status = await client.fetch(folder / "dumpstatus.json", _object)
+    jobs = status.get("jobs")
+    for name in _JOBS:
+        job = jobs.get(name) if isinstance(jobs, dict) else None
+        files = job.get("files") if isinstance(job, dict) and job.get("status") == "done" else None
+        if isinstance(files, dict) and (urls := _in_order(folder, files, _OLD_FILE)):
+            return urls
+    return ()
+
+
+def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
+    found = [match for match in map(form.fullmatch, names) if match is not None]
+    return tuple(folder / match[0] for match in sorted(found, key=lambda match: int(match[1] or 0)))
+
+
+async def _names(client: Client, folder: URL) -> frozenset[str]:
+    """What lies in a folder, as its page lists it; nothing where there is no such folder."""
+    return await client.fetch(folder, _listed)
+
+
+def _listed(reply: Reply) -> frozenset[str]:
+    text = _found(reply).decode("utf-8", "replace")
+    return frozenset(unquote(link).rstrip("/").rpartition("/")[2] for link in _LINK.findall(text))
+
+
+def _object(reply: Reply) -> dict[str, Any]:
+    try:
+        value = json.loads(_found(reply) or b"{}")
+    except (ValueError, RecursionError):
+        raise Trouble(f"{reply.url.host} sends broken JSON") from None
+    return value if isinstance(value, dict) else {}
+
+
+def _found(reply: Reply) -> bytes:
+    if reply.status in (404, 410):
+        return b""
+    if reply.status != 200:
+        raise Trouble(f"{reply.url.host} answers {reply.status}", lasting=True)
+    return reply.body

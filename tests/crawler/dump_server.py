@@ -1,0 +1,120 @@
+"""A little server of dumps on this machine: ranges, listings of folders, and faults on request."""
+
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+Act = Callable[[web.Request, bytes], Awaitable[web.StreamResponse | None]]
+"""Answers in place of the server, or leaves it to it (None). It is given the file."""
+
+
+@dataclass
+class DumpServer:
+    """Files by their paths, which begin with "/"."""
+
+    files: dict[str, bytes]
+    acts: list[Act | None] = field(default_factory=list)
+    """For the first requests, one each; None: a usual reply."""
+    always: Act | None = None
+    """For all requests."""
+    asked: list[web.Request] = field(default_factory=list)
+    under_way: int = 0
+    most_under_way: int = 0
+    sent: int = 0
+    url: str = ""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request)
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            act = self.acts.pop(0) if self.acts else self.always
+            data = self.files.get(request.path, b"")
+            made = await act(request, data) if act is not None else None
+            return made or self.usual(request)
+        finally:
+            self.under_way -= 1
+
+    def usual(self, request: web.Request) -> web.Response:
+        data = self.files.get(request.path)
+        if data is None:
+            return self._listing(request.path)
+        etag = etag_of(data)
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
+        if asked is None or request.headers.get("If-Range", etag) != etag:
+            return web.Response(body=data, headers={"ETag": etag})
+        start, stop = int(asked[1]), min(int(asked[2]) + 1, len(data))
+        if start >= stop:
+            return web.Response(status=416, headers={"Content-Range": f"bytes */{len(data)}"})
+        self.sent += stop - start
+        return part(data, start, stop)
+
+    def _listing(self, folder: str) -> web.Response:
+        if not folder.endswith("/"):
+            return web.Response(status=404)
+        names = {re.split("(?<=/)", path[len(folder) :])[0] for path in self.files if path.startswith(folder)}
+        links = "".join(f'<a href="{name}">{name}</a>  01-Nov-2026 00:00   123\n' for name in sorted(names))
+        return web.Response(
+            status=200 if names else 404, text=f"<pre>{links}</pre>", content_type="text/html"
+        )
+
+
+def etag_of(data: bytes) -> str:
+    return f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+
+
+def part(data: bytes, start: int, stop: int, **headers: str) -> web.Response:
+    """A range, as it should be; ``headers`` in place of the usual ones."""
+    usual = {"Content-Range": f"bytes {start}-{stop - 1}/{len(data)}", "ETag": etag_of(data)}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return web.Response(status=206, body=data[start:stop], headers={**usual, **named})
+
+
+def range_of(request: web.Request) -> tuple[int, int]:
+    start, last = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers["Range"]).groups()
+    return int(start), int(last) + 1
+
+
+def says(status: int, **headers: str) -> Act:
+    """An act: this status."""
+
+    async def act(request: web.Request, data: bytes) -> web.StreamResponse:
+        return web.Response(status=status, headers={k.replace("_", "-"): v for k, v in headers.items()})
+
+    return act
+
+
+@asynccontextmanager
+async def serving(files: dict[str, bytes]) -> AsyncIterator[DumpServer]:
+    """A server of these files on loopback."""
+    made = DumpServer(files)
+    app = web.Application()
+    app.router.add_get("/{path:.*}", made.answer)
+    server = TestServer(app)
+    await server.start_server(shutdown_timeout=0.1)
+    made.url = str(server.make_url("")).rstrip("/")
+    try:
+        yield made
+    finally:
+        await server.close()
+
+
+def new_layout(wiki: str, date: str, files: dict[str, bytes], complete: bool = True) -> dict[str, bytes]:
+    """As content dumps lie; ``files`` by "p1p100"."""
+    folder = f"/other/mediawiki_content_current/{wiki}/{date}/xml/bzip2/"
+    found = {f"{folder}{wiki}-{date}-{pages}.xml.bz2": data for pages, data in files.items()}
+    return found | ({f"{folder}SHA256SUMS": b"x", f"{folder}_SUCCESS": b""} if complete else {})
+
+
+def old_layout(wiki: str, date: str, data: bytes, status: str = "done") -> dict[str, bytes]:
+    """As classic dumps lie."""
+    name = f"{wiki}-{date}-pages-articles-multistream.xml.bz2"
+    job = {"status": status, "files": {name: {"size": len(data)}}}
+    told = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
+    return {f"/{wiki}/{date}/{name}": data, f"/{wiki}/{date}/dumpstatus.json": told}

@@ -1,0 +1,79 @@
+"""The newest complete dump of a wiki is found in both of Wikimedia's layouts."""
+
+import pytest
+from yarl import URL
+
+from crawler.errors import BadSource, Unconfirmed
+from crawler.kind import Asked
+from crawler.kinds.dump import DUMP, YES, Dump
+from tests.crawler.dump_server import new_layout, old_layout, says, serving
+from tests.crawler.dumps import multistream
+
+ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
+OLD = old_layout("dewiki", "20261020", ONE)
+NEW = new_layout("dewiki", "2026-11-01", {"p31p60": TWO, "p1p30": ONE})
+
+
+async def opened(server, *, agreed=True, folder="/", lang="de"):
+    given = {DUMP.name: (server.url + folder,), "lang": lang} | ({YES.name: True} if agreed else {})
+    asked = Asked(given, version="1")
+    source = Dump().open(Dump().identity(asked), asked)
+    try:
+        return (await source.open()).identity[DUMP.name]
+    finally:
+        await source.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (NEW | OLD, ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"]),
+        (OLD, ["dewiki-20261020-pages-articles-multistream.xml.bz2"]),
+        (
+            OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False),
+            ["dewiki-20261020-pages-articles-multistream.xml.bz2"],
+        ),
+        (
+            OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"),
+            ["dewiki-20261020-pages-articles-multistream.xml.bz2"],
+        ),
+        (
+            NEW | old_layout("dewiki", "20261101", ONE),
+            ["dewiki-20261101-pages-articles-multistream.xml.bz2"],
+        ),
+    ],
+    ids=["newest", "old", "incomplete", "in progress", "of one date the one of articles"],
+)
+async def test_the_newest_complete_one_is_found(files, found):
+    async with serving(files) as server:
+        assert [URL(url).name for url in await opened(server)] == found
+
+
+async def test_a_person_is_asked_and_told_wiki_date_and_size():
+    async with serving(NEW) as server:
+        with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 GB in 2 files, comes from 127"):
+            await opened(server, agreed=False)
+
+
+async def test_the_folder_of_one_dump_will_do():
+    async with serving(NEW | OLD) as server:
+        folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
+        assert len(await opened(server, folder=folder)) == 2
+        assert len(await opened(server, folder="/dewiki/20261020/")) == 1
+
+
+async def test_none_is_told_in_a_line():
+    async with serving(NEW) as server:
+        with pytest.raises(BadSource, match="no complete dump of zh_yuewiki"):
+            await opened(server, lang="zh-yue")
+
+
+@pytest.mark.parametrize(
+    "status", [b"", b"[1]", b"{", b'{"jobs": 1}', b'{"jobs": {"articlesmultistreamdump": {"files": [1]}}}']
+)
+async def test_a_status_that_is_none_is_not_believed(status):
+    files = {path: status if path.endswith(".json") else data for path, data in OLD.items()}
+    async with serving(files) as server:
+        server.acts = [None] * 5 + [says(404)] * 30
+        with pytest.raises(BadSource, match="no complete dump"):
+            await opened(server)
