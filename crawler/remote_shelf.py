@@ -13,7 +13,7 @@ from crawler.client import Client
 from crawler.clock import Clock
 from crawler.dump_parts import DumpPart
 from crawler.errors import CrawlerError, Unconfirmed
-from crawler.kinds.dump import DUMP, VERSIONS
+from crawler.kinds.dump import DUMP, VERSIONS, told_size
 from crawler.limits import dump_manners, is_wikimedia
 from crawler.range_server import HEAD, FileFacts, RangeServer
 from crawler.ranges import Held, Ranged
@@ -99,10 +99,10 @@ class RemoteShelf:
         self._urls = found.urls
         files = await self._open()
         if not self._agreed:
-            size = sum(size for _, size in files) / 1e9
+            size = told_size(sum(size for _, size in files))
             named = f"{wiki} of {found.date}" if found.date else self.name
             raise Unconfirmed(
-                f"{named}, {size:,.1f} GB in {len(files)} files, comes from {home.host}; nothing is stored"
+                f"{named}, {size} in {len(files)} files, comes from {home.host}; nothing is stored"
             )
         return files
 

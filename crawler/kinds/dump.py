@@ -41,6 +41,11 @@ BASE = "base"
 """The key under which a session keeps the address of the wiki's main page, as its dump gives it."""
 
 
+def told_size(size: int) -> str:
+    """Bytes in words."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+
+
 class Dump(PageKind):
     """All articles of dump files, named by their absolute paths or their addresses."""
 
@@ -103,8 +108,8 @@ class Dump(PageKind):
 
         if not _addresses(identity):
             return ""
-        size = sum(identity[ORDER]["sizes"]) / 1e9
-        return f"{size:,.1f} GB, of which nothing is stored; --max-mb, --articles and --hours bound it"
+        size = told_size(sum(identity[ORDER]["sizes"]))
+        return f"{size}, of which nothing is stored; --max-mb, --articles and --hours bound it"
 
     def wiki(self, identity: Identity) -> str:
         """Where its language was given. Its base does not say where the api.php is: it may be any."""

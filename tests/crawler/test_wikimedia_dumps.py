@@ -51,7 +51,7 @@ async def test_the_newest_complete_one_is_found(files, found):
 
 async def test_a_person_is_asked_and_told_wiki_date_and_size():
     async with serving(NEW) as server:
-        with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 GB in 2 files, comes from 127"):
+        with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 MB in 2 files, comes from 127"):
             await opened(server, agreed=False)
 
 

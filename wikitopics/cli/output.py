@@ -118,7 +118,7 @@ def say(message: str) -> None:
 def agrees(question: str, otherwise: str) -> bool:
     """Ask a person on the terminal. Raises BadUsage where nobody can be asked: ``otherwise`` and `--yes`."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadUsage(f"{otherwise}: give --yes to agree, where nobody can be asked")
+        raise BadUsage(f"{otherwise} (nobody can be asked here: give --yes to agree)")
     return click.confirm(question, err=True)
 
 
