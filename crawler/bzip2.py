@@ -56,8 +56,12 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
 
 def has_blocks(file: Readable) -> bool:
     """Whether there is more than one, so that reading can begin in the middle."""
-    data = file.read(3 * _LONGEST)
-    return [mark for _, mark in _marks(data, 0)].count(_BLOCK) > 1
+    data = b""
+    while len(data) < 3 * _LONGEST and (more := file.read1(_READ)):
+        data += more
+        if [mark for _, mark in _marks(data, 0)].count(_BLOCK) > 1:
+            return True
+    return False
 
 
 def _marks(data: bytes, start: int) -> list[tuple[int, int]]:

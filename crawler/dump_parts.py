@@ -86,8 +86,11 @@ class DumpPart:
             raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
 
 
-def can_be_parted(file: Ranged) -> bool:
-    """Whether reading can begin within the file. Raises BadSource where it cannot be read."""
+def can_be_parted(file: Ranged, most: int | None = None) -> bool:
+    """Whether reading can begin within the file, judging by ``most`` stretches of it (None: all).
+
+    Raises BadSource where it cannot be read.
+    """
     try:
         with file.open() as opened:
             head = opened.read(6)
@@ -95,7 +98,7 @@ def can_be_parted(file: Ranged) -> bool:
             if head.startswith(b"BZh"):
                 return has_blocks(opened)
             magic = magic_of(head)
-            return magic is None or has_frames(opened, magic)
+            return magic is None or has_frames(opened, magic, most)
     except OSError as error:
         raise BadSource(f"{file.name}: cannot be read: {error.strerror or error}") from error
 

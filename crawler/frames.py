@@ -20,11 +20,11 @@ def magic_of(head: bytes) -> bytes | None:
     return next((magic for magic in MAGIC if head.startswith(magic)), None)
 
 
-def has_frames(file: Readable, magic: bytes) -> bool:
-    """Whether there are several, and one begins in every stretch of LARGEST bytes."""
+def has_frames(file: Readable, magic: bytes, most: int | None = None) -> bool:
+    """Whether there are several, and one begins in every stretch of LARGEST bytes, in ``most`` of these."""
     size = file.seek(0, SEEK_END)
     stretches = range(1, max(2, size - LARGEST), LARGEST)
-    return all(next(_starts(file, magic, start, LARGEST), None) is not None for start in stretches)
+    return all(next(_starts(file, magic, start, LARGEST), None) is not None for start in stretches[:most])
 
 
 def frames(

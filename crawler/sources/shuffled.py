@@ -58,7 +58,7 @@ class ShuffledDump:
         for number, (file, size) in enumerate(zip(self._files, sizes, strict=True)):
             if number > 0:
                 look(file, file.name)
-            if size > LARGEST and not can_be_parted(file):
+            if size > LARGEST and not can_be_parted(file, 1):
                 raise BadSource(f"{file.name}: reading can begin at its start only: download it")
 
     def rounds(self) -> Sequence[Round[DumpPart]]:
