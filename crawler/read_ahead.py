@@ -11,8 +11,9 @@ BEHIND = 1 << 20
 FIRST = 512 << 10
 """Bytes of a part of which only the first articles are taken."""
 STEP = 3 << 20
-"""Bytes of a window that are asked for at once, less at its beginning, so that work can begin. Of sixteen windows
-side by side these fit into what is kept, together with what is being read."""
+"""Bytes of a window that are asked for at once, less at its beginning, so that work can begin.
+
+Of sixteen windows side by side they fit into what is kept, together with what is being read."""
 
 
 @dataclass(frozen=True, slots=True)

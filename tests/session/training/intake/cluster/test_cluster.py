@@ -55,9 +55,7 @@ async def read(
     dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
 ) -> tuple[list[Block], ShuffledDump]:
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
-    source = ShuffledDump(
-        LocalShelf([dump], elsewhere=cluster is not None), None, seed=5, held_out=30
-    )
+    source = ShuffledDump(LocalShelf([dump], elsewhere=cluster is not None), None, seed=5, held_out=30)
     info = await source.open()
     pool = None
     if cluster is not None:
