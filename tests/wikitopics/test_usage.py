@@ -60,6 +60,8 @@ COMMANDS = [
         (["train", "--source", "telepathy"], "--source"),
         (["train", "--source", "counts"], "needs --counts"),
         (["train", "--source", "dump"], "no contact, and Wikimedia asks"),
+        (["train", "--dump", "http://127.0.0.1:1/x.bz2", "--contact", "me@host.org"], "give --yes"),
+        (["train", "--dump", "https://me:secret@host.org/x.bz2"], "no user name and password"),
         (["train", "--counts", "/none.npz"], "No such file"),
         (["train", "--dump", "/none.xml", "--counts", "x"], "give one"),
         (["train", "--lang", "de"], "vocab build --lang de"),
