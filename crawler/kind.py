@@ -83,6 +83,7 @@ class SourceKind(ABC):
     def words(self, asked: Asked) -> Sequence[str] | None:
         """The vocabulary that comes with the source, for whoever names none; None: the usual one.
 
+        The lines of a vocabulary file: a word each, before them ``# rule 2`` where that is their rule.
         Raises BadSource where one has to be named.
         """
         return None

@@ -15,6 +15,7 @@ from session.paths import session_folder, user_path
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
 from session.version import __version__
+from vocab import Vocabulary
 
 
 class TrainRequest(Given):
@@ -87,16 +88,18 @@ class TrainRequest(Given):
             raise BadUsage(str(error)) from None
 
 
-def check_resumable(request: TrainRequest, stored: Settings, *, fingerprint: str | None) -> None:
+def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None) -> None:
     """Raises :class:`BadUsage`, naming the option, where ``request`` contradicts what the session is.
 
-    ``fingerprint``: that of the vocabulary asked for, None where nothing was said about it.
+    ``vocabulary``: the one asked for, None where nothing was said about it.
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
     _check_source(request, kind, stored)
-    if fingerprint is not None and fingerprint != stored.fingerprint:
-        raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
+    if vocabulary is not None:
+        if vocabulary.fingerprint != stored.fingerprint:
+            raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
+        _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
         # One begun before its source suggested anything has what was said and no more.
         if stored.models not in (request.specs(), request.specs(kind)):

@@ -25,6 +25,8 @@ class Settings(Given):
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
+    rule: str
+    """What a word of a text is, as a vocabulary names it: part of the vocabulary as its words are."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
     """Largest minibatch of each model, in the order of ``models``; all divide the largest."""
@@ -42,6 +44,7 @@ class Settings(Given):
             "source_options": dict(self.source_options),
             "vocabulary": self.vocabulary,
             "fingerprint": self.fingerprint,
+            "rule": self.rule,
             "models": [spec.as_json() for spec in self.models],
             "batch_sizes": self.batch_sizes,
             **self.values,

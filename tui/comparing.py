@@ -62,8 +62,9 @@ class Comparing:
         if path not in self._known or self._known[path][0] != of:
             models = tuple(reader.models())
             curves = {(model, metric): reader.curve(model, metric) for model in models}
-            name, words = session_name(path), reader.settings().fingerprint
-            self._known[path] = of, Beside(name, words, models, curves)
+            settings = reader.settings()
+            words = settings.fingerprint, settings.rule
+            self._known[path] = of, Beside(session_name(path), words, models, curves)
         return self._known[path][1]
 
     def _let_go(self, but: Sequence[Path]) -> None:

@@ -75,8 +75,8 @@ def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
 
 def warning(look: Look) -> str:
     """Which marked sessions no figure compares with this one; "" for none."""
-    words = look.settings.get("fingerprint")
-    strange = [other.name for other in look.others if other.fingerprint != words]
+    words = look.settings.get("fingerprint"), look.settings.get("rule")
+    strange = [other.name for other in look.others if other.words != words]
     return f"other words, not comparable: {', '.join(strange)}" if strange else ""
 
 

@@ -15,8 +15,8 @@ class Beside:
     """Another session, whose curves lie over those of the one on screen."""
 
     name: str
-    fingerprint: str
-    """Of its vocabulary."""
+    words: tuple[object, object]
+    """Of its vocabulary the fingerprint and the rule."""
     models: tuple[str, ...]
     curves: Mapping[tuple[str, str], Curve]
     """(model, metric) -> Curve, of the metric that the large chart shows."""

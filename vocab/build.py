@@ -1,14 +1,17 @@
 """Build a vocabulary from documents: the words that tell subjects apart."""
 
 import heapq
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from vocab.errors import BadDocuments
+from vocab.rules import Rule
+from vocab.stopwords import ENGLISH
 from vocab.vocabulary import Vocabulary
-from vocab.words import words
 
+SIZE = 8000
 MIN_LETTERS = 3
 MAX_LETTERS = 40
 """Longer runs of letters are no words of any language, but addresses and hostile input."""
@@ -33,24 +36,52 @@ class Built:
     """The smallest number of documents that a word of the vocabulary occurs in."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is usual for texts in one language."""
+
+    rule: Rule
+    stop_words: Collection[str]
+    """They are left out."""
+    max_share: float
+    """So are words in more of the documents than this."""
+
+    @classmethod
+    def of_language(cls, code: str | None) -> "Recipe":
+        """For the language of this code, such as "de"; None: texts that may be English.
+
+        Without a list of stop words the frequent words themselves have to go: 0.1 takes most of a language's
+        grammar out.
+        """
+        if code is None or code.partition("-")[0] == "en":
+            return cls(Rule.of_language("en"), ENGLISH, 0.2)
+        return cls(Rule.of_language(code), frozenset(), 0.1)
+
+
 def build_vocabulary(
-    documents: Iterable[str],
+    documents: Iterable[str], recipe: Recipe, *, size: int = SIZE, max_candidates: int = 2_000_000
+) -> Built:
+    """The ``size`` best words of these documents: :func:`best_words` of their counts."""
+    counted = (Counter(recipe.rule.words(document)) for document in documents)
+    return best_words(counted, recipe, size=size, max_candidates=max_candidates)
+
+
+def best_words(
+    documents: Iterable[Mapping[bytes, int]],
+    recipe: Recipe,
     *,
-    size: int = 8000,
-    stop_words: Collection[str] = frozenset(),
-    max_share: float = 0.2,
+    size: int = SIZE,
     max_candidates: int = 2_000_000,
 ) -> Built:
-    """The ``size`` best words, without those that tell nothing.
+    """The ``size`` best words, without those that tell nothing. A document is how often it has each word.
 
     A word's score is its number of occurrences, of which the first in a document counts half and those
     behind the fifth nothing: a subject's own words come back within an article (theorem, reactor), words of
     style rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go to the word that
     comes first in the alphabet, so the result does not depend on the order of the documents.
 
-    Left out are words of fewer than three letters, ``stop_words``, words in more than ``max_share`` of the
-    documents (without a list of stop words, 0.1 takes most of a language's grammar out), and words in
-    fewer than two documents, or fewer than one in 2,500.
+    Left out are words of fewer than three letters (one that stands for a syllable counts twice), what the
+    recipe leaves out, and words in fewer than two documents, or fewer than one in 2,500.
 
     Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest go, and a
     word that has gone starts again from nothing (lossy counting), which touches only words far
@@ -62,8 +93,7 @@ def build_vocabulary(
     repeats: Counter[bytes] = Counter()
     count = 0
     floor = 0
-    for document in documents:
-        found = Counter(words(document))
+    for found in documents:
         if not found:
             continue
         count += 1
@@ -74,15 +104,14 @@ def build_vocabulary(
             frequency = Counter({word: n for word, n in frequency.items() if n > floor})
             repeats = Counter({word: n for word, n in repeats.items() if word in frequency})
     min_documents = max(2, -(-count // 2500))
-    max_documents = max(int(max_share * count), min_documents)
-    stops = {word.encode("utf-8") for word in stop_words}
+    max_documents = max(int(recipe.max_share * count), min_documents)
     scores = (
         (-(n / 2 + repeats[word]), word.decode("utf-8"))
         for word, n in frequency.items()
-        if min_documents <= n <= max_documents and word not in stops
+        if min_documents <= n <= max_documents
     )
     kept = heapq.nsmallest(
-        size, ((score, word) for score, word in scores if MIN_LETTERS <= len(word) <= MAX_LETTERS)
+        size, ((score, word) for score, word in scores if _says_something(word, recipe.stop_words))
     )
     if len(kept) < 2:
         raise BadDocuments(
@@ -92,10 +121,28 @@ def build_vocabulary(
             "(in plain text, blank lines separate documents)"
         )
     return Built(
-        vocabulary=Vocabulary.from_words(sorted(word for _, word in kept)),
+        vocabulary=Vocabulary.from_words(sorted(word for _, word in kept), recipe.rule),
         documents=count,
         distinct_words=len(frequency),
         max_documents=max_documents,
         min_documents=min_documents,
         rarest_kept=min(frequency[word.encode("utf-8")] for _, word in kept),
     )
+
+
+def _says_something(word: str, stop_words: Collection[str]) -> bool:
+    """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is."""
+    if len(word) > MAX_LETTERS or _letters(word) < MIN_LETTERS:
+        return False
+    return not stop_words or any(
+        _letters(part) >= MIN_LETTERS and part not in stop_words for part in word.split("'")
+    )
+
+
+def _letters(word: str) -> int:
+    return sum(1 + _is_syllable(char) for char in word)
+
+
+def _is_syllable(char: str) -> bool:
+    """Whether a letter stands for a whole syllable, as in Korean, Amharic or Hindi."""
+    return unicodedata.category(char) == "Lo" and unicodedata.bidirectional(char) == "L"

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocab.errors import BadVocabulary, UnknownVocabulary
-from vocab.words import is_word, words
+from vocab.rules import NEWEST, Rule
 
 _DATA = resources.files("vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
+_SIGN = "# rule "
+"""What a first line that names the rule begins with."""
 
 
 class Vocabulary:
@@ -24,13 +26,17 @@ class Vocabulary:
     Build one with :meth:`load`, :meth:`from_file` or :meth:`from_words`.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], rule: Rule | str = "1") -> None:
         """Raises BadVocabulary: fewer than two words, duplicates, or entries that no text can match."""
-        self.words: tuple[str, ...] = _checked(words, "the vocabulary")
+        self.rule = _rule(rule, "the vocabulary")
+        """What a word of a text is; ``str`` gives "1", "2", or "2" and a language."""
+        self.words: tuple[str, ...] = _checked(words, self.rule, "the vocabulary")
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
         self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
+        for number, word in enumerate(self.words, start=1):
+            self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
-        """SHA-256 (hexadecimal) of the newline-joined words: equal exactly if the word ids mean the same."""
+        """SHA-256 (hexadecimal) of the newline-joined words. The rule is not in it: compare that too."""
 
     @classmethod
     def load(cls, name: str) -> Self:
@@ -38,11 +44,14 @@ class Vocabulary:
         if name not in shipped():
             known = ", ".join(shipped())
             raise UnknownVocabulary(f"no vocabulary is called {name!r}; there is: {known} (or name a file)")
-        return cls((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1])
+        return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """A vocabulary from a UTF-8 text file, one word a line. Raises BadVocabulary, naming the line."""
+        """A vocabulary from a UTF-8 text file, one word a line, its rule before them.
+
+        Raises BadVocabulary, naming the line.
+        """
         if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
             raise BadVocabulary(f"{path}: cannot be read: a folder, a pipe or a device, not a regular file")
         try:
@@ -58,28 +67,41 @@ class Vocabulary:
             line = data.count(b"\n", 0, error.start) + 1
             raise BadVocabulary(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from error
         lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-        return cls(_checked(lines, str(path)))
+        return cls.from_lines(lines, str(path))
 
     @classmethod
-    def from_words(cls, words: Iterable[str]) -> Self:
-        """A vocabulary of these words in this order. Raises BadVocabulary."""
-        return cls(tuple(words))
+    def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary") -> Self:
+        """The inverse of :attr:`lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
+        named = bool(lines) and lines[0].startswith(_SIGN)
+        rule = _rule(lines[0].removeprefix(_SIGN), f"{origin}, line 1") if named else Rule()
+        return cls(_checked(lines[named:], rule, origin, first=1 + named), rule)
+
+    @classmethod
+    def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
+        """A vocabulary of these words in this order, for texts read by ``rule``. Raises BadVocabulary."""
+        return cls(tuple(words), rule)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """As a file has it: the words, and before them the rule unless it is the first."""
+        return self.words if self.rule == Rule() else (f"{_SIGN}{self.rule}", *self.words)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and self.words == other.words
+        return isinstance(other, Vocabulary) and (self.words, self.rule) == (other.words, other.rule)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}>"
+        return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}, rule {self.rule}>"
 
     def split(self, text: str) -> list[str]:
         """The words of ``text`` in order, known or not: an analyzer for scikit-learn's CountVectorizer."""
-        return [word.decode("utf-8") for word in words(text)]
+        found = [(word, self._numbers.get(word)) for word in self.rule.words(text)]
+        return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in found]
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Count the vocabulary's words in ``text``.
@@ -87,14 +109,13 @@ class Vocabulary:
         Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
         least 1). Two empty arrays where none occurs.
         """
-        known = filter(None, map(self._numbers.get, words(text)))
+        known = filter(None, map(self._numbers.get, self.rule.words(text)))
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
 
-    @staticmethod
-    def n_words_in(text: str) -> int:
+    def n_words_in(self, text: str) -> int:
         """How many words a text has, in the vocabulary or not."""
-        return len(words(text))
+        return len(self.rule.words(text))
 
 
 def shipped() -> tuple[str, ...]:
@@ -102,17 +123,28 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
 
 
-def _checked(lines: Sequence[str], origin: str) -> tuple[str, ...]:
-    """The lines as words. Raises BadVocabulary with the first line that is none."""
+def _rule(rule: Rule | str, origin: str) -> Rule:
+    if isinstance(rule, Rule):
+        return rule
+    try:
+        return Rule.parse(rule)
+    except ValueError as error:
+        raise BadVocabulary(f"{origin}: {error}") from None
+
+
+def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> tuple[str, ...]:
+    """The lines as words, the first of them in line ``first``. Raises BadVocabulary with one that is none."""
     first_seen: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         place = f"{origin}, line {number}"
         if not line.strip():
             raise BadVocabulary(f"{place}: blank; one word a line is expected")
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
-        if not is_word(line):
-            raise BadVocabulary(f"{place}: {_short(line)} can never match a word of a text; {_cure(line)}")
+        if not rule.is_word(line):
+            raise BadVocabulary(
+                f"{place}: {_short(line)} can never match a word of a text; {_cure(line, rule)}"
+            )
         first_seen[line] = number
     if len(first_seen) < 2:
         count = "no word" if not first_seen else "only one word"
@@ -120,14 +152,17 @@ def _checked(lines: Sequence[str], origin: str) -> tuple[str, ...]:
     return tuple(first_seen)
 
 
-def _cure(line: str) -> str:
+def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is no word."""
-    if is_word(line.lower()):
+    composed = unicodedata.normalize("NFC", line)
+    if line.startswith("#"):
+        return f"a word rule is named in the first line, as `{_SIGN}{NEWEST}`"
+    if rule.is_word(line.lower()):
         return "write it in lower case"
-    if is_word(unicodedata.normalize("NFC", line)):
+    if rule.is_word(composed):
         return "save the file in Unicode's composed form (NFC)"
-    if any(unicodedata.category(char).startswith("M") for char in line):
-        return "words with combining marks (as in Hindi) are not yet counted: leave them out"
+    if Rule(NEWEST).is_word(composed):
+        return f"words with combining marks or apostrophes need `{_SIGN}{NEWEST}` as the first line"
     return "one word of letters a line is expected"
 
 

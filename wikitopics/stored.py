@@ -246,10 +246,8 @@ class StoredSession:
 
     def vocabulary(self) -> Vocabulary:
         """The words that the session counts."""
-        from vocab import Vocabulary
-
         with self._open() as reader:
-            return Vocabulary.from_words(reader.vocabulary())
+            return reader.counter()
 
     def close(self) -> None:
         """Refuse further calls. Nothing stays open between two calls, so this frees nothing."""

@@ -118,10 +118,16 @@ def _opened(reader: SessionReader) -> _Session:
 def _check_words(sessions: Sequence[_Session]) -> None:
     first = sessions[0]
     for other in sessions[1:]:
-        if other.reader.settings().fingerprint != first.reader.settings().fingerprint:
+        one, another = first.reader.settings(), other.reader.settings()
+        if one.fingerprint != another.fingerprint:
             raise BadUsage(
                 f"{first.name} and {other.name} have different vocabularies: their models predict different "
                 "words, and no figure compares them"
+            )
+        if one.rule != another.rule:
+            raise BadUsage(
+                f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
+                f"{another.rule}): the same article is not the same to them, and no figure compares them"
             )
 
 

@@ -33,7 +33,7 @@ class Inferred:
 
 def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Inferred]:
     """The texts by this model at the last commit, with their words counted."""
-    vocabulary = Vocabulary.from_words(reader.vocabulary())
+    vocabulary = reader.counter()
     known, theta = _proportions(reader, model, vocabulary, texts)
     return [
         Inferred(vocabulary.n_words_in(text), *found)
@@ -43,7 +43,7 @@ def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Infer
 
 def proportions(reader: SessionReader, model: str, texts: Iterable[str]) -> NDArray[np.float32]:
     """(D, K) topic proportions of texts by this model at the last commit."""
-    return _proportions(reader, model, Vocabulary.from_words(reader.vocabulary()), texts)[1]
+    return _proportions(reader, model, reader.counter(), texts)[1]
 
 
 def _proportions(

@@ -8,5 +8,5 @@ APPLICATION_ID = 0x77746F70
 ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is kept as its place here."""
 
-VERSION = 7
+VERSION = 8
 """The number of the newest migration; kept in `PRAGMA user_version` so that an older program can refuse."""

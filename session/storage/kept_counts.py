@@ -21,7 +21,7 @@ class KeptCounts(OpenedSession):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
     Read a block at a time, so that memory does not grow with their number. Raises :class:`BadUsage` where
-    that session kept none, and where it counted other words than these.
+    that session kept none, and where it counted other words than these lines of a vocabulary.
     """
 
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
@@ -40,7 +40,7 @@ class KeptCounts(OpenedSession):
         self._block: tuple[int, Documents] | None = None
 
     def _check(self, words: Sequence[str] | None) -> None:
-        if words is not None and self.vocabulary() != tuple(words):
+        if words is not None and self.counter().lines != tuple(words):
             raise BadUsage(
                 f"--counts {self.path}: that session counted other words; leave --vocab out to take its own"
             )

@@ -150,3 +150,13 @@ def m006_proportions(db: Database) -> None:
 def m007_prequential(db: Database) -> None:
     """How the newest minibatches were predicted before they were trained, where a model has a half-life."""
     db.table("progress").add_column("prequential", str)
+
+
+@migrations()
+def m008_first_articles(db: Database) -> None:
+    """A vocabulary may follow another word rule, and be built from the session's own first articles."""
+    # Until it stands, their counts of all words, one row a stretch of the crawl. words: those that the
+    # documents' word ids number, one a line. unread: pages that could not be counted.
+    db.table("first_articles").create(
+        {"id": int, "documents": bytes, "words": str, "skips": str, "unread": int}, pk="id"
+    )

@@ -27,7 +27,7 @@ def load_vocabulary(name: str) -> Vocabulary:
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary:
     """The vocabulary of a new session: the one asked for, or the one that comes with its source."""
     words = None if VOCAB in request else kind.words(request.asked(kind))
-    return load_vocabulary(request[VOCAB]) if words is None else Vocabulary.from_words(words)
+    return load_vocabulary(request[VOCAB]) if words is None else Vocabulary.from_lines(words)
 
 
 def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
@@ -53,6 +53,7 @@ def settle(request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary, open
         source_options=opened.identity,
         vocabulary=request[VOCAB],
         fingerprint=vocabulary.fingerprint,
+        rule=str(vocabulary.rule),
         models=specs,
         batch_sizes=sizes,
     )

@@ -125,9 +125,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
         specs = request.specs(kind)
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
         return Plan(path, request, None, kind, request.identity(kind), specs, cluster)
-    fingerprint = load_vocabulary(request[VOCAB]).fingerprint if VOCAB in request else None
     kind = sources.load_stored(stored.source)
-    check_resumable(request, stored, fingerprint=fingerprint)
+    check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
     return Plan(path, request, stored, kind, stored.source_options, stored.models, cluster)
 
 
@@ -184,7 +183,7 @@ def _stored_settings(path: Path) -> Settings | None:
 
 def _stored_vocabulary(path: Path) -> Vocabulary:
     with SessionReader(path) as reader:
-        return Vocabulary.from_words(reader.vocabulary())
+        return reader.counter()
 
 
 def _begins(settings: Settings, stream: Stream) -> str:

@@ -22,6 +22,7 @@ def settings():
         source_options={"api_url": "http://x"},
         vocabulary="english",
         fingerprint=hashlib.sha256("\n".join(WORDS).encode()).hexdigest(),
+        rule="1",
         models=(ModelSpec("lda", "lda", 2),),
         batch_sizes=(64,),
     )

@@ -88,11 +88,11 @@ def test_a_later_setting_is_kept_and_compared(later):
     assert decode_settings(rows(settings)) == settings
     assert settings[LATER] == 500
     assert "on_end" not in settings.as_json()
-    check_resumable(TrainRequest(grace_days=500), settings, fingerprint=None)
+    check_resumable(TrainRequest(grace_days=500), settings)
     with pytest.raises(BadUsage, match=r"^--grace-days 9: this session was made with 500"):
-        check_resumable(TrainRequest(grace_days=9), settings, fingerprint=None)
+        check_resumable(TrainRequest(grace_days=9), settings)
     with pytest.raises(BadUsage, match=r"^--grace-days 9: this session was made without it"):
-        check_resumable(TrainRequest(grace_days=9), without, fingerprint=None)
+        check_resumable(TrainRequest(grace_days=9), without)
 
 
 def test_every_number_that_a_model_takes_is_read_again():
@@ -122,6 +122,7 @@ def test_a_new_session_stores_what_it_always_did():
         "source_name": "a wiki",
         "source_options": {"api_url": "http://w/api.php"},
         "vocabulary": "english",
+        "rule": "1",
         "seed": 0,
         "held_out": 500,
         "documents": 4500,

@@ -12,8 +12,9 @@ from session.errors import BadUsage
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings
 from session.specs import parse_specs
+from vocab import Vocabulary
 
-PRINT = "f" * 64
+WORDS = Vocabulary.load("english")
 
 
 def stored(**more):
@@ -26,15 +27,16 @@ def stored(**more):
         source_name="w",
         source_options={"api_url": "http://w/api.php"},
         vocabulary="english",
-        fingerprint=PRINT,
+        fingerprint=WORDS.fingerprint,
+        rule="1",
         models=specs,
         batch_sizes=(64, 32),
     )
     return replace(settings, **more)
 
 
-def check(request, fingerprint=None, **more):
-    check_resumable(request, stored(**more), fingerprint=fingerprint)
+def check(request, vocabulary=None, **more):
+    check_resumable(request, stored(**more), vocabulary)
 
 
 def test_nothing_said_resumes():
@@ -53,7 +55,7 @@ def test_the_same_said_again_resumes():
             keep_articles="all",
             keep_counts=False,
         ),
-        PRINT,
+        WORDS,
     )
     check(
         TrainRequest(
@@ -125,7 +127,9 @@ def test_another_wiki_or_vocabulary_is_refused():
     with pytest.raises(BadUsage, match=r"^--lang de: this session was made with --source counts"):
         check(TrainRequest(lang="de"), source="counts", source_options={"counts": "x"})
     with pytest.raises(BadUsage, match=r"^--vocab "):
-        check(TrainRequest(vocab="other.txt"), "e" * 64)
+        check(TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
+    with pytest.raises(BadUsage, match="word rule 2"):
+        check(TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2"))
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def test_settings_survive_the_file():
         source_options={"api_url": "x"},
         vocabulary="english",
         fingerprint="f" * 64,
+        rule="1",
         models=specs,
         batch_sizes=(64, 32),
     )

@@ -141,6 +141,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         source_options={"api_url": "http://127.0.0.1:9/", "counts": "counts.npz", "dump": ["dump.xml"]},
         vocabulary="english",
         fingerprint=hashlib.sha256("\n".join(words).encode()).hexdigest(),
+        rule="1",
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )

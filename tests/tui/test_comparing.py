@@ -18,8 +18,8 @@ Opener = Callable[..., Any]
 
 
 def test_other_words_are_not_compared() -> None:
-    look = Look(status=None, at=0.0, settings={"fingerprint": "a"})  # type: ignore[arg-type]
-    others = Beside("night", "a", (), {}), Beside("day", "b", (), {})
+    look = Look(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
+    others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
     assert warning(replace(look, others=others)) == "other words, not comparable: day"
     assert warning(look) == ""
 

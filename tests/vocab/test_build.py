@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from vocab import Vocabulary
-from vocab.build import build_vocabulary
+from vocab.build import Recipe, build_vocabulary
 from vocab.documents import read_documents
 from vocab.errors import BadDocuments
+from vocab.rules import Rule
 from vocab.stopwords import ENGLISH
 
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+
+
+ALL = Recipe(Rule(), (), 1.0)
 
 
 def documents() -> list[str]:
@@ -25,7 +29,7 @@ def documents() -> list[str]:
 
 
 def test_rare_frequent_short_and_stop_words_stay_out():
-    built = build_vocabulary(documents(), stop_words={"pond"}, max_share=0.9)
+    built = build_vocabulary(documents(), Recipe(Rule(), {"pond"}, 0.9))
     assert built.vocabulary.words == ("garden", "house", "theorem")
     assert built.documents == 6
     assert built.rarest_kept == 2
@@ -33,7 +37,7 @@ def test_rare_frequent_short_and_stop_words_stay_out():
 
 
 def test_words_that_come_back_within_a_document_win():
-    built = build_vocabulary(documents(), size=2, max_share=0.9)
+    built = build_vocabulary(documents(), Recipe(Rule(), (), 0.9), size=2)
     assert built.vocabulary.words == ("garden", "theorem")
 
 
@@ -44,7 +48,7 @@ def test_one_document_cannot_lift_a_word():
         *["often often often" for _ in range(4)],
         *["also also" for _ in range(4)],
     ]
-    assert build_vocabulary(texts, size=2, max_share=1).vocabulary.words == ("also", "often")
+    assert build_vocabulary(texts, ALL, size=2).vocabulary.words == ("also", "often")
 
 
 def test_the_order_of_documents_does_not_matter():
@@ -53,7 +57,7 @@ def test_the_order_of_documents_does_not_matter():
         for i in range(99)
     ]
     shuffled = random.Random(1).sample(texts, len(texts))
-    assert build_vocabulary(texts, size=4, max_share=1) == build_vocabulary(shuffled, size=4, max_share=1)
+    assert build_vocabulary(texts, ALL, size=4) == build_vocabulary(shuffled, ALL, size=4)
 
 
 def test_memory_is_bounded_and_frequent_words_survive():
@@ -62,9 +66,29 @@ def test_memory_is_bounded_and_frequent_words_survive():
             unique = "".join(chr(97 + int(digit)) for digit in str(i))
             yield f"{unique}xyz {'apple' if i % 5 else 'pear'} {'kiwi' if i % 9 else 'plum'}"
 
-    built = build_vocabulary(texts(), max_share=1, max_candidates=100)
+    built = build_vocabulary(texts(), ALL, max_candidates=100)
     assert {"apple", "pear", "kiwi", "plum"} <= set(built.vocabulary.words)
     assert built.distinct_words <= 100
+
+
+def test_words_of_stop_words_stay_out_and_syllables_count_twice():
+    texts = [
+        "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
+        "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
+    ]
+    english = Recipe(Rule.of_language("en"), ENGLISH, 1.0)
+    assert build_vocabulary(texts, english).vocabulary.words == ("king's", "n'est", "नदी", "ሰው", "강물")
+    other = Recipe(Rule.of_language("uk"), (), 1.0)
+    built = build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary
+    assert built.lines == ("# rule 2", "м'яч", "п'ять")
+
+
+def test_a_language_says_how_its_vocabulary_is_built():
+    assert [str(Recipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")] == [
+        "2", "2", "2", "2 tr", "2 fr",
+    ]  # fmt: skip
+    assert Recipe.of_language("de").max_share < Recipe.of_language("en").max_share
+    assert not Recipe.of_language("de").stop_words
 
 
 @pytest.mark.parametrize(
@@ -80,7 +104,7 @@ def test_too_little_to_build_from(texts, found):
     with pytest.raises(
         BadDocuments, match=f"^too little text: {found}, .* at least two are needed"
     ) as caught:
-        build_vocabulary(texts, max_share=1)
+        build_vocabulary(texts, ALL)
     assert caught.value.exit_code == 2
 
 
@@ -126,5 +150,5 @@ def test_stop_words_are_words_that_could_enter():
 @pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(SHARED / "corpus" / "articles-60k.jsonl.xz") as lines:
-        built = build_vocabulary((json.loads(line)["text"] for line in lines), stop_words=ENGLISH)
+        built = build_vocabulary((json.loads(line)["text"] for line in lines), Recipe(Rule(), ENGLISH, 0.2))
     assert built.vocabulary == Vocabulary.load("english")

@@ -35,20 +35,19 @@ def vocab(ctx: click.Context, session: str | None) -> None:
 @click.argument("name", default="english")
 @_session_option
 def show(name: str, session: str | None) -> None:
-    """Print a vocabulary, one word a line; its size and fingerprint go to standard error."""
+    """Print a vocabulary as its file has it; its size, rule and fingerprint go to standard error."""
     from session.paths import session_path
     from session.storage.reader import SessionReader
     from session.training.creation import load_vocabulary
-    from vocab import Vocabulary
 
     if session is not None:
         with SessionReader(session_path(session)) as reader:
-            vocabulary = Vocabulary.from_words(reader.vocabulary())
+            vocabulary = reader.counter()
     else:
         vocabulary = load_vocabulary(name)
-    say(f"{len(vocabulary):,} words, fingerprint {vocabulary.fingerprint}")
+    say(f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
     with data_output() as write:
-        write("\n".join(vocabulary.words) + "\n")
+        write("\n".join(vocabulary.lines) + "\n")
 
 
 @vocab.command(
@@ -67,7 +66,7 @@ Examples:
     "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
 )
 @take(COLUMN)
-@take(LANG, help="Crawl Wikipedia in this language instead of reading files.")
+@take(LANG, help="Crawl Wikipedia in this language; with files: the language that they are in.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
     "--articles",
@@ -99,13 +98,14 @@ def build(
     from session.errors import BadUsage
     from session.storage.files import check_target, replacing
     from session.training.intake.vocabulary import crawled_documents, file_documents
-    from vocab.build import build_vocabulary
-    from vocab.stopwords import ENGLISH
+    from vocab.build import Recipe, build_vocabulary
 
     language = wiki[LANG.name]
-    crawl = language is not None or wiki[API_URL.name] is not None
-    if crawl == bool(sources):
+    crawl = not sources
+    if crawl and language is None and wiki[API_URL.name] is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
+    if sources and wiki[API_URL.name] is not None:
+        raise BadUsage("give files to read or --api-url to crawl, not both")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
@@ -117,17 +117,10 @@ def build(
     else:
         progress = ProgressLine("documents")
         documents = _counted(file_documents(sources, say, text_column), progress)
-    english = language in (None, LANG.default)
-    # Without a list of stop words the frequent words themselves have to go.
-    built = build_vocabulary(
-        documents,
-        size=size,
-        stop_words=ENGLISH if english else frozenset(),
-        max_share=0.2 if english else 0.1,
-    )
+    built = build_vocabulary(documents, Recipe.of_language(language), size=size)
     progress.end()
     with replacing(output) as file:
-        file.write(("\n".join(built.vocabulary.words) + "\n").encode())
+        file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
     say(
         f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
         f"from {built.documents:,} documents"

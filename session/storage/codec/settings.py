@@ -22,6 +22,7 @@ MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
 MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_RULE = re.compile(r"[1-9][0-9]?( [a-z]{2,8})?")
 _LONGEST_WORD = 64
 """In place of a number, such as "learn"."""
 
@@ -50,6 +51,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         source_options=_source_options(*get("source_options")),
         vocabulary=text(*get("vocabulary")),
         fingerprint=text(*get("fingerprint")),
+        rule=_rule(*get("rule")),
         models=models,
         batch_sizes=sizes,
     )
@@ -63,6 +65,14 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
         return option.check(values.get(option.name))
     except ValueError as error:
         raise Damaged(f"settings.{option.name} {error}") from None
+
+
+def _rule(value: object, place: str) -> str:
+    """A session from before there were several has the first."""
+    rule = "1" if value is None else text(value, place)
+    if not _RULE.fullmatch(rule):
+        raise Damaged(f"{place} is no word rule")
+    return rule
 
 
 def model_name(value: object, place: str) -> str:

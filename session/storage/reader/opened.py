@@ -31,6 +31,7 @@ from session.storage.tables import (
     read_state,
     read_words,
 )
+from vocab import Vocabulary
 
 
 class OpenedSession:
@@ -133,6 +134,10 @@ class OpenedSession:
             with session_errors(self.path):
                 self._words = read_words(self._connection)
         return self._words
+
+    def counter(self) -> Vocabulary:
+        """What finds and counts these words in a text."""
+        return Vocabulary.from_words(self.vocabulary(), self.settings().rule)
 
     def committed(self) -> Committed:
         """How far the last commit is."""

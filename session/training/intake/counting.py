@@ -28,10 +28,10 @@ _worker: tuple[Vocabulary, SourceInfo] | None = None
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
-    """Prepare a worker process."""
+    """Prepare a worker process; ``words`` are the lines of a vocabulary."""
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    _worker = Vocabulary.from_words(tuple(words)), info
+    _worker = Vocabulary.from_lines(words), info
 
 
 def count_in_worker(pages: Sequence[Page]) -> Documents:

@@ -33,7 +33,10 @@ class CountedKind(SourceKind):
 
     @abstractmethod
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
-        """The documents, over this vocabulary. Raises :class:`BadUsage`, also where they are other ones."""
+        """The documents, over the vocabulary of these lines.
+
+        Raises :class:`BadUsage`, also where they are other ones.
+        """
 
 
 class Counts(CountedKind):
@@ -58,16 +61,21 @@ class Counts(CountedKind):
         if not is_sqlite(path):
             return None
         with SessionReader(path) as reader:
-            return reader.vocabulary()
+            return reader.counter().lines
 
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
         from session.storage.database import is_sqlite
         from session.storage.kept_counts import KeptCounts
         from session.training.intake.counts_file import CountsFile
+        from vocab import Vocabulary
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
         file: CountedDocuments
-        file = KeptCounts(path, words) if is_sqlite(path) else CountsFile(path, len(words), identity)
+        file = (
+            KeptCounts(path, words)
+            if is_sqlite(path)
+            else CountsFile(path, len(Vocabulary.from_lines(words)), identity)
+        )
         if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):
             file.close()
             raise BadUsage(f"--counts {path}: other word counts than the session was made with")

@@ -61,7 +61,7 @@ async def open_source(
 async def _open_counted(
     kind: CountedKind, identity: Identity, asked: Asked, vocabulary: Vocabulary
 ) -> Opened:
-    file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.words)
+    file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
 
     async def close() -> None:
         file.close()
@@ -86,7 +86,7 @@ async def _open_pages(
         await source.close()
         raise
     found = {**identity, **info.identity}
-    words = vocabulary.words
+    words = vocabulary.lines
 
     def feed(_: object) -> Blocks:
         if isinstance(source, PartedSource):

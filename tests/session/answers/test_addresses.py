@@ -18,6 +18,7 @@ SETTINGS = Settings(
     source_options={"api_url": "https://wiki.org/w/api.php"},
     vocabulary="english",
     fingerprint="",
+    rule="1",
     models=(ModelSpec(kind="lda", name="lda", topics=2),),
     batch_sizes=(64,),
 )

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
+    import numpy as np
+
     from model.exported import arrays_of
 
-    return arrays_of(_model(asked), asked.reader.vocabulary())
+    rule = {"word_rule": np.array(asked.reader.settings().rule)}
+    return {**arrays_of(_model(asked), asked.reader.vocabulary()), **rule}
 
 
 def _model(asked: Asked) -> "OnlineModel":

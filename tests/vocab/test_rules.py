@@ -1,0 +1,152 @@
+"""Word rule 2: what a word is in many languages, and that everything which counts agrees about it."""
+
+import pickle
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vocab import Vocabulary
+from vocab.marked import CUT_SHORT, DOTTED
+from vocab.rules import Rule
+
+WORDS = {
+    # language: text, words
+    "de": ("Die Straße führt »über« Groß\u00adbritannien (1984).", "die straße führt über großbritannien"),
+    "en": ("Don't touch 'the kings’ rock'n'roll'; it''s", "don't touch the kings rock'n'roll it s"),
+    "fr": (
+        "L'homme d’État, aujourd'hui, qu'il n'a jusqu'ici",
+        "l homme d état aujourd'hui qu il n a jusqu ici",
+    ),
+    "it": ("L'arte dell'Ottocento, un po' d'acqua", "l arte dell ottocento un po d acqua"),
+    "ca": ("l'illa d'Eivissa", "l illa d eivissa"),
+    "uk": ("П'ять м’ячів, обʼєкт 'слово'", "п'ять м'ячів об'єкт слово"),
+    "tr": ("İSTANBUL'da IĞDIR I\u0307zmir ışık", "istanbul'da ığdır izmir ışık"),
+    "az": ("Bakı İÇƏRİ QIZIL", "bakı içəri qızıl"),
+    "": ("İstanbul DIŞ", "istanbul diş"),
+    "hi": ("हिन्दी भाषा, क्षेत्र।२ नदियाँ", "हिन्दी भाषा क्षेत्र नदियाँ"),
+    "bn": ("বাংলা ভাষায় র‍্যাব, ক্\u200cষ", "বাংলা ভাষায় র‍্যাব ক্\u200cষ"),
+    "ta": ("தமிழ் மொழி, ஆறுகள்.", "தமிழ் மொழி ஆறுகள்"),
+    "ml": ("അവൻ മലയാളം", "അവൻ മലയാളം"),
+    "si": ("ශ්\u200dරී ලංකා", "ශ්\u200dරී ලංකා"),
+    "ar": ("كِتَابٌ كـتـاب، المَدْرَسَة\u200f.", "كِتَابٌ كتاب المَدْرَسَة"),
+    "fa": ("می\u200cخواهم خانه\u200c ها", "می\u200cخواهم خانه ها"),
+    "he": ('סֵפֶר צה"ל "שלום" ג׳ירפה', "סֵפֶר צה״ל שלום ג'ירפה"),
+    "vi": (unicodedata.normalize("NFD", "Tiếng Việt"), "tiếng việt"),
+    "el": ("Ο ΟΔΟΣ'Α ΟΔΟΣ.Β", "ο οδοσ'α οδος β"),
+    "ko": (unicodedata.normalize("NFD", "한국의 강"), "한국의 강"),
+    "yo": ("Ọ̀rọ̀ J\u030c", "ọ̀rọ̀ ǰ"),
+}
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_words_by_language(language):
+    text, words = WORDS[language]
+    rule = Rule.of_language(language)
+    assert [word.decode() for word in rule.words(text)] == words.split()
+    assert all(rule.is_word(word) for word in words.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ""),
+        ("'", ""),
+        ("a'‌'b ‘c’ d''e f‌g", "a b c d e f‌g"),
+        ("\u0301abc 1\u0301x \u0301'd", "abc x d"),
+        ("a\udc80b\x00c x² Ⅷ", "a b c x"),
+        ("<\u0338x \u093f", "x"),
+        ("𐐀bc a\u0301\u0301", "𐐨bc á\u0301"),
+        ("".join(chr(code) for code in range(0x2010, 0x2070)) + "é", "é"),
+    ],
+)
+def test_edges(text, words):
+    assert [word.decode() for word in Rule.of_language("").words(text)] == words.split()
+
+
+def plain_words(text, language):
+    """The rule, character by character."""
+    text = unicodedata.normalize("NFC", "".join(" " if "\ud800" <= c <= "\udfff" else c for c in text))
+    for of, to in (("\u2019", "'"), ("\u02bc", "'"), ("\u05f3", "'")):
+        text = text.replace(of, to)
+    inside = "'\u200c\u05f4"
+
+    def part(char):
+        return char.isalpha() or char == "\u200d" or unicodedata.category(char)[0] == "M"
+
+    runs, run = [], ""
+    for place, char in enumerate(text + " "):
+        around = text[place - 1 : place] + text[place + 1 : place + 2]
+        if part(char) or (char in inside and len(around) == 2 and all(map(part, around))):
+            run += char
+            continue
+        runs.append(run)
+        run = ""
+    for run in runs:
+        while run and not run[0].isalpha():
+            run = run[1:]
+        if language in DOTTED:
+            run = run.replace("İ", "i").replace("I", "ı")
+        if run:
+            yield unicodedata.normalize("NFC", run.lower().replace("i\u0307", "i"))
+
+
+ALPHABET = "aIiıİéßΣσςא״׳\u05b0'’ʼ\u200c\u200d 1-.،نَकि्ক\u0301\u0307\u0327ñJ\u030c\U00010400"
+
+
+@given(st.text(st.sampled_from(ALPHABET), max_size=30), st.sampled_from(["", "tr"]))
+@example("ΟΔΟΣ' 'ΟΔΟΣ", "")
+def test_words_are_what_the_rule_says(text, language):
+    rule = Rule.of_language(language)
+    words = [word.decode() for word in rule.words(text)]
+    assert words == list(plain_words(text, language))
+
+
+@given(st.text(st.sampled_from(ALPHABET) | st.characters(), max_size=40), st.sampled_from(["", "tr", "fr"]))
+def test_every_way_to_count_agrees(text, language):
+    rule = Rule.of_language(language)
+    words = rule.words(text)
+    assert all(rule.is_word(word.decode()) for word in words)
+    known = sorted({word.decode() for word in words} | {"aa", "ışık"})[::2]
+    vocabulary = Vocabulary.from_words([*known, "zz"], rule)
+    split = vocabulary.split(text)
+    ids, counts = vocabulary.count(text)
+    assert len(split) == vocabulary.n_words_in(text) == len(words)
+    expected = [split.count(word) for word in vocabulary.words]
+    assert np.bincount(ids, counts, len(vocabulary)).tolist() == expected
+
+
+def test_a_vocabulary_that_names_no_language_takes_a_capital_i_as_its_words_have_it():
+    vocabulary = Vocabulary.from_words(["istanbul", "ışık", "kir", "kır"], "2")
+    ids, counts = vocabulary.count("İSTANBUL IŞIK KIR kır")
+    assert dict(zip(ids.tolist(), counts.tolist(), strict=True)) == {0: 1, 1: 1, 2: 1, 3: 1}
+    assert vocabulary.split("IŞIK BİR") == ["ışık", "bir"]
+
+
+def test_the_rule_is_part_of_the_vocabulary(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("# rule 2 tr\nçay\ntürkçe'de\n", encoding="utf-8")
+    vocabulary = Vocabulary.from_file(path)
+    assert str(vocabulary.rule) == "2 tr"
+    assert vocabulary.words == ("çay", "türkçe'de")
+    assert vocabulary.fingerprint == Vocabulary(vocabulary.words, "2").fingerprint
+    assert vocabulary != Vocabulary(vocabulary.words, "2")
+    for copy in (Vocabulary.from_lines(vocabulary.lines), pickle.loads(pickle.dumps(vocabulary))):
+        assert copy == vocabulary
+        assert copy.count("TÜRKÇE’DE ÇAY")[0].tolist() == [0, 1]
+    assert Vocabulary.from_words(["çay", "tea"]).lines == ("çay", "tea")
+
+
+def test_rules_by_name():
+    assert Rule.parse("1") == Rule()
+    assert str(Rule.parse("2 de")) == "2"
+    assert str(Rule.parse("2 az")) == "2 az"
+    assert str(Rule.of_language("fr-x-nice")) == "2 fr"
+    assert {str(Rule.of_language(code)) for code in DOTTED | CUT_SHORT.keys()} == {
+        f"2 {code}" for code in DOTTED | CUT_SHORT.keys()
+    }
+    for wrong in ("", "0", "3", "1 tr", "2  tr", "2 T", "two"):
+        with pytest.raises(ValueError, match="no word rule"):
+            Rule.parse(wrong)

@@ -1,0 +1,64 @@
+"""The word rules: what a word of a text is. A rule belongs to the vocabulary whose words were made by it.
+
+Rule 1, of `english` and of every vocabulary that names none: :mod:`vocab.words`. Rule 2, of every vocabulary
+built today: :mod:`vocab.marked`. A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr``
+where the language decides what a letter or an apostrophe means.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from vocab import marked, words
+
+NEWEST = 2
+_LANGUAGE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, in one language where that matters to it. Make one with :meth:`parse` or :meth:`of_language`.
+
+    ``str`` writes it as a vocabulary's first line has it: "1", "2", "2 tr".
+    """
+
+    number: int = 1
+    language: str = ""
+    """One of :data:`vocab.marked.LANGUAGES`, else ""."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The inverse of ``str``. Raises ValueError for a rule that there is not."""
+        number, _, language = text.partition(" ")
+        if number not in ("1", "2") or (language and (number == "1" or not _LANGUAGE.fullmatch(language))):
+            raise ValueError(
+                f"there is no word rule {text[:40]!r}: give 1, 2, or 2 and a language, as in 2 tr"
+            )
+        return cls(int(number), _known(language))
+
+    @classmethod
+    def of_language(cls, code: str) -> Self:
+        """The newest rule, for texts in the language of this code, such as "de"; "" where it is not known."""
+        return cls(NEWEST, _known(code.lower()))
+
+    def words(self, text: str) -> list[bytes]:
+        """The words of ``text`` in order, lower-cased, each encoded as UTF-8."""
+        return words.words(text) if self.number == 1 else marked.words(text, self.language)
+
+    def is_word(self, text: str) -> bool:
+        """Whether ``text`` is exactly what :meth:`words` can give."""
+        if self.number == 1:
+            return words.is_word(text)
+        return self.words(text) == [text.encode("utf-8", "replace")]
+
+    def misread(self, word: str) -> str:
+        """How texts in capital letters come to write this word, by a rule that does not know its language."""
+        return word.replace("ı", "i") if self.number > 1 and not self.language else word
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.language}".strip()
+
+
+def _known(code: str) -> str:
+    base = code.partition("-")[0]
+    return base if base in marked.LANGUAGES else ""
