@@ -156,7 +156,17 @@ def m007_prequential(db: Database) -> None:
 def m008_first_articles(db: Database) -> None:
     """A vocabulary may follow another word rule, and be built from the session's own first articles."""
     # Until it stands, their counts of all words, one row a stretch of the crawl. words: those that the
-    # documents' word ids number, one a line. unread: pages that could not be counted.
+    # documents' word ids number, one a line. skips, position and lap as in progress, of and behind this
+    # stretch. unread: pages that could not be counted.
     db.table("first_articles").create(
-        {"id": int, "documents": bytes, "words": str, "skips": str, "unread": int}, pk="id"
+        {
+            "id": int,
+            "documents": bytes,
+            "words": str,
+            "skips": str,
+            "unread": int,
+            "position": str,
+            "lap": float,
+        },
+        pk="id",
     )

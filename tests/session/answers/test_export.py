@@ -83,7 +83,8 @@ def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
         wanted = {"topic_word", "alpha", "vocabulary", "topic_share"}
-        assert set(model.files) == {*wanted, "topic_weight", "kind"}
+        assert set(model.files) == {*wanted, "topic_weight", "kind", "word_rule"}
+        assert model["word_rule"] == "1"
         assert model["topic_word"].shape == (5, 60)
         assert model["alpha"].shape == model["topic_share"].shape == model["topic_weight"].shape == (5,)
         assert model["kind"] == "lda"
