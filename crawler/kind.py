@@ -88,6 +88,17 @@ class SourceKind(ABC):
         """
         return None
 
+    builds_words: ClassVar[bool] = False
+    """Whether a new session can build its vocabulary from the first articles of this source."""
+
+    def language(self, asked: Asked) -> str | None:
+        """The code of the language that is asked for; None: none is, and the usual vocabulary will do."""
+        return None
+
+    def vocabulary_name(self, asked: Asked) -> str:
+        """What a vocabulary is called that is built from the articles of this source."""
+        return self.name
+
     def needs_contact(self, identity: Identity) -> bool:
         """Whether its server asks who runs a crawler."""
         return False

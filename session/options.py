@@ -20,7 +20,8 @@ SOURCE = Option(
 VOCAB = Option(
     str,
     "vocab",
-    "The vocabulary: one that comes with the program, or a file with one word a line.",
+    "The vocabulary: one that comes with the program, one that it has built (`de`), or a file with a word a "
+    "line.",
     metavar="NAME|FILE",
     path=True,
     default="english",
@@ -88,7 +89,16 @@ KEEP_COUNTS = Option(
     "Keep word counts, so that another session can train on them: --counts THIS.db.",
     default=False,
 )
-KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS)
+VOCAB_ARTICLES = Option(
+    int,
+    "vocab_articles",
+    "Where a vocabulary has to be built: from so many of the first articles. Those held out do not count.",
+    metavar="N",
+    least=2,
+    most=1_000_000,
+    default=10_000,
+)
+KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, VOCAB_ARTICLES)
 """A session has these for good, as they were when it was made."""
 
 ARTICLES = Option(

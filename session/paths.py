@@ -22,6 +22,11 @@ def session_folder() -> Path:
     return user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
 
 
+def vocabulary_file(name: str) -> Path:
+    """Where the vocabulary of this name is kept that was built for a session."""
+    return session_folder() / "vocabularies" / f"{name}.txt"
+
+
 def config_file() -> Path:
     """The one file with the user's own settings: the contact, key bindings, the theme."""
     home = os.environ.get("WIKITOPICS_HOME")

@@ -97,6 +97,11 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
     _same(SOURCE.flag, kind.name, stored.source)
     _check_source(request, kind, stored)
     if vocabulary is not None:
+        if stored.building:
+            raise BadUsage(
+                f"{VOCAB.flag} {request[VOCAB]}: this session is building a vocabulary of its own; leave "
+                f"{VOCAB.flag} out to resume it, or start another with --session NAME"
+            )
         if vocabulary.fingerprint != stored.fingerprint:
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)

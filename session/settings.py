@@ -25,11 +25,17 @@ class Settings(Given):
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
+    """Of its words; "" until the session has built its vocabulary from its first articles."""
     rule: str
     """What a word of a text is, as a vocabulary names it: part of the vocabulary as its words are."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
     """Largest minibatch of each model, in the order of ``models``; all divide the largest."""
+
+    @property
+    def building(self) -> bool:
+        """Whether the session still collects the articles that its vocabulary is to be built from."""
+        return not self.fingerprint
 
     @property
     def batch_size(self) -> int:

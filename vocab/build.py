@@ -55,7 +55,12 @@ class Recipe:
         """
         if code is None or code.partition("-")[0] == "en":
             return cls(Rule.of_language("en"), ENGLISH, 0.2)
-        return cls(Rule.of_language(code), frozenset(), 0.1)
+        return cls.without_list(Rule.of_language(code))
+
+    @classmethod
+    def without_list(cls, rule: Rule) -> "Recipe":
+        """For texts in a language of which no stop words are known."""
+        return cls(rule, frozenset(), 0.1)
 
 
 def build_vocabulary(

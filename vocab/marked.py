@@ -93,14 +93,15 @@ def words(text: str, language: str = "") -> list[bytes]:
 
     ``language``: one of :data:`LANGUAGES`, "" for all others.
     """
+    if language in DOTTED or "\u0307" in text:  # whether an I is dotted shows once it is composed
+        text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}
     if len(data) != len(text):
         others = {char: _KINDS[char] for char in set(data.translate(None, _ASCII).decode())}
         data = _without_separators(data, others)
     if language in DOTTED:
-        for upper, lower in (("I\u0307", "i"), ("İ", "i"), ("I", "ı")):
-            data = data.replace(upper.encode(), lower.encode())
+        data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
     data = data.translate(_TO_WORDS)
     for mark in [char.encode() for char, kind in others.items() if kind == _BETWEEN] + [_APOSTROPHE]:
         data = _between_letters(data, mark, CUT_SHORT.get(language, frozenset()))

@@ -6,12 +6,15 @@ where the language decides what a letter or an apostrophe means.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from vocab import marked, words
 
 NEWEST = 2
+SIGN = "# rule "
+"""What a first line that names the rule begins with."""
 _LANGUAGE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}")
 
 
@@ -41,6 +44,11 @@ class Rule:
         """The newest rule, for texts in the language of this code, such as "de"; "" where it is not known."""
         return cls(NEWEST, _known(code.lower()))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The first line of a vocabulary's file; none for the first rule."""
+        return () if self.number == 1 else (f"{SIGN}{self}",)
+
     def words(self, text: str) -> list[bytes]:
         """The words of ``text`` in order, lower-cased, each encoded as UTF-8."""
         return words.words(text) if self.number == 1 else marked.words(text, self.language)
@@ -57,6 +65,12 @@ class Rule:
 
     def __str__(self) -> str:
         return f"{self.number} {self.language}".strip()
+
+
+def rule_of(lines: Sequence[str]) -> Rule:
+    """The rule of a vocabulary's lines. Raises ValueError for one that there is not."""
+    named = bool(lines) and lines[0].startswith(SIGN)
+    return Rule.parse(lines[0].removeprefix(SIGN)) if named else Rule()
 
 
 def _known(code: str) -> str:

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocab.errors import BadVocabulary, UnknownVocabulary
-from vocab.rules import NEWEST, Rule
+from vocab.rules import NEWEST, SIGN, Rule, rule_of
 
 _DATA = resources.files("vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
-_SIGN = "# rule "
-"""What a first line that names the rule begins with."""
 
 
 class Vocabulary:
@@ -27,8 +25,11 @@ class Vocabulary:
     """
 
     def __init__(self, words: Sequence[str], rule: Rule | str = "1") -> None:
-        """Raises BadVocabulary: fewer than two words, duplicates, or entries that no text can match."""
-        self.rule = _rule(rule, "the vocabulary")
+        """Raises BadVocabulary: fewer than two words, duplicates, or entries that no text can match.
+
+        Raises ValueError: no such rule.
+        """
+        self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """What a word of a text is; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, "the vocabulary")
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
@@ -72,9 +73,12 @@ class Vocabulary:
     @classmethod
     def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary") -> Self:
         """The inverse of :attr:`lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
-        named = bool(lines) and lines[0].startswith(_SIGN)
-        rule = _rule(lines[0].removeprefix(_SIGN), f"{origin}, line 1") if named else Rule()
-        return cls(_checked(lines[named:], rule, origin, first=1 + named), rule)
+        try:
+            rule = rule_of(lines)
+        except ValueError as error:
+            raise BadVocabulary(f"{origin}, line 1: {error}") from None
+        above = bool(lines) and lines[0].startswith(SIGN)
+        return cls(_checked(lines[above:], rule, origin, first=1 + above), rule)
 
     @classmethod
     def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
@@ -84,7 +88,7 @@ class Vocabulary:
     @property
     def lines(self) -> tuple[str, ...]:
         """As a file has it: the words, and before them the rule unless it is the first."""
-        return self.words if self.rule == Rule() else (f"{_SIGN}{self.rule}", *self.words)
+        return (*self.rule.lines, *self.words)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -123,15 +127,6 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
 
 
-def _rule(rule: Rule | str, origin: str) -> Rule:
-    if isinstance(rule, Rule):
-        return rule
-    try:
-        return Rule.parse(rule)
-    except ValueError as error:
-        raise BadVocabulary(f"{origin}: {error}") from None
-
-
 def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> tuple[str, ...]:
     """The lines as words, the first of them in line ``first``. Raises BadVocabulary with one that is none."""
     first_seen: dict[str, int] = {}
@@ -156,13 +151,13 @@ def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is no word."""
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
-        return f"a word rule is named in the first line, as `{_SIGN}{NEWEST}`"
+        return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"
     if rule.is_word(line.lower()):
         return "write it in lower case"
     if rule.is_word(composed):
         return "save the file in Unicode's composed form (NFC)"
     if Rule(NEWEST).is_word(composed):
-        return f"words with combining marks or apostrophes need `{_SIGN}{NEWEST}` as the first line"
+        return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     return "one word of letters a line is expected"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.kind import Asked, Identity, PageKind
-from crawler.kinds.wiki import API_URL, CONTACT, LANG, need_vocabulary
+from crawler.kinds.wiki import API_URL, CONTACT, LANG
 from crawler.options import Option
 
 if TYPE_CHECKING:
@@ -71,10 +71,16 @@ class Dump(PageKind):
             return {HOME: str(urls[0]), **of_wiki}
         return {DUMP.name: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
 
-    def words(self, asked: Asked) -> None:
-        """The language is known where it is given, or has to be."""
-        if LANG in asked:
-            need_vocabulary(asked[LANG])
+    def language(self, asked: Asked) -> str | None:
+        """It is known where it is given; the wiki is then Wikipedia's."""
+        from crawler.languages import language_of
+
+        return language_of(asked[LANG]) if LANG in asked else None
+
+    def vocabulary_name(self, asked: Asked) -> str:
+        from crawler.languages import language_of
+
+        return language_of(asked[LANG])
 
     def fault(self, identity: Identity) -> str:
         from crawler.dump_order import ORDER, Order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,7 +30,8 @@ API_URL = Option(str, "api_url", "Another wiki.", metavar="URL")
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language; all others need a --vocab.",
+    "Wikipedia in this language; with --api-url: the language of that wiki. Without --vocab a vocabulary of "
+    "another language than English is built first, from the wiki's first articles.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
@@ -53,18 +55,6 @@ RPM = Option(
 )
 
 
-def need_vocabulary(language: str) -> None:
-    """Raise BadSource for a language that has to be given one."""
-    from crawler.errors import BadSource
-
-    if language != ENGLISH:
-        raise BadSource(
-            f"--lang {language} needs a vocabulary of that language: make one with "
-            f"`wikitopics vocab build --lang {language} --articles 20000 -o {language}.txt` "
-            f"and give --vocab {language}.txt"
-        )
-
-
 class WikiKind(PageKind):
     """A MediaWiki, named by the address from which its api.php is found."""
 
@@ -73,14 +63,25 @@ class WikiKind(PageKind):
 
     def identity(self, asked: Asked) -> Identity:
         from crawler.addresses import language_api
-        from crawler.errors import BadSource
 
-        if API_URL in asked and LANG in asked:
-            raise BadSource("--api-url and --lang name two wikis: give one")
-        return {API_URL.name: asked.get(API_URL) or language_api(asked[LANG])}
+        wikipedia = language_api(asked[LANG])
+        return {API_URL.name: asked.get(API_URL) or wikipedia}
 
-    def words(self, asked: Asked) -> None:
-        need_vocabulary(asked[LANG])
+    def language(self, asked: Asked) -> str | None:
+        from crawler.languages import language_of
+
+        return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
+
+    def vocabulary_name(self, asked: Asked) -> str:
+        """Wikipedia's by the language, that of another wiki by its host."""
+        from crawler.addresses import wiki_address
+        from crawler.languages import language_of
+
+        if API_URL not in asked:
+            return language_of(asked[LANG])
+        url = wiki_address(asked[API_URL])
+        place = f"{url.host}-{url.explicit_port or ''}".lower()
+        return re.sub(r"[^a-z0-9]+", "-", place).strip("-")
 
     def fault(self, identity: Identity) -> str:
         found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
@@ -147,6 +148,7 @@ class Api(WikiKind):
 
     name = "api"
     label = "Wikipedia by its API, random articles, politely"
+    builds_words = True
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
     def source(self, wiki: Wiki) -> Source:
@@ -160,6 +162,7 @@ class Html(WikiKind):
 
     name = "html"
     label = "Rendered pages of a wiki, one by one"
+    builds_words = True
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.html import HtmlSource

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -30,6 +30,8 @@ class Documents:
     counts: NDArray[np.int32]
     ids: tuple[str, ...] | None = None
     """What their own collection calls them, "" where it has no name for one; None: the source has none."""
+    lexicon: tuple[str, ...] | None = None
+    """The words that ``word_ids`` number, where there is no vocabulary yet; None: it is the session's."""
 
     def __len__(self) -> int:
         return len(self.titles)
@@ -123,8 +125,13 @@ class Documents:
         )
 
     @staticmethod
-    def from_bytes(data: object, place: str, n_words: int) -> "Documents":
-        """The inverse of :meth:`to_bytes`, for a vocabulary of ``n_words``. Raises :class:`Damaged`."""
+    def from_bytes(
+        data: object, place: str, n_words: int, lexicon: tuple[str, ...] | None = None
+    ) -> "Documents":
+        """The inverse of :meth:`to_bytes`, for a vocabulary, or this lexicon, of ``n_words``.
+
+        Raises :class:`Damaged`.
+        """
         arrays = unpack_arrays(data, place)
         titles = _texts(arrays.get("titles"), place)
         ids = _texts(arrays["ids"], place) if "ids" in arrays else None
@@ -142,6 +149,24 @@ class Documents:
             whole_numbers(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
             whole_numbers(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
             ids,
+            lexicon,
+        )
+
+    def over(self, numbers: Mapping[str, int]) -> "Documents":
+        """The same over a vocabulary, from each of its words to its number; all other words left out."""
+        assert self.lexicon is not None
+        known = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
+        article = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        word_ids = known[self.word_ids] if len(known) else self.word_ids
+        kept = np.flatnonzero(word_ids >= 0)
+        order = kept[np.lexsort((word_ids[kept], article[kept]))]
+        lengths = np.bincount(article[kept], minlength=len(self))
+        return replace(
+            self,
+            indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64))),
+            word_ids=word_ids[order],
+            counts=self.counts[order],
+            lexicon=None,
         )
 
     @staticmethod
@@ -149,6 +174,12 @@ class Documents:
         """One run out of several, in order."""
         if len(parts) == 1:
             return parts[0]
+        if any(part.lexicon is not None for part in parts):
+            numbers: dict[str, int] = {}
+            for word in (word for part in parts for word in part.lexicon or ()):
+                numbers.setdefault(word, len(numbers))
+            joined = Documents.concatenate([part.over(numbers) if part.lexicon else part for part in parts])
+            return replace(joined, lexicon=tuple(numbers))
         if not parts:
             none = np.empty(0, np.int64)
             return Documents(

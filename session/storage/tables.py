@@ -5,7 +5,7 @@ returns needs.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from session.errors import Damaged
@@ -14,13 +14,14 @@ from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.blobs import unpack_state
 from session.storage.codec.articles import documents_room
+from session.storage.codec.blocks import decode_block
 from session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat, decode_wishes
-from session.storage.codec.models import decode_models, state_room
+from session.storage.codec.models import decode_models, not_begun, state_room
 from session.storage.codec.progress import Committed, decode_committed
 from session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
 from session.storage.database import SMALL, only_row, read_rows, select
 from session.storage.decoding import whole
-from session.storage.documents import Documents
+from session.storage.documents import Block, Documents
 from session.storage.word_counts import WordCounts
 
 
@@ -30,9 +31,11 @@ def read_settings(connection: sqlite3.Connection) -> Settings:
 
 
 def read_words(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The vocabulary, by id."""
+    """The vocabulary, by id; none while the session builds it."""
     rows = read_rows(connection, "SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1)
     if not rows:
+        if read_settings(connection).building:
+            return ()
         raise Damaged("vocabulary has no row")
     return decode_words(*rows[0])
 
@@ -59,6 +62,8 @@ def read_models(connection: sqlite3.Connection, specs: Sequence[ModelSpec]) -> t
         connection,
         "SELECT id, name, kind, topics, topics_in_use, updates, rho, log_likelihood FROM models ORDER BY id",
     )
+    if not rows and read_settings(connection).building:
+        return tuple(not_begun(spec) for spec in specs)
     return decode_models(rows, specs)
 
 
@@ -86,6 +91,19 @@ def read_documents(
         (whole(number, f"{table}.id"), Documents.from_bytes(data, f"{table}.documents", n_words))
         for number, data in rows
     ]
+
+
+def read_first_articles(connection: sqlite3.Connection, settings: Settings) -> Iterator[Block]:
+    """The stretches of the crawl from which the session builds its vocabulary, in order, one at a time."""
+    numbers = read_rows(connection, f"{select(connection, 'first_articles', 'id')} ORDER BY id")
+    for (number,) in numbers:
+        (row,) = read_rows(
+            connection,
+            "SELECT documents, words, skips, unread, position, lap FROM first_articles WHERE id = ?",
+            [whole(number, "first_articles.id")],
+            largest=documents_room(settings),
+        )
+        yield decode_block(row)
 
 
 def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: int) -> Documents:

@@ -32,6 +32,7 @@ from session.storage.articles import (
 )
 from session.storage.blobs import pack_state
 from session.storage.blocks import insert_block, renew_proportions
+from session.storage.codec.blocks import encode_block
 from session.storage.codec.models import check_size
 from session.storage.codec.progress import Progress, encode_prequential
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
@@ -48,12 +49,13 @@ from session.storage.database import (
     writing,
 )
 from session.storage.decoding import whole
-from session.storage.documents import Documents
+from session.storage.documents import Block, Documents
 from session.storage.format import APPLICATION_ID, VERSION
 from session.storage.schema import migrations
 from session.storage.tables import (
     read_committed,
     read_documents,
+    read_first_articles,
     read_held_out,
     read_models,
     read_settings,
@@ -115,6 +117,10 @@ class Changes:
     log: list[str] = field(default_factory=list)
     """Lines that tell of what is saved with them: each stands there once, whatever is trained again."""
     models: dict[int, ModelRow] = field(default_factory=dict)
+    first_articles: list[Block] = field(default_factory=list)
+    """Of a session that has no vocabulary yet."""
+    reads_first_articles: bool = False
+    """Whether all of those are among what is saved now."""
     word_counts: WordCounts | None = None
     """Of all that was trained; None where the session keeps none, or nothing was."""
     thinned_metrics: set[int] = field(default_factory=set)
@@ -125,7 +131,8 @@ class Changes:
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
     """Make the session file, whole or not at all, readable by its owner only; never in another's place.
 
-    The caller holds the session's lock: a draft that lies there is of a trainer that came to a sudden end.
+    Without words and models where these are to be built (:meth:`SessionWriter.build`). The caller holds the
+    session's lock: a draft that lies there is of a trainer that came to a sudden end.
     """
     draft = path.with_name(f".{path.name}.new")
     try:
@@ -144,20 +151,8 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
                 db.table("settings").insert_all(
                     {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                 )
-                db.table("vocabulary").insert(
-                    {"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)}
-                )
-                for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
-                    db.table("models").insert(
-                        {
-                            "id": number,
-                            "name": spec.name,
-                            "kind": spec.kind,
-                            "spec": json.dumps(spec.as_json()),
-                        }
-                        | _model_columns(row)
-                    )
-                db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
+                if not settings.building:
+                    _insert_words(db, settings, words, models)
                 db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
                 db.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -175,6 +170,15 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
     finally:
         remove_database(draft)
+
+
+def _insert_words(db: Database, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+    """The vocabulary, and the models over it before their first article."""
+    db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
+    for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
+        named = {"id": number, "name": spec.name, "kind": spec.kind, "spec": json.dumps(spec.as_json())}
+        db.table("models").insert(named | _model_columns(row))
+    db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
 class SessionWriter:
@@ -195,6 +199,22 @@ class SessionWriter:
         except BaseException:
             self._db.close()
             raise
+
+    def build(self, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+        """Give a session that had none its vocabulary; ``settings``: with it. Its first articles stay."""
+        before = self.progress()
+        progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
+        with session_errors(self.path), writing(self._db):
+            _insert_words(self._db, settings, words, models)
+            self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
+            self._db.table("progress").update(1, _progress_columns(progress))
+        self.settings, self._words = settings, tuple(words)
+        self.models = read_models(self._db.conn, settings.models)
+
+    def first_articles(self) -> Iterator[Block]:
+        """The blocks that the vocabulary is built from and the stream begins with, one at a time."""
+        with session_errors(self.path):
+            yield from read_first_articles(self._db.conn, self.settings)
 
     @property
     def n_words(self) -> int:
@@ -236,12 +256,7 @@ class SessionWriter:
         with session_errors(self.path):
             return read_word_counts(self._db.conn, self.n_words)
 
-    def commit(
-        self,
-        progress: Progress,
-        changes: Changes,
-        first_pending: int,
-    ) -> None:
+    def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
         """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
         if not is_at(self.path, self._file):  # SQLite would go on writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
@@ -272,6 +287,9 @@ class SessionWriter:
                 for number, documents in changes.pending
                 if number >= first_pending
             )
+            self._db.table("first_articles").insert_all(map(encode_block, changes.first_articles))
+            if changes.reads_first_articles:
+                self._db.execute("DELETE FROM first_articles")
             self._db.table("held_out").insert_all(
                 {"documents": documents.to_bytes()} for documents in changes.held_out
             )

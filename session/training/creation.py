@@ -3,31 +3,68 @@
 from pathlib import Path
 
 from crawler.kind import SourceKind, default_held_out
+from crawler.kinds.wiki import ENGLISH
+from crawler.languages import check_spaced
 from crawler.source import SourceInfo
+from session.errors import BadUsage
 from session.models import default_batch_size, new_model
 from session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED, VOCAB
-from session.paths import user_path
+from session.paths import user_path, vocabulary_file
 from session.request import TrainRequest
 from session.settings import Settings, check_batch_sizes
 from session.storage import writer
 from session.training.intake.opening import Opened
 from vocab import Vocabulary
+from vocab.errors import UnknownVocabulary
+from vocab.rules import Rule
+from vocab.vocabulary import shipped
 
 DEFAULT_DOCUMENTS = 7_000_000
 """D where the source's size cannot be known: about the articles of English Wikipedia."""
 
 
 def load_vocabulary(name: str) -> Vocabulary:
-    """A shipped vocabulary by name, or a file."""
+    """A shipped vocabulary by name, one that was built for a session, or a file."""
     if "/" in name or "." in name:
         return Vocabulary.from_file(user_path(name))
+    kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
+    if name in kept and name not in shipped():
+        return Vocabulary.from_file(vocabulary_file(name))
+    if name not in shipped():
+        known = ", ".join((*shipped(), *kept))
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}; there is: {known} (or name a file)")
     return Vocabulary.load(name)
 
 
-def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary:
-    """The vocabulary of a new session: the one asked for, or the one that comes with its source."""
-    words = None if VOCAB in request else kind.words(request.asked(kind))
-    return load_vocabulary(request[VOCAB]) if words is None else Vocabulary.from_lines(words)
+def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:
+    """The vocabulary of a new session: the one asked for, the one that comes with its source, its language's.
+
+    A rule alone where it has to be built from the session's first articles. Raises :class:`BadUsage` where
+    the source cannot be asked for so many, and BadSource for a language in which no words can be told apart.
+    """
+    asked = request.asked(kind)
+    words = None if VOCAB in request else kind.words(asked)
+    if words is not None:
+        return Vocabulary.from_lines(words)
+    name, language = vocabulary_name(request, kind), kind.language(asked)
+    if name == request[VOCAB] or language is None:
+        return load_vocabulary(name)
+    check_spaced(language)
+    if vocabulary_file(name).exists():
+        return load_vocabulary(name)
+    if not kind.builds_words:
+        raise BadUsage(
+            f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
+            "builds one in a minute and keeps it; or give --vocab FILE"
+        )
+    return Rule.of_language(language)
+
+
+def vocabulary_name(request: TrainRequest, kind: SourceKind) -> str:
+    """What the vocabulary of a new session is called."""
+    asked = request.asked(kind)
+    usual = VOCAB in request or kind.language(asked) in (None, ENGLISH)
+    return request[VOCAB] if usual else kind.vocabulary_name(asked)
 
 
 def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
@@ -36,8 +73,12 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
     return min(size, request.get(ARTICLES) or size)
 
 
-def settle(request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary, opened: Opened) -> Settings:
+def settle(
+    request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary | Rule, opened: Opened
+) -> Settings:
     """The settings of a new session: what was asked for, and defaults from what the source is."""
+    words = vocabulary if isinstance(vocabulary, Vocabulary) else None
+    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
     if HELD_OUT not in request:
         values[HELD_OUT.name] = default_held_out(opened.info.articles)
@@ -51,17 +92,21 @@ def settle(request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary, open
         source=kind.name,
         source_name=opened.info.name,
         source_options=opened.identity,
-        vocabulary=request[VOCAB],
-        fingerprint=vocabulary.fingerprint,
-        rule=str(vocabulary.rule),
+        vocabulary=vocabulary_name(request, kind),
+        fingerprint="" if words is None else words.fingerprint,
+        rule=str(rule),
         models=specs,
         batch_sizes=sizes,
     )
 
 
-def create(path: Path, settings: Settings, vocabulary: Vocabulary) -> None:
-    """Make the session's file, with its models before their first article."""
-    models = [
-        new_model(spec, len(vocabulary), settings[DOCUMENTS], settings[SEED]) for spec in settings.models
-    ]
-    writer.create(path, settings, vocabulary.words, [writer.ModelRow.of(model, None) for model in models])
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> None:
+    """Make the session's file, with its models before their first article; None: without a vocabulary."""
+    words = () if vocabulary is None else vocabulary.words
+    writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
+
+
+def new_models(settings: Settings, n_words: int) -> list[writer.ModelRow]:
+    """The models before their first article."""
+    models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
+    return [writer.ModelRow.of(model, None) for model in models]

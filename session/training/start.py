@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from crawler.kind import Identity, SourceKind
 from session import sources
@@ -22,6 +24,7 @@ from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
+from session.training.beginning import Beginning, establish, keep, read_first
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
 from session.training.intake.cluster.address import cluster_address
 from session.training.intake.crawl import Blocks
@@ -29,9 +32,11 @@ from session.training.intake.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
 from session.training.running.monitor import Report
 from session.training.running.orders import watch_signals
-from session.training.running.run import Limits, Run
+from session.training.running.run import FINISHED, Limits, Run
 from session.training.stream import Stream
 from vocab import Vocabulary
+from vocab.build import Built
+from vocab.rules import Rule
 
 Say = Callable[[str], None]
 OUTGROWN = 4
@@ -60,12 +65,15 @@ class Plan:
     """The address of the one that counts."""
 
 
+S = TypeVar("S", Stream, Beginning)
+
+
 @dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Generic[S]):
     """A session and its source, both open."""
 
     store: writer.SessionWriter
-    stream: Stream
+    stream: S
     source: Opened
     feed: Blocks
 
@@ -99,8 +107,18 @@ async def _train(path: Path, request: TrainRequest, report: Callable[[Report], N
             forget_wishes(path)
         keeping = asyncio.create_task(_keep(lock))
         try:
-            opening = await open_session(plan, say)
-            return await run(plan, opening, report, say)
+            limits = Limits(request.get(HOURS), request.get(MAX_MB))
+            vocabulary = await asyncio.to_thread(_vocabulary, plan)
+            if isinstance(vocabulary, Rule):
+                begun, limits = await begin(plan, vocabulary, limits, report, say)
+                if begun != FINISHED:
+                    return begun
+                watch_signals(lambda _: starting.cancel())
+                plan = await asyncio.to_thread(resolve, path, request)
+                vocabulary = await asyncio.to_thread(_vocabulary, plan)
+            assert isinstance(vocabulary, Vocabulary)
+            opening = await open_session(plan, vocabulary, say)
+            return await run(plan, opening, limits, report, say)
         finally:
             keeping.cancel()
 
@@ -130,44 +148,98 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     return Plan(path, request, stored, kind, stored.source_options, stored.models, cluster)
 
 
-async def open_session(plan: Plan, say: Say) -> Opening:
+def _vocabulary(plan: Plan) -> Vocabulary | Rule:
+    """What counts the words; a rule alone where the session has still to build its vocabulary."""
+    if plan.stored is None:
+        return new_vocabulary(plan.request, plan.kind)
+    if plan.stored.building:
+        return Rule.parse(plan.stored.rule)
+    with SessionReader(plan.path) as reader:
+        return reader.counter()
+
+
+async def begin(
+    plan: Plan, rule: Rule, limits: Limits, report: Callable[[Report], None], say: Say
+) -> tuple[str, Limits]:
+    """Build the session's vocabulary; returns why that ended, and what is left of the limits."""
+    began = time.monotonic()
+    opening = await _open(plan, rule, Beginning, say)
+    beginning, store = opening.stream, opening.store
+    try:
+        say(_builds(store.settings, beginning, opening))
+        for line in _remarks(plan, opening.source):
+            say(line)
+        reason = await Run(plan.path, store, beginning, opening.feed, limits, report, say)()
+    finally:
+        await opening.feed.close()
+    seconds = time.monotonic() - began
+    if reason == FINISHED:
+        say(await asyncio.to_thread(_build, plan.path, beginning.built, seconds))
+    return reason, limits.less(seconds, opening.feed.activity.bytes_read)
+
+
+def _build(path: Path, built: Built | None, seconds: float) -> str:
+    """Give the session the vocabulary that was built, and keep it; returns what to say of it."""
+    assert built is not None
+    store = writer.SessionWriter(path)
+    try:
+        kept = keep(store.settings.vocabulary, built.vocabulary)
+        establish(store, built.vocabulary)
+    finally:
+        store.close()
+    return (
+        f"the vocabulary stands after {seconds:.0f} s: {len(built.vocabulary):,} words out of "
+        f"{built.distinct_words:,}, from {built.documents:,} articles; {kept}"
+    )
+
+
+async def open_session(plan: Plan, vocabulary: Vocabulary, say: Say) -> Opening[Stream]:
     """Open the source, then the session, made now if it is new. Raises the errors of both."""
+    request = plan.request
+
+    def stream_of(store: writer.SessionWriter) -> Stream:
+        stream = Stream(store, article_limit=request.get(ARTICLES), threads=request[THREADS])
+        read_first(store, stream)
+        return stream
+
+    return await _open(plan, vocabulary, stream_of, say)
+
+
+async def _open(
+    plan: Plan, vocabulary: Vocabulary | Rule, stream_of: Callable[[writer.SessionWriter], S], say: Say
+) -> Opening[S]:
     request, is_new = plan.request, plan.stored is None
-    if is_new:
-        vocabulary = await asyncio.to_thread(new_vocabulary, request, plan.kind)
-    else:
-        vocabulary = await asyncio.to_thread(_stored_vocabulary, plan.path)
     asked = request.asked(plan.kind, resuming=not is_new)
     source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs, plan.cluster)
     try:
         if is_new:
             settings = settle(request, plan.kind, vocabulary, source)
-            await asyncio.to_thread(create, plan.path, settings, vocabulary)
+            words = vocabulary if isinstance(vocabulary, Vocabulary) else None
+            await asyncio.to_thread(create, plan.path, settings, words)
         store = writer.SessionWriter(plan.path)
         if store.schema_before != VERSION:
             say(
                 f"the session was of format {store.schema_before} and is of format {VERSION} now: an older "
                 "wikitopics can no longer read it"
             )
-        stream = await asyncio.to_thread(
-            Stream, store, article_limit=request.get(ARTICLES), threads=request[THREADS]
-        )
+        stream = await asyncio.to_thread(stream_of, store)
         return Opening(store, stream, source, source.feed(lambda: stream.missing))
     except BaseException:
         await source.close()
         raise
 
 
-async def run(plan: Plan, opening: Opening, report: Callable[[Report], None], say: Say) -> str:
+async def run(
+    plan: Plan, opening: Opening[Stream], limits: Limits, report: Callable[[Report], None], say: Say
+) -> str:
     """Train to the end, and let go of the source; returns why it ended."""
     request, stream = plan.request, opening.stream
     try:
         say(_begins(opening.store.settings, stream))
         for line in _remarks(plan, opening.source):
             say(line)
-        limits = Limits(request.get(HOURS), request.get(MAX_MB))
         reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say)()
-        if reason == "finished":
+        if reason == FINISHED:
             say(_ended(stream.progress, request.get(ARTICLES)))
         return reason
     finally:
@@ -181,9 +253,21 @@ def _stored_settings(path: Path) -> Settings | None:
         return reader.settings()
 
 
-def _stored_vocabulary(path: Path) -> Vocabulary:
-    with SessionReader(path) as reader:
-        return reader.counter()
+def _builds(settings: Settings, beginning: Beginning, opening: Opening[Beginning]) -> str:
+    """What is about to be done, and how long it takes."""
+    activity, info, done = opening.feed.activity, opening.source.info, beginning.progress.pending
+    wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
+    rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 1)
+    minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
+    long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
+    if done:
+        how = f"is still being built: {done:,} of {wanted:,} articles are counted"
+    else:
+        how = f"is built first, from the first {wanted:,} articles"
+    return (
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these articles are "
+        "then the first of the stream"
+    )
 
 
 def _begins(settings: Settings, stream: Stream) -> str:

@@ -87,6 +87,11 @@ class Stream:
         return stream
 
     @property
+    def waits_for(self) -> str | None:
+        """What keeps training from going on, beside the source: nothing."""
+        return None
+
+    @property
     def dirty(self) -> bool:
         """Whether a commit would write anything new."""
         return self._moved
@@ -141,6 +146,10 @@ class Stream:
             first[np.unique(page_ids, return_index=True)[1]] = True
             new &= first
         return new
+
+    def read_first_articles(self) -> None:
+        """What was fed are the session's first articles, which were kept until it had a vocabulary."""
+        self._changes.reads_first_articles = True
 
     def end_of_source(self) -> None:
         """No article will follow: what is left trains as a last short minibatch."""

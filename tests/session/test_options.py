@@ -123,6 +123,7 @@ def test_a_new_session_stores_what_it_always_did():
         "source_options": {"api_url": "http://w/api.php"},
         "vocabulary": "english",
         "rule": "1",
+        "vocab_articles": 10_000,
         "seed": 0,
         "held_out": 500,
         "documents": 4500,

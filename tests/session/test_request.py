@@ -12,7 +12,10 @@ from session.errors import BadUsage
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings
 from session.specs import parse_specs
+from session.training.beginning import keep
+from session.training.creation import new_vocabulary
 from vocab import Vocabulary
+from vocab.errors import VocabularyError
 
 WORDS = Vocabulary.load("english")
 
@@ -140,7 +143,6 @@ def test_another_wiki_or_vocabulary_is_refused():
         (TrainRequest(source="api", counts="x"), "needs --source counts"),
         (TrainRequest(dump=("x",), counts="y"), "give one"),
         (TrainRequest(counts="x", api_url="y"), "leave --api-url"),
-        (TrainRequest(lang="de", api_url="y"), "give one"),
     ],
 )
 def test_sources_that_disagree(request_, says):
@@ -148,11 +150,40 @@ def test_sources_that_disagree(request_, says):
         request_.identity(request_.kind())
 
 
-def test_another_language_needs_a_vocabulary():
-    with pytest.raises(BadSource, match=r"--vocab de.txt"):
-        Api().words(Asked({"lang": "de"}))
-    assert Api().words(Asked({"lang": "en"})) is None
-    assert Api().words(Asked()) is None
+def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
+    for asked, language, name in (
+        (Asked(), "en", "en"),
+        (Asked({"lang": " De "}), "de", "de"),
+        (Asked({"lang": "simple"}), "en", "en"),
+        (Asked({"api_url": "https://Wiki.host.org:81/w/api.php"}), None, "wiki-host-org-81"),
+        (Asked({"api_url": "http://x.org", "lang": "tr"}), "tr", "x-org"),
+    ):
+        assert (Api().language(asked), Api().vocabulary_name(asked)) == (language, name)
+
+
+def test_a_language_finds_its_vocabulary_or_has_it_built(home):
+    german = TrainRequest(lang="de")
+    assert str(new_vocabulary(german, Api())) == "2"
+    assert str(new_vocabulary(TrainRequest(lang="tr"), Api())) == "2 tr"
+    with pytest.raises(BadUsage, match="--source recent needs a vocabulary of de"):
+        new_vocabulary(german, Recent())
+    with pytest.raises(BadSource, match="Thai is written without spaces"):
+        new_vocabulary(TrainRequest(lang="th"), Api())
+    assert keep("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
+    assert "already" in keep("de", WORDS)
+    for kind in (Api(), Recent()):
+        found = new_vocabulary(german, kind)
+        assert found.lines == ("# rule 2", "straße", "über's")
+    assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == WORDS
+    assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == WORDS
+    with pytest.raises(VocabularyError, match="there is: english, de"):
+        new_vocabulary(TrainRequest(vocab="fr"), Api())
+
+
+def test_while_it_builds_a_session_takes_no_other_vocabulary():
+    check(TrainRequest(), fingerprint="")
+    with pytest.raises(BadUsage, match="is building a vocabulary of its own; leave --vocab out"):
+        check(TrainRequest(vocab="english"), WORDS, fingerprint="")
 
 
 def test_a_half_life_is_a_setting_of_every_model_that_is_compared():

@@ -96,7 +96,14 @@ def test_batch_sizes_must_divide_the_largest():
 def test_settings_survive_the_file():
     specs = parse_specs(["lda:alpha=learn,topics=3", "hdp:omega=2"], {})
     settings = Settings(
-        {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all", "keep_counts": False},
+        {
+            "seed": 7,
+            "held_out": 10,
+            "documents": 99,
+            "keep_articles": "all",
+            "keep_counts": False,
+            "vocab_articles": 10_000,
+        },
         source="api",
         source_name="en.wikipedia.org",
         source_options={"api_url": "x"},

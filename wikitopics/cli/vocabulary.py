@@ -95,12 +95,15 @@ def build(
     Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, .csv and .tsv tables, folders of .txt, or a file of
     plain text, in which blank lines separate the documents.
     """
+    from crawler.languages import check_spaced, language_of
     from session.errors import BadUsage
     from session.storage.files import check_target, replacing
     from session.training.intake.vocabulary import crawled_documents, file_documents
     from vocab.build import Recipe, build_vocabulary
 
-    language = wiki[LANG.name]
+    language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
+    if language is not None:
+        check_spaced(language)
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")

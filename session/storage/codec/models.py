@@ -29,6 +29,11 @@ def decode_models(rows: Sequence[tuple[Any, ...]], specs: Sequence[ModelSpec]) -
     return found
 
 
+def not_begun(spec: ModelSpec) -> ModelStatus:
+    """A model that waits for the vocabulary."""
+    return ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None)
+
+
 def _model(
     name: object, kind: object, topics: object, in_use: object, updates: object, rho: object, score: object
 ) -> ModelStatus:

@@ -22,7 +22,7 @@ MOST_WORD_BYTES = 64 * 2**20
 """Bytes of a vocabulary."""
 MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_RULE = re.compile(r"[1-9][0-9]?( [a-z]{2,8})?")
+_RULE = re.compile(r"1|2( [a-z]{2,8})?")
 _LONGEST_WORD = 64
 """In place of a number, such as "learn"."""
 

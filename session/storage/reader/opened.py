@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import BadUsage, NoSession
-from session.paths import WAL, beside, session_folder
+from session.errors import BadUsage, NoSession, SessionError
+from session.paths import WAL, beside, command, session_folder, session_name
 from session.records import ModelStatus
 from session.settings import Settings
 from session.specs import ModelSpec
@@ -106,6 +106,7 @@ class OpenedSession:
 
     def model_state(self, name: str) -> dict[str, Any]:
         """The model's ``state()`` at the last commit."""
+        self._check_built()
         number, topics, n_words = self._number(name), self.spec(name).topics, len(self.vocabulary())
         with session_errors(self.path):
             return read_state(self._connection, number, topics, n_words)
@@ -137,7 +138,15 @@ class OpenedSession:
 
     def counter(self) -> Vocabulary:
         """What finds and counts these words in a text."""
+        self._check_built()
         return Vocabulary.from_words(self.vocabulary(), self.settings().rule)
+
+    def _check_built(self) -> None:
+        if self.settings().building:
+            raise SessionError(
+                f"{session_name(self.path)} is still building its vocabulary, and has no topics before that; "
+                f"`{command('status', self.path)}` says how far it is"
+            )
 
     def committed(self) -> Committed:
         """How far the last commit is."""

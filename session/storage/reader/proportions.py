@@ -109,6 +109,7 @@ class ProportionReader(OpenedSession):
 
     def word_counts(self) -> WordCounts:
         """How often each word was trained on. Raises :class:`SessionError` where that was not recorded."""
+        self._check_built()
         n_words = len(self.vocabulary())
         with session_errors(self.path), self.one_moment():
             found = read_word_counts(self._connection, n_words)

@@ -13,6 +13,8 @@ from crawler.errors import BadSource, CutOff, Lacking
 from crawler.source import Lack, Page, Part, Skip, SourceInfo
 from session.storage.documents import Documents
 from vocab import Vocabulary
+from vocab.lexicon import Lexicon
+from vocab.rules import Rule, rule_of
 
 T = TypeVar("T")
 
@@ -24,14 +26,17 @@ CALL_SECONDS = 60
 Of its own time: a page is not to blame for a busy machine, or for a trainer that was stopped a while.
 """
 
-_worker: tuple[Vocabulary, SourceInfo] | None = None
+_worker: tuple[Vocabulary | Rule, SourceInfo] | None = None
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
-    """Prepare a worker process; ``words`` are the lines of a vocabulary."""
+    """Prepare a worker process; ``words`` are the lines of a vocabulary.
+
+    Where they name a rule and no word, every word is counted.
+    """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    _worker = Vocabulary.from_lines(words), info
+    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
 
 
 def count_in_worker(pages: Sequence[Page]) -> Documents:
@@ -71,7 +76,7 @@ def count_part_in_worker(part: Part) -> CountedPart:
     return count_part(part, *_worker)
 
 
-def count_part(part: Part, vocabulary: Vocabulary, info: SourceInfo) -> CountedPart:
+def count_part(part: Part, vocabulary: Vocabulary | Rule, info: SourceInfo) -> CountedPart:
     """The word counts of a part's articles, in their order."""
     counted: list[Documents] = []
 
@@ -115,10 +120,14 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
     return CountedPart(Documents.concatenate([]), skips, warnings, fault, lack)
 
 
-def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo) -> Documents:
-    """The word counts of ``pages``, in their order; one without a known word stays, as an empty row."""
+def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Documents:
+    """The word counts of ``pages``, in their order; one without a known word stays, as an empty row.
+
+    By a rule alone every word is known: the documents have a lexicon of their own.
+    """
+    counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
     has_ids = bool(pages) and pages[0].id is not None
-    counted = [vocabulary.count(prose(page, info)) for page in pages]
+    counted = [counter.count(prose(page, info)) for page in pages]
     empty = [np.empty(0, np.int32)]
     return Documents(
         np.array([page.page_id for page in pages], np.int64),
@@ -128,6 +137,7 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary, info: SourceInfo)
         np.concatenate([ids for ids, _ in counted] or empty),
         np.concatenate([counts for _, counts in counted] or empty),
         tuple(page.id or "" for page in pages) if has_ids else None,
+        counter.words if isinstance(counter, Lexicon) else None,
     )
 
 

@@ -19,6 +19,7 @@ from session.training.intake.crawl import Blocks, CrawledBlocks
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool
 from vocab import Vocabulary
+from vocab.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,15 @@ async def open_source(
     kind: SourceKind,
     identity: Identity,
     asked: Asked,
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | Rule,
     say: Callable[[str], None],
     specs: Sequence[ModelSpec] = (),
     cluster: str | None = None,
 ) -> Opened:
     """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
-    ``cluster``: the address of the one whose workers count; None: processes of this machine do.
+    By a rule alone every word is counted. ``cluster``: the address of the one whose workers count; None:
+    processes of this machine do.
     """
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
@@ -53,6 +55,7 @@ async def open_source(
             raise BadUsage(
                 f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
             )
+        assert isinstance(vocabulary, Vocabulary)
         return await _open_counted(kind, identity, asked, vocabulary)
     assert isinstance(kind, PageKind)
     return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs, cluster)
@@ -73,7 +76,7 @@ async def _open_counted(
 async def _open_pages(
     source: Source | PartedSource[Any],
     identity: Identity,
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | Rule,
     say: Callable[[str], None],
     specs: Sequence[ModelSpec],
     cluster: str | None,
@@ -81,7 +84,10 @@ async def _open_pages(
     asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     try:
         info = await patiently(source, say)
-        pool = None if cluster is None else await _far_pool(cluster, vocabulary, info, source.activity, say)
+        pool = None
+        # The few articles that a vocabulary is built from are counted here.
+        if cluster is not None and isinstance(vocabulary, Vocabulary):
+            pool = await _far_pool(cluster, vocabulary, info, source.activity, say)
     except BaseException:
         await source.close()
         raise

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from session.storage.writer import SessionWriter
+from session.training.beginning import Beginning
 from session.training.rates import Speed
 from session.training.running.commits import Saving
 from session.training.running.orders import Orders
@@ -18,7 +19,7 @@ T = TypeVar("T")
 class Learner:
     """Has its thread train, measure and commit, and keeps the time that this takes."""
 
-    def __init__(self, stream: Stream, store: SessionWriter, orders: Orders) -> None:
+    def __init__(self, stream: Stream | Beginning, store: SessionWriter, orders: Orders) -> None:
         self.stream = stream
         """Another one after a step was given up."""
         self.saving = Saving()

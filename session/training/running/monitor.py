@@ -89,7 +89,7 @@ class Monitor:
         stream, source = self._learner.stream, self._feed.activity
         return TrainerActivity(
             article_limit=stream.article_limit,
-            waiting_for=self.blocked or source.waiting_for or self._quiet(),
+            waiting_for=self.blocked or _waits_for(stream.waits_for, source.waiting_for) or self._quiet(),
             waiting_until=None if self.blocked else source.waiting_until,
             compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
@@ -115,3 +115,8 @@ class Monitor:
         if self._feed.waits_for == "parsing":
             return "the processes that parse articles (none counted for over a minute)"
         return "the source (no article for over a minute)"
+
+
+def _waits_for(training: str | None, source: str | None) -> str | None:
+    """What training waits for, and what that waits for in turn."""
+    return f"{training} ({source})" if training and source else training or source

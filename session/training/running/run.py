@@ -15,6 +15,7 @@ from session.errors import NotNow
 from session.sources import described
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
+from session.training.beginning import Beginning
 from session.training.intake.crawl import Blocks
 from session.training.running.commits import COMMIT_SECONDS
 from session.training.running.heart import Heart
@@ -24,6 +25,8 @@ from session.training.running.news import News
 from session.training.running.orders import Orders, watch_signals
 from session.training.stream import Stream
 
+FINISHED = "finished"
+"""Why a run ends that was not stopped."""
 RETRY_SECONDS = 5.0
 """Between two tries to save where the disk is full or another program writes."""
 PATIENCE = 2.0
@@ -37,6 +40,13 @@ class Limits:
     hours: float | None = None
     megabytes: float | None = None
 
+    def less(self, seconds: float, bytes_read: int) -> "Limits":
+        """What is left of it after so much."""
+        return Limits(
+            None if self.hours is None else max(0.0, self.hours - seconds / 3600),
+            None if self.megabytes is None else max(0.0, self.megabytes - bytes_read / 1e6),
+        )
+
 
 class Run:
     """A trainer at work on a session that this process has locked."""
@@ -45,7 +55,7 @@ class Run:
         self,
         path: Path,
         store: SessionWriter,
-        stream: Stream,
+        stream: Stream | Beginning,
         feed: Blocks,
         limits: Limits,
         report: Callable[[Report], None],
@@ -135,7 +145,7 @@ class Run:
         await self._commit_if(True)  # the last measurement may take long
         stream = self.learner.stream
         if await self.learner.attempt(lambda: stream.finish(self.learner.elapsed())):
-            self.orders.reason = "finished"
+            self.orders.reason = FINISHED
             await self._commit()
 
     async def _save_all(self) -> None:

@@ -49,7 +49,7 @@ class Cluster(Executor):
         self._activity = activity
         self._n_words = len(vocabulary)
         self._told = in_use(vocabulary.fingerprint)
-        self._initial = packed(vocabulary.words, info)
+        self._initial = packed(vocabulary.lines, info)
         self._scheduler: Scheduler | None = None
         self._end: SessionError | None = None
         self._refusals: list[str] = []

@@ -19,7 +19,7 @@ class ClusterPool(CountingPool):
         except BaseException:
             self._cluster.shutdown()
             raise
-        super().__init__(vocabulary.words, info, 0)
+        super().__init__(vocabulary.lines, info, 0)
 
     @property
     def workers(self) -> int:

@@ -23,7 +23,7 @@ class Counting:
 
     def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
         self._initial = words, info
-        self._told = in_use(Vocabulary.from_words(words).fingerprint)
+        self._told = in_use(Vocabulary.from_lines(words).fingerprint)
         self._workers = Workers(MOST_PROCESSES, start_worker, self._initial)
 
     def __reduce__(self) -> tuple[type["Counting"], tuple[tuple[str, ...], SourceInfo]]:

@@ -1,0 +1,40 @@
+"""What has to be known of the languages that wikis are written in."""
+
+from crawler.errors import BadSource
+
+UNSPACED = {
+    "zh": "Chinese",
+    "lzh": "Classical Chinese",
+    "yue": "Cantonese",
+    "wuu": "Wu Chinese",
+    "gan": "Gan Chinese",
+    "ja": "Japanese",
+    "th": "Thai",
+    "lo": "Lao",
+    "km": "Khmer",
+    "my": "Burmese",
+    "mnw": "Mon",
+    "shn": "Shan",
+    "blk": "Pa'O",
+    "bo": "Tibetan",
+    "dz": "Dzongkha",
+}
+"""Languages written without spaces between words, by code."""
+_OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en"}
+
+
+def language_of(code: str) -> str:
+    """The language that Wikipedia has at this code, e.g. "en" for "simple"."""
+    name = code.strip().lower()
+    return _OTHER_CODES.get(name, name)
+
+
+def check_spaced(language: str) -> None:
+    """Raise :class:`~crawler.errors.BadSource` for a language whose words no spaces part."""
+    # Min Nan and some others at zh-… are written in Latin letters.
+    name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
+    if name is not None:
+        raise BadSource(
+            f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot tell "
+            "its words apart: count them yourself and give --source counts, or choose another language"
+        )

@@ -1,0 +1,186 @@
+"""A session without a vocabulary: its first articles are collected with all their words, and tell the best.
+
+Until then it stands in the place of the :class:`~session.training.stream.Stream`, which a run feeds and
+commits as ever. What it collects is the beginning of the stream: :func:`read_first` hands it over, once, when
+the vocabulary stands. All of it depends on the articles alone, so an interrupted session comes to the same
+words.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from session.errors import SessionError
+from session.options import HELD_OUT, VOCAB_ARTICLES
+from session.paths import vocabulary_file
+from session.settings import Settings
+from session.storage.codec.progress import Progress
+from session.storage.documents import Block, Documents
+from session.storage.files import replacing
+from session.storage.writer import Changes, SessionWriter
+from session.training.creation import new_models
+from session.training.evaluation import Measured
+from session.training.stream import Stream
+from vocab import Vocabulary
+from vocab.build import Built, Recipe, best_words
+from vocab.rules import Rule
+
+
+class Beginning:
+    """Collects articles until there are enough, then chooses the words."""
+
+    renewing = measures_next = False
+
+    def __init__(self, store: SessionWriter) -> None:
+        self._store = store
+        self.settings: Settings = store.settings
+        self.progress: Progress = store.progress()
+        self.article_limit: int | None = None
+        self.measured = Measured(0, {})
+        self.built: Built | None = None
+        self.wanted = articles_wanted(self.settings)
+        self._changes = Changes()
+        self._source_ended = self._choosing = False
+
+    @property
+    def waits_for(self) -> str:
+        """What keeps training from beginning."""
+        if self._choosing:
+            return "the vocabulary: its words are being chosen"
+        return (
+            f"the vocabulary: {min(self.progress.pending, self.wanted):,} of {self.wanted:,} articles counted"
+        )
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a commit would write anything new."""
+        return bool(self._changes.first_articles)
+
+    @property
+    def missing(self) -> int:
+        """Articles that are still to be collected."""
+        return max(0, self.wanted - self.progress.pending)
+
+    def feed(self, block: Block) -> None:
+        """Take the next stretch of the stream."""
+        progress = self.progress
+        for reason, number in block.skips.items():
+            progress.skip(reason, number)
+        progress.crawled += len(block.documents) + sum(block.skips.values())
+        progress.pending += len(block.documents)
+        progress.position, progress.lap = block.position, block.lap
+        self._changes.first_articles.append(block)
+
+    def end_of_source(self) -> None:
+        """No article will follow: there are as many as there are."""
+        self._source_ended = True
+
+    def ready(self) -> bool:
+        """Never: there is no model to train."""
+        return False
+
+    def done(self) -> bool:
+        """Whether the words can be chosen."""
+        return self._source_ended or not self.missing
+
+    def step(self, elapsed_seconds: Callable[[], float]) -> int:
+        """Not called, as it is never :meth:`ready`."""
+        raise NotImplementedError
+
+    def renew(self) -> None:
+        """Not called, as there is nothing to renew."""
+        raise NotImplementedError
+
+    def finish(self, elapsed_seconds: float) -> None:
+        """Choose the words, once everything is committed. Raises BadDocuments where there are too few."""
+        self._choosing = True
+        recipe = Recipe.without_list(Rule.parse(self.settings.rule))
+        self.built = chosen(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
+
+    def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
+        """Save everything since the last commit, together."""
+        self.progress.elapsed_seconds, self.progress.bytes_read = elapsed_seconds, bytes_read
+        self._store.commit(self.progress, self._changes, 0)
+        self._changes = Changes()
+
+    def as_committed(self) -> "Beginning":
+        """As of the last commit, plus the blocks fed since."""
+        beginning = Beginning(self._store)
+        for block in self._changes.first_articles:
+            beginning.feed(block)
+        return beginning
+
+
+def articles_wanted(settings: Settings) -> int:
+    """How many articles are collected: at least as many that count as are held out."""
+    return max(settings[VOCAB_ARTICLES], 2 * settings[HELD_OUT])
+
+
+def chosen(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
+    """The best words of the first ``wanted`` articles, without those that will be held out.
+
+    Held out are the first that have a word of the vocabulary, so which these are depends on it: they are left
+    out of it again until they agree. Raises BadDocuments where too few articles are left.
+    """
+    start = held_out
+    while True:
+        built = best_words(islice(_counts(blocks()), start, wanted), recipe)
+        behind = _behind_held_out(_counts(blocks()), held_out, built.vocabulary)
+        if behind <= start:
+            return built
+        start = behind
+
+
+def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
+    """How often each article has each of its words."""
+    for block in blocks:
+        documents = block.documents
+        words = [word.encode() for word in documents.lexicon or ()]
+        ids, counts = documents.word_ids.tolist(), documents.counts.tolist()
+        for low, high in zip(documents.indptr[:-1].tolist(), documents.indptr[1:].tolist(), strict=True):
+            yield {
+                words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
+            }
+
+
+def _behind_held_out(articles: Iterable[Mapping[bytes, int]], held_out: int, vocabulary: Vocabulary) -> int:
+    """How many articles come up to the last one held out."""
+    known = {word.encode() for word in vocabulary.words}
+    places = (place for place, words in enumerate(articles, start=1) if not known.isdisjoint(words))
+    return next(islice(places, held_out - 1, None), held_out) if held_out else 0
+
+
+def keep(name: str, vocabulary: Vocabulary) -> str:
+    """Keep a vocabulary for other sessions, unless there is one of this name; says what became of it."""
+    path = vocabulary_file(name)
+    if path.exists():
+        return f"another vocabulary is kept as {name} already"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(("\n".join(vocabulary.lines) + "\n").encode())
+    except (OSError, SessionError) as error:
+        return f"it is not kept for other sessions: {error}"
+    return f"it is kept for other sessions: `wikitopics vocab show {name}`"
+
+
+def establish(store: SessionWriter, vocabulary: Vocabulary) -> None:
+    """Give the session its vocabulary, and its models."""
+    settings = replace(store.settings, fingerprint=vocabulary.fingerprint)
+    store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
+
+
+def read_first(store: SessionWriter, stream: Stream) -> None:
+    """Feed the stream what was collected before there was a vocabulary, and commit that."""
+    numbers = {word: number for number, word in enumerate(store.vocabulary())}
+    some = False
+    for block in store.first_articles():
+        some = True
+        stream.feed(replace(block, documents=_over(block.documents, numbers)))
+    if some:
+        stream.read_first_articles()
+        stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
+
+
+def _over(documents: Documents, numbers: Mapping[str, int]) -> Documents:
+    return documents.over(numbers) if documents.lexicon is not None else documents

@@ -1,0 +1,110 @@
+"""A wiki on loopback in many languages: short articles about water, music and the sky, made for the tests."""
+
+import asyncio
+import random
+import threading
+from contextlib import contextmanager
+
+from aiohttp import web
+
+from crawler.embedded.api import EmbeddedApi
+from crawler.embedded.app import make_app
+from crawler.embedded.corpus import Articles, synthetic_corpus
+
+SUBJECTS = {
+    "de": (
+        "Fluss Meer Brücke Schiff Regen Fisch Insel Welle Ufer Boot Hochwasser Hafen",
+        "Lied Trommel Geige Konzert Melodie Chor Oper Rhythmus Flöte Orchester Sänger Tanz",
+        "Stern Mond Sonne Planet Komet Fernrohr Licht Himmel Galaxie Umlaufbahn Finsternis Astronom",
+    ),
+    "fr": (
+        "rivière plage pont navire pluie poisson l'île vague rive bateau crue d'étang",
+        "chanson tambour violon concert mélodie chœur l'opéra rythme flûte l'orchestre chanteur danse",
+        "l'étoile lune soleil planète comète télescope lumière ciel galaxie l'orbite l'éclipse d'astronome",
+    ),
+    "tr": (
+        "nehir deniz köprü gemi yağmur BALIK dalga kıyı tekne liman IRMAK İSKELE",
+        "şarkı davul keman konser ezgi koro opera ritim flüt orkestra şarkıcı dans",
+        "yıldız dolunay güneş gezegen teleskop IŞIK gökyüzü galaksi yörünge tutulma astronom ufuk",
+    ),
+    "uk": (
+        "річка море міст корабель дощ риба острів хвиля берег човен повінь м’яч",
+        "пісня барабан скрипка концерт мелодія хор опера ритм флейта оркестр співак п'єса",
+        "зоря місяць сонце планета комета телескоп світло небо галактика орбіта затемнення сузірʼя",
+    ),
+    "hi": (
+        "नदी समुद्र पुल जहाज़ वर्षा मछली द्वीप लहर किनारा नाव बाढ़ झील",
+        "गीत ढोल वायलिन संगीत धुन गायक राग ताल बाँसुरी वाद्य नृत्य सितार",
+        "तारा चंद्रमा सूर्य ग्रह धूमकेतु दूरबीन प्रकाश आकाश आकाशगंगा कक्षा ग्रहण खगोल",
+    ),
+    "bn": (
+        "নদী সমুদ্র সেতু জাহাজ বৃষ্টি মাছ দ্বীপ ঢেউ তীর নৌকা বন্যা হ্রদ",
+        "গান ঢোল বেহালা সংগীত সুর গায়ক রাগ তাল বাঁশি বাদ্য নৃত্য সেতার",
+        "তারা চাঁদ সূর্য গ্রহ ধূমকেতু দূরবীন আলো আকাশ ছায়াপথ কক্ষপথ গ্রহণ জ্যোতির্বিদ",
+    ),
+    "ta": (
+        "ஆறு கடல் பாலம் கப்பல் மழை மீன் தீவு அலை கரை படகு வெள்ளம் ஏரி",
+        "பாடல் மேளம் வயலின் இசை மெட்டு பாடகர் ராகம் தாளம் குழல் வீணை நடனம் கச்சேரி",
+        "விண்மீன் நிலவு சூரியன் கோள் வால்வெள்ளி தொலைநோக்கி ஒளி வானம் அண்டம் சுற்றுப்பாதை கிரகணம் வானியல்",
+    ),
+    "ar": (
+        "نَهْر بَحْر جِسْر سَفِينَة مَطَر سَمَكَة جَزِيرَة مَوْجَة شَاطِئ قَارِب فَيَضَان مِينَاء",
+        "أُغْنِيَة طَبْل كَمَان حَفْلَة لَحْن مُطْرِب أوبرا إِيقَاع نَاي أوركسترا عُود رَقْص",
+        "نَجْم قَمَر شَمْس كَوْكَب مُذَنَّب مِنْظَار ضَوْء سَمَاء مَجَرَّة مَدَار كُسُوف فَلَك",
+    ),
+    "he": (
+        "נָהָר אגם גֶּשֶׁר ספינה גֶּשֶׁם דגים אִיִּים גלים חוֹף סִירָה שיטפון נמל",
+        "שיר תוֹף כינור קוֹנצרט מנגינה מקהלה אופרה קצב חליל תזמורת זמר צ'לו",
+        "כוכב ירח שֶׁמֶשׁ ליקוי שביט טלסקופ אוֹר שמיים גלקסיה מסלול לוויין חללית",
+    ),
+}
+"""By language: the words of three subjects, as they are written in texts."""
+
+
+class Polyglot(EmbeddedApi):
+    """A wiki in one language. Each article has four of its subject's words, so that none is frequent."""
+
+    def __init__(self, language: str, size: int) -> None:
+        super().__init__(Articles(synthetic_corpus(20), size))
+        self.language = language
+        self.subjects = [subject.split() for subject in SUBJECTS[language]]
+
+    def wikitext(self, index: int) -> str:
+        chosen = random.Random(index).sample(self.subjects[index % 3], 3)
+        return f"== 1 ==\n'''{chosen[0]}''': {chosen[1]}, [[{chosen[2]}|{chosen[0]}]] «{chosen[1]}» (1984)."
+
+
+@contextmanager
+def polyglot(language: str, size: int = 400, asked: list | None = None, latency: float = 0.0):
+    """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
+    loop, ready, url = asyncio.new_event_loop(), threading.Event(), ""
+
+    def note(request: web.Request) -> None:
+        if asked is not None:
+            asked.append(dict(request.query))
+
+    async def serve() -> web.AppRunner:
+        nonlocal url
+        runner = web.AppRunner(
+            make_app(Polyglot(language, size), latency=latency, on_request=note), shutdown_timeout=0.5
+        )
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"
+        return runner
+
+    def run() -> None:
+        runner = loop.run_until_complete(serve())
+        ready.set()
+        loop.run_forever()
+        loop.run_until_complete(runner.cleanup())
+        loop.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    ready.wait(30)
+    try:
+        yield url
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)

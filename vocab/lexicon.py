@@ -1,0 +1,33 @@
+"""Counting without a vocabulary: every word that comes gets the next number."""
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocab.build import MAX_LETTERS
+from vocab.rules import Rule
+
+
+class Lexicon:
+    """The words of some texts, numbered as they come; those too long to be words stay out."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All so far, by number."""
+        return tuple(self._numbers)
+
+    def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(ids, counts) as :meth:`vocab.Vocabulary.count`, of every word."""
+        found = Counter(word.decode("utf-8") for word in self._rule.words(text))
+        known = {
+            self._numbers.setdefault(word, len(self._numbers)): count
+            for word, count in found.items()
+            if len(word) <= MAX_LETTERS
+        }
+        ids = sorted(known)
+        return np.array(ids, np.int32), np.array([known[number] for number in ids], np.int32)
