@@ -178,7 +178,9 @@ class Documents:
             numbers: dict[str, int] = {}
             for word in (word for part in parts for word in part.lexicon or ()):
                 numbers.setdefault(word, len(numbers))
-            joined = Documents.concatenate([part.over(numbers) if part.lexicon else part for part in parts])
+            joined = Documents.concatenate(
+                [part if part.lexicon is None else part.over(numbers) for part in parts]
+            )
             return replace(joined, lexicon=tuple(numbers))
         if not parts:
             none = np.empty(0, np.int64)

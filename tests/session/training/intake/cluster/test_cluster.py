@@ -47,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
         monkeypatch.setattr(f"session.training.intake.parted.{name}", value)
-    monkeypatch.setattr("crawler.sources.shuffled.BEYOND", 300)
+    monkeypatch.setattr("crawler.shelf.BEYOND", 300)
     monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 

@@ -1,0 +1,73 @@
+"""Stretches of the crawl with all their words, as they lie in a session that has no vocabulary yet."""
+
+import numpy as np
+import pytest
+
+from crawler.source import Page, SourceInfo
+from session.errors import Damaged
+from session.storage.codec.blocks import decode_block, encode_block
+from session.storage.documents import Block, Documents
+from session.training.beginning import chosen
+from session.training.intake.counting import count_pages
+from vocab import Vocabulary
+from vocab.build import Recipe
+from vocab.rules import Rule
+
+INFO = SourceInfo("w", None)
+RULE = Rule.of_language("uk")
+
+
+def pages(*texts):
+    return [Page(number, f"p{number}", 1, text, "text") for number, text in enumerate(texts, start=1)]
+
+
+def block():
+    documents = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
+    return Block(documents, {"disambiguation": 2}, {"page": 3}, 0.5, ("p2 is skipped",))
+
+
+def columns(one):
+    values = encode_block(one)
+    return [values[key] for key in ("documents", "words", "skips", "unread", "position", "lap")]
+
+
+def test_a_stretch_survives_the_file():
+    one, found = block(), decode_block(tuple(columns(block())))
+    assert found.documents.lexicon == ("річка", "п'ять", "море")
+    assert found.documents.counts.tolist() == one.documents.counts.tolist() == [2, 1, 1, 1]
+    assert (found.skips, found.position, found.lap, len(found.warnings)) == (one.skips, one.position, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        (0, b"no npz"), (0, None), (1, ""), (1, "a\na\nb"), (1, None), (2, "[]"), (2, '{"x": -1}'), (3, -1),
+        (3, 10**9), (4, "null"), (5, "half"),
+    ],
+)  # fmt: skip
+def test_a_damaged_stretch_is_told(column, value):
+    row = columns(block())
+    row[column] = value
+    with pytest.raises(Damaged, match="first_articles"):
+        decode_block(tuple(row))
+
+
+def test_over_a_vocabulary_they_are_what_it_would_have_counted():
+    texts = ("річка п’ять річка", "", "п'ять море", "небо")
+    vocabulary = Vocabulary.from_words(["море", "п'ять", "річка"], RULE)
+    numbers = {word: number for number, word in enumerate(vocabulary.words)}
+    parts = [count_pages([page], RULE, INFO) for page in pages(*texts)]
+    joined = Documents.concatenate([*parts, Documents.without_words(pages("x")[0])])
+    there, here = joined.over(numbers), count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO)
+    assert there.lexicon is None
+    for name in ("page_ids", "indptr", "word_ids", "counts"):
+        assert np.array_equal(getattr(there, name), getattr(here, name)), name
+
+
+def test_what_is_held_out_does_not_choose_the_words():
+    texts = ["held held", "alone", *["held word here"] * 2, *["word here"] * 2, *["late late"] * 9]
+    blocks = [Block(count_pages([page], Rule.parse("2"), INFO), {}, {}, None) for page in pages(*texts)]
+    built = chosen(lambda: blocks, 2, 6, Recipe(Rule.parse("2"), (), 1.0))
+    # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
+    assert built.documents == 2
+    assert built.vocabulary.words == ("here", "word")
