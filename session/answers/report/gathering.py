@@ -32,7 +32,7 @@ from session.answers.report.records import (
     Word,
 )
 from session.answers.tree import Branch, overview, pruned, topic_tree
-from session.errors import SessionError
+from session.errors import NO_TOPICS, SessionError
 from session.foreign import visible
 from session.options import KEPT
 from session.records import SNAPSHOT_WORDS, Curve, ShareHistory, Status, TopicEvent, TopicRow, TopWords
@@ -69,7 +69,7 @@ def told(reader: SessionReader, progress: Progress = lambda topics: None) -> Tol
                 read = sum(len(before.topics) for before in models)
                 models.append(model.told(address, partial(_told_on, progress, read)))
         if not models:
-            raise SessionError("no topics yet: the first come after the first minibatch")
+            raise SessionError(NO_TOPICS)
         kind = described(settings.source)
         return Told(
             session=reader.path.stem,
@@ -195,13 +195,6 @@ def spread(points: Sequence[int], most: int) -> list[int]:
     wanted = np.geomspace(max(points[0], 1), points[-1], most)
     near = np.abs(np.log(np.maximum(points, 1))[:, None] - np.log(wanted)).argmin(axis=0)
     return [points[i] for i in sorted(set(near.tolist()))]
-
-
-def _places(newest: TopWords, topics: Sequence[int]) -> dict[int, tuple[float, float]]:
-    if not topics:
-        return {}
-    far = distances((newest.word_ids[topics], newest.probabilities[topics]))
-    return {topic: (float(x), float(y)) for topic, (x, y) in zip(topics, classical_scaling(far), strict=True)}
 
 
 def _words(row: TopicRow, own: Iterable[float]) -> tuple[Word, ...]:
