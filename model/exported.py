@@ -14,6 +14,7 @@ Files of older versions lack the last two: then it is an online LDA from `WORDS`
 
 from __future__ import annotations
 
+import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -70,6 +71,8 @@ def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any
 
 def read(path: str | Path) -> Exported:
     """The file at `path`, nothing in it unpickled. Raises `ExportError`, and OSError where there is none."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ExportError(f"{path} is not a regular file")  # zipfile would read a device to its end
     with open(path, "rb") as file:
         try:
             return _checked(_arrays(file))

@@ -11,6 +11,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(names)}"
 
 
+NO_TOPICS = "no topics yet: the first come after the first minibatch"
+
+
 class SessionError(Exception):
     """Base of this room's errors."""
 

@@ -57,6 +57,7 @@ def _proportions(
         np.concatenate([_NONE, *(ids for ids, _ in counted)]),
         np.concatenate([_NONE, *(counts for _, counts in counted)]),
     )
+    reader.check_trained()
     theta = saved_model(reader, model).infer(batch)
     # Each number of the model may be in range, and one over its square is not.
     if not np.isfinite(theta).all():

@@ -12,11 +12,12 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
     """Call a topic ``name`` from now on, everywhere; an empty one gives it the name of its words again.
 
     Works beside a trainer. Returns what it is called now. Raises :class:`BadUsage` for no such topic and for
-    a name that cannot be shown in a line, :class:`session.errors.SessionError` where the session is of an
-    older version.
+    a name that cannot be shown in a line, :class:`session.errors.SessionError` where the session has no
+    topics yet or is of an older version.
     """
     with SessionReader(path) as reader:
         reader.check_topic(model, topic)
+        reader.check_trained()
         number = reader.models().index(model)
     if name.strip():
         try:

@@ -1,5 +1,6 @@
 """Exported topics as a model again: it infers as the first, and hostile files are refused in one line."""
 
+import os
 import zipfile
 
 import numpy as np
@@ -96,6 +97,8 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
         bomb.writestr("topic_word.npy", bytes(2**20))
     monkeypatch.setattr(exported, "MOST_BYTES", 2**19)
     refused(path.read_bytes(), "unpacks")
+    with pytest.raises(ExportError, match="not a regular file"):
+        exported.read(os.devnull)
     with pytest.raises(FileNotFoundError):
         exported.read(tmp_path / "none")
 

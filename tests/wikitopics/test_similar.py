@@ -110,7 +110,8 @@ def test_python_has_the_same(cli, titled):
 
 
 def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):
-    assert cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
+    outcome = cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz")
+    assert (outcome.code, outcome.err) == (0, f"wrote {tmp_path / 'p.npz'}\n")
     matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
     rows = list(csv.DictReader(io.StringIO(cli("export", "proportions").out)))
     assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion"]

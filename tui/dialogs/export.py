@@ -109,7 +109,7 @@ class Export(ModalScreen[None]):
                     lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
                 )
                 licence = licence_of(reader.settings()) if subject.of_texts else None
-            told = f"{plural(rows, 'row')} in {target}" if rows else f"written to {target}"
+            told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
             if licence is not None:
                 told = f"{told}; {licence.told}"
         except SessionError as error:

@@ -22,9 +22,9 @@ _USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.va
 
 @click.command(
     epilog="\b\nWHAT is one of:\n"
-    + "".join(f"  {subject.name:9} {subject.label}\n" for subject in SUBJECTS.values())
+    + "".join(f"  {subject.name:11} {subject.label}\n" for subject in SUBJECTS.values())
     + "\n\b\nIn `export metrics`, beside what only one kind of model measures:\n"
-    + "".join(f"  {metric.name:15} {_told(metric)}\n" for metric in METRICS)
+    + "".join(f"  {metric.name:26} {_told(metric)}\n" for metric in METRICS)
     + """
 \b
 Examples:
@@ -94,7 +94,7 @@ def export(
             progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
             rows = save(subject, written_as, asked, Path(output), progress)
             progress.end()
-            say(f"wrote {output}" + (f": {rows:,} rows" if subject.rows else ""))
+            say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if subject.of_texts else None
         if licence is not None:
             say(licence.told)

@@ -142,7 +142,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         )
         return
     if not found:
-        say(f"no article that is kept is most about topic {topic} of {name}")
+        say(f"no article on record has topic {topic} of {name} as its largest")
         return
     put_line(f"{'share':>6} {'words':>7}  title")
     for row, share in found:

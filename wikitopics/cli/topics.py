@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from session.errors import NO_TOPICS
 from session.foreign import visible
 from session.paths import session_path
 from wikitopics.cli.completion import topic_numbers
@@ -12,8 +13,6 @@ from wikitopics.cli.output import put_json, put_line, say
 
 if TYPE_CHECKING:
     from session.storage.reader import SessionReader
-
-NO_TOPICS = "no topics yet: the first come after the first minibatch"
 
 
 @click.group(

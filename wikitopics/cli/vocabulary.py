@@ -79,7 +79,7 @@ Examples:
 @take(CONTACT, help="As for `wikitopics train`.")
 @take(RPM, help="As for `wikitopics train`.")
 @click.option(
-    "--session", metavar="NAME", help="Taken as by every command, and not needed: building reads no session."
+    "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
 )
 def build(
     sources: tuple[str, ...],

@@ -56,7 +56,7 @@ def format_of(subject: Subject, name: str | None) -> Format:
     if name is None:
         return next(iter(fitting.values()))
     if name not in fitting:
-        raise BadUsage(f"{subject.name} is exported as {' or '.join(fitting)}, not {name}")
+        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {', '.join(fitting)}")
     return fitting[name]
 
 
@@ -66,13 +66,14 @@ def save(
     asked: Asked,
     path: Path,
     progress: Callable[[int], None] = lambda rows: None,
-) -> int:
-    """Write an export to ``path``, whole or not at all; returns the number of rows, 0 for no rows."""
-    rows = 0
+) -> int | None:
+    """Write an export to ``path``, whole or not at all; returns the rows written, None for what has none."""
+    rows: int | None = None
 
     def counted(asked: Asked) -> Iterator[Row]:
         nonlocal rows
         assert subject.rows is not None
+        rows = 0
         for rows, row in enumerate(subject.rows(asked), start=1):
             yield row
             if rows % ROWS_TOLD == 0:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import BadUsage, NoSession, SessionError
+from session.errors import NO_TOPICS, BadUsage, NoSession, SessionError
 from session.paths import WAL, beside, command, session_folder, session_name
 from session.records import ModelStatus
 from session.settings import Settings
@@ -126,6 +126,11 @@ class OpenedSession:
         if not 0 <= topic < topics:
             raise BadUsage(f"model {model} has topics 0 to {topics - 1:,}, not {topic:,}")
 
+    def check_trained(self) -> None:
+        """Raise :class:`SessionError` where no model has been trained on an article yet."""
+        if not self.committed().progress.articles:
+            raise SessionError(NO_TOPICS)
+
     def _number(self, name: str) -> int:
         return self.models().index(self.model_named(name))
 
@@ -210,4 +215,4 @@ def _others(path: Path) -> str:
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))[:5]
     if path.parent != session_folder() or not names:
         return ": `wikitopics train` or `wikitopics demo` makes one"
-    return f"; there is {', '.join(f'--session {name}' for name in names)}"
+    return f"; try {', '.join(f'--session {name}' for name in names)}"

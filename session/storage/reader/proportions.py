@@ -53,8 +53,7 @@ class ProportionReader(OpenedSession):
             raise SessionError(
                 "topic proportions are not recorded: that takes a session begun with --keep-articles all"
             )
-        if not self.committed().progress.articles:
-            raise SessionError("no topics yet: the first come after the first minibatch")
+        self.check_trained()
         raise SessionError(
             "topic proportions are not recorded: the session is of an older version; training it on records "
             "those of the articles to come"

@@ -140,7 +140,10 @@ def test_axes_are_real_numbers_also_of_topics_that_are_alike():
 
 def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, home, corpus, one_line):
     new_session(home / "default.db", corpus)
-    one_line(cli("export", "model", "--format", "ldavis", "-o", home / "out"), 1, "no topics yet")
+    for form in ("npz", "ldavis"):
+        one_line(cli("export", "model", "--format", form, "-o", home / "out"), 1, "no topics yet")
+    one_line(cli("infer", corpus.vocabulary), 1, "no topics yet")
+    one_line(cli("topics", "rename", 0, "mine"), 1, "no topics yet")
     assert [path.name for path in home.iterdir()] == ["default.db"]
 
 

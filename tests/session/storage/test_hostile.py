@@ -19,7 +19,7 @@ TITLES = [
     "[bold]loud[/bold] [/x] [link=http://evil]",
     "\u202egnp.exe\u2066",
     "=HYPERLINK(\"http://evil\")",
-    "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "A\r=cmd|' /C calc'!A0",
+    "+1", "-1", "@SUM(A1)", "＝1+1", "\t=1", "\r=1", "\n=1", "A\r=cmd|' /C calc'!A0",
     "'; DROP TABLE articles; --",
     "../../etc/passwd", "nul\0byte", "comma, \"quote\"", "", " ", "%s {0} %(x)s",
     "雪だるま ☃ 😀", "x" * 3000, "\x9b31m", "\u2028\u2029\x85",
@@ -89,7 +89,7 @@ def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
     text = cli("export", "articles", "-o", tmp_path / "a.csv")
     assert text.code == 0
     rows = read_csv((tmp_path / "a.csv").read_bytes().decode())
-    expected = ["'" + title if title.startswith(tuple("=+-@\t\r\n")) else title for title in CALLED]
+    expected = ["'" + title if title.startswith(tuple("=+-@＝\t\r\n")) else title for title in CALLED]
     assert [row["title"] for row in rows] == expected
     assert list(rows[0]) == ["page_id", "title", "revision_id", "words", "model", "topic", "proportion"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from session.answers.exports.formats.format import Format, as_utf8, together
 from session.answers.exports.subject import Asked, Row, Subject
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # spreadsheets in Chinese or Japanese take the wide ones too
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from session.answers.exports.subject import Asked, Subject
-from session.errors import SessionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,22 +21,17 @@ def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
 
 
 def _model(asked: Asked) -> "OnlineModel":
+    """Raises :class:`session.errors.SessionError` where it has no topics yet."""
     from session.answers.inference import saved_model
 
+    asked.reader.check_trained()
     return saved_model(asked.reader, asked.models[0])
-
-
-def _trained(asked: Asked) -> "OnlineModel":
-    """For programs that know no model without topics. Raises :class:`SessionError` where it has none yet."""
-    if not asked.reader.committed().progress.articles:
-        raise SessionError("no topics yet: the first come after the first minibatch")
-    return _model(asked)
 
 
 MODEL = Subject(
     name="model",
     label="Model: all topics and words as arrays, or as other programs load it",
     arrays=_arrays,
-    model=_trained,
+    model=_model,
     one_model=True,
 )
