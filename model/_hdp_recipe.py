@@ -75,4 +75,4 @@ VERSION_1 = Recipe(
     least_share=1e-3,
 )
 """Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = replace(VERSION_1, document_words=100.0, first_passes=6)
+WARM = replace(VERSION_1, document_words=100.0, balance_documents=50_000.0, first_passes=6)

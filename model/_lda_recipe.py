@@ -1,4 +1,4 @@
-"""The numbers by which OnlineLDA's default leaves the papers: see `lda.py`, and decisions 0005 and 0015."""
+"""The numbers by which OnlineLDA's default leaves the papers: decisions 0005, 0015, 0025, and `lda.py`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class Recipe(Balance):
     The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
     first one (0: as it was drawn), more of it where documents are few (`sized`). A learnt alpha_k is at least
     `smallest_alpha`.
-    `infer` makes at most `inference_iterations`: more fit the words seen, not the unseen. In float32 a topic
-    leaves a document below `drop` expected words.
+    `infer` makes `inference_passes` of the collapsed update over a document's words; with 0 it is [H10]'s
+    E-step, of at most `inference_iterations`. More of either fit the words seen, not the unseen. In float32 a
+    topic leaves a document below `drop` expected words.
     """
 
     BOUNDS: ClassVar = {
@@ -34,6 +35,7 @@ class Recipe(Balance):
         "collapsed_documents": (0, LARGEST),
         "smallest_corpus": (0, LARGEST),
         "random_share": (0, LARGEST),
+        "inference_passes": (0, MOST_ITERATIONS),
     }
 
     first_alpha: float
@@ -51,6 +53,7 @@ class Recipe(Balance):
     smallest_corpus: float
     random_share: float
     smallest_alpha: float
+    inference_passes: int
     inference_iterations: int
     drop: float
 
@@ -97,6 +100,7 @@ VERSION_1 = Recipe(
     smallest_corpus=1e6,
     random_share=0.12,
     smallest_alpha=1e-4,
+    inference_passes=0,
     inference_iterations=8,
     drop=0.01,
 )
@@ -105,6 +109,7 @@ WARM = replace(
     VERSION_1,
     document_words=100.0,
     balance_power=0.5,
+    balance_documents=5_000.0,
     first_alpha=0.45,
     last_alpha=0.005,
     annealing_documents=4_000.0,
@@ -112,6 +117,7 @@ WARM = replace(
     collapsed_share=0.6,
     shortest_horizon=450.0,
     random_share=0.02,
+    inference_passes=3,
 )
 PAPER = replace(
     VERSION_1,

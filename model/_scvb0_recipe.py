@@ -83,5 +83,5 @@ VERSION_1 = Recipe(
     inference_passes=3,
 )
 """Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = replace(VERSION_1, document_words=100.0)
+WARM = replace(VERSION_1, document_words=100.0, balance_documents=5_000.0)
 PAPER = replace(VERSION_1, balance_power=0.0, annealing_documents=0.0)

@@ -97,7 +97,7 @@ class OnlineLDA(OnlineModel):
         ),
     )
 
-    version = 3
+    version = 4
     parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -262,13 +262,25 @@ class OnlineLDA(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        A document without words gets the prior's. Raises ValueError for a word id out of range.
+        By default with the collapsed update, which predicts better than [H10]'s E-step. A document without
+        words gets the prior's. Raises ValueError for a word id out of range.
         """
+        if self.recipe.inference_passes:
+            return self._collapsed_proportions(batch)
         from model._lda_e_step import ascend, proportions
 
         limits = self._limits(self.recipe.inference_iterations)
         words, rows = self._rows_of(batch)
         return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)
+
+    def _collapsed_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        from model._scvb0_e_step import passes, proportions, word_rows
+
+        batch.check_words(self.n_words)
+        words = distinct(batch, self.n_words)
+        rows = word_rows(self._topics, words, np.ones(self.n_topics), self._workers)
+        n = self.recipe.inference_passes
+        return proportions(passes(batch, words, rows, self.alpha, THETA_STEPS, n, self._workers))
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -340,8 +352,10 @@ class OnlineLDA(OnlineModel):
         """Version 1 named some keys after private attributes and knew one recipe, which version 2 wrote down.
 
         Both annealed alpha in [H10]'s own E-step. Who was still at it goes on with the collapsed one, and
-        from 64,000 documents on nothing has changed.
+        from 64,000 documents on nothing has changed. Up to version 3 `infer` was [H10]'s E-step.
         """
+        if state.get("version") == 3:
+            return {**state, "recipe_inference_passes": 0}
         if state.get("version") == 2:
             return counted(state, VERSION_1 if state.get("warm_start") else PAPER)
         recipe = VERSION_1 if state.get("_warm_start") else PAPER
