@@ -117,7 +117,7 @@ WARM = replace(
     collapsed_share=0.6,
     shortest_horizon=450.0,
     random_share=0.02,
-    inference_passes=3,
+    inference_passes=2,
 )
 PAPER = replace(
     VERSION_1,
