@@ -12,7 +12,7 @@ def visible(text: str) -> str:
     Control characters, bidirectional overrides, line separators and lone surrogates print as themselves,
     never act.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():  # it has nothing of what is written out, and this is quick
         return text
     return "".join(map(_shown, text))
 

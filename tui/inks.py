@@ -3,11 +3,13 @@
 `room.tcss` gives each ink its colour.
 """
 
+from itertools import zip_longest
 from typing import Self
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.content import Content
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -90,20 +92,26 @@ class Drawn(Widget):
 
         Nothing in foreign text acts on the terminal, whatever the parts were made of.
         """
-        plain, bare, opens = map(self.app.has_class, ("-ascii", "-ascii-text", "-links"))
-        segments = []
+        runs: list[tuple[str, Style]] = []
+        opens = self.app.has_class("-links")
         for text, name in parts:
             pen = self.pen(name, under)
             if opens and isinstance(text, Linked):
                 pen = pen.update_link(text.address)
-            shown = visible(text)
-            if plain:
-                shown = shown.translate(IN_ASCII)
-            if bare:
-                shown = in_ascii(shown)
-            if shown:
-                segments.append(Segment(shown, pen))
+            if runs and runs[-1][1] is pen:  # every segment costs on its way to the terminal
+                text = runs.pop()[0] + text
+            runs.append((text, pen))
+        segments = [Segment(shown, pen) for text, pen in runs if (shown := self._writable(text))]
         return Strip(segments).adjust_cell_length(width, self.pen("", under))
+
+    def _writable(self, text: str) -> str:
+        """``text`` as this terminal can show it; nothing in it acts there."""
+        shown = visible(text)
+        if shown.isascii():
+            return shown
+        if self.app.has_class("-ascii"):
+            shown = shown.translate(IN_ASCII)
+        return in_ascii(shown) if self.app.has_class("-ascii-text") else shown
 
 
 class Lines(Drawn):
@@ -119,18 +127,23 @@ class Lines(Drawn):
     def redraw(self) -> None:
         """Something that :meth:`lines` draws from is new."""
         before, self._lines = self._lines, None
-        if before is None or before != self._made():
+        width, height = self.size
+        if before is None or self._lines_for != (width, height):
             self.refresh()
+            return
+        pairs = zip_longest(before[:height], self._made()[:height])
+        if changed := [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new]:
+            self.refresh(*changed)
 
     def _made(self) -> list[list[Part]]:
-        size = (self.size.width, self.size.height)
+        size = self.size
         if self._lines is None or self._lines_for != size:
             self._lines, self._lines_for = self.lines(*size), size
         return self._lines
 
     def render_line(self, y: int) -> Strip:
         lines = self._made()
-        return self.strip(lines[y] if y < len(lines) else [], self.size.width)
+        return self.strip(lines[y] if y < len(lines) else [], self._lines_for[0])
 
 
 def name(widget: Widget, title: str, below: str = "") -> None:

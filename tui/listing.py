@@ -50,6 +50,8 @@ def found(
     """The topics with ``text`` in their name or among their words, or of that number ("#12"), whole words
     first; "" finds all."""
     sought = text.strip().removeprefix("#")
+    if not sought:
+        return ordered(rows, order, pinned)
     near = {row.topic: _nearness(sought, row) for row in rows}
     return sorted(
         (row for row in ordered(rows, order, pinned) if near[row.topic] < APART),
@@ -58,7 +60,7 @@ def found(
 
 
 def _nearness(sought: str, row: TopicRow) -> int:
-    if sought in ("", str(row.topic)):
+    if sought == str(row.topic):
         return 0
     return nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
 

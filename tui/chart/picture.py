@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len
-from rich.segment import Segment
 from textual import events
 from textual.strip import Strip
 
@@ -13,6 +12,7 @@ from tui.chart.axes import Floats
 from tui.chart.drawing import Drawing
 from tui.chart.patterns import sample
 from tui.chart.plot import Frame, Plot, Series, plot
+from tui.chart.raster import runs
 from tui.inks import SERIES, Drawn, Part
 from tui.words import folded, squeezed
 
@@ -126,10 +126,11 @@ class Picture(Drawn):
 
     def frame(self) -> Frame:
         right = max((cell_len(label.text) for label in self._end_labels()), default=0) + 1
-        right = right if right < self.size.width // 2 else 0
+        size = self.size
+        right = right if right < size.width // 2 else 0
         return Frame(
-            width=max(self.size.width - self.left - 1 - right, 4),
-            height=max(self.size.height - 2, 1),
+            width=max(size.width - self.left - 1 - right, 4),
+            height=max(size.height - 2, 1),
             log_x=self.log_x,
             log_y=self.logs_y,
             window=self.window,
@@ -141,9 +142,11 @@ class Picture(Drawn):
         )
 
     def current_plot(self) -> Plot | None:
-        if self.size.width < 8 or self.size.height < 3:
+        width, height = self.size
+        if width < 8 or height < 3:
             return None
-        if self._plot is None or self._plotted != (self.drawing, self.frame()):
+        frame = self.frame()
+        if self._plot is None or self._plotted != (self.drawing, frame):
             for _ in range(2):  # the labels' width is known only after the first drawing
                 frame = self.frame()
                 self._plot = plot(self.drawing.series, frame, self.drawing.label_x, self.drawing.label_y)
@@ -155,38 +158,31 @@ class Picture(Drawn):
         return self._plot
 
     def render_line(self, y: int) -> Strip:
-        if self._strips is None or len(self._strips) != self.size.height:
+        if self._strips is None:
             self._strips = self._paint()
-        return self._strips[y] if y < len(self._strips) else self.strip([], self.size.width)
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.pen())
 
     def on_resize(self, event: events.Resize) -> None:
         self._strips = None
 
     def _paint(self) -> list[Strip]:
-        size = self.size
+        whole = self.size.width
         chart = self.current_plot()
         if chart is None or self.drawing.nothing:
             return self._blank()
         height, width = chart.codes.shape
-        ends = self._placed_ends(chart, height)
+        ends = self._placed_ends(chart, whole)
         y_ticks = dict(chart.y_ticks)
-        marks = {chart.column(x) for x in self.drawing.marks}
-        cross = chart.column(self.cross) if self.cross is not None else None
         tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
         broken = {0 if above else height - 1 for _, _, above in chart.cuts}
         lines = []
-        for row in range(height):
+        for row, cells in enumerate(self._cells(chart)):
             label = y_ticks.get(row, "")
             edge: Part = (tick if label else wall, "faint")
             if row in broken:
                 edge = (self._cut_signs()[2], "accent")
-            segments = list(self.strip([(label.rjust(self.left), "muted"), edge], self.left + 1))
-            segments += self._cells(chart, row, marks, cross)
-            if row in ends:
-                text, ink = ends[row]
-                segments.append(Segment(" " + text, self.pen(ink)))
-            lines.append(Strip(segments).adjust_cell_length(size.width, self.pen()))
-        return [*lines, *self._bottom(chart, width, size.width)][: size.height]
+            lines.append(self.strip([(label.rjust(self.left), "muted"), edge, *cells, *ends[row]], whole))
+        return [*lines, *self._bottom(chart, width, whole)]
 
     def _blank(self) -> list[Strip]:
         width, height = self.size
@@ -198,37 +194,24 @@ class Picture(Drawn):
             strips.append(self.strip([(" " * ((width - cell_len(text)) // 2) + text, "muted")], width))
         return strips
 
-    def _cells(self, chart: Plot, row: int, marks: set[int], cross: int | None) -> list[Segment]:
-        base = self.pen()
-        styles = [self.pen(self._ink(i)) for i in range(len(self.drawing.series))]
-        faint, strong = self.pen("faint"), self.pen("accent")
+    def _cells(self, chart: Plot) -> list[list[Part]]:
+        """The plotting area, row by row: lines before the crosshair before the marks."""
+        codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
+        lines = len(self.drawing.series)
         bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
+        upright = [(chart.column(x), broken, lines) for x in self.drawing.marks]
+        if self.cross is not None:
+            upright.append((chart.column(self.cross), bar, lines + 1))
+        for column, sign, owner in upright:
+            if 0 <= column < codes.shape[1]:
+                free = chart.codes[:, column] == 0
+                codes[free, column], owners[free, column] = ord(sign), owner
         up, down, _ = self._cut_signs()
-        last = chart.codes.shape[0] - 1
-        cuts = {
-            column: (up if above else down, i) for i, column, above in chart.cuts if row == (not above) * last
-        }
-        out: list[Segment] = []
-        text, style = "", base
-        for column, (code, owner) in enumerate(
-            zip(chart.codes[row].tolist(), chart.owners[row].tolist(), strict=True)
-        ):
-            if column in cuts:
-                char, mine = cuts[column][0], styles[cuts[column][1]]
-            elif code:
-                char, mine = chr(code), styles[owner]
-            elif column == cross:
-                char, mine = bar, strong
-            elif column in marks:
-                char, mine = broken, faint
-            else:
-                char, mine = " ", style
-            if mine is not style:
-                if text:
-                    out.append(Segment(text, style))
-                text, style = "", mine
-            text += char
-        return [*out, Segment(text, style)]
+        for line, column, above in chart.cuts:
+            row = 0 if above else -1
+            codes[row, column], owners[row, column] = ord(up if above else down), line
+        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is that of nobody, -1
+        return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, index: int) -> str:
         if self.drawing.faded:
@@ -243,19 +226,22 @@ class Picture(Drawn):
     def _cut_signs(self) -> tuple[str, str, str]:
         return CUTS_ASCII if self.ascii_only else CUTS
 
-    def _placed_ends(self, chart: Plot, height: int) -> dict[int, tuple[str, str]]:
-        """Row -> (label, ink): each label where its line ends, moved apart where they collide."""
-        labels = self._end_labels()
-        if self.size.width - self.left - 1 - chart.codes.shape[1] <= 1:
-            return {}
+    def _placed_ends(self, chart: Plot, whole: int) -> list[list[Part]]:
+        """For each row the label there: each where its line ends, moved apart where they collide."""
+        labels, (height, width) = self._end_labels(), chart.codes.shape
+        placed: list[list[Part]] = [[] for _ in range(height)]
+        if whole - self.left - 1 - width <= 1:
+            return placed
         # The higher value stands higher, also where rows are shared.
         ends = [(-labels[i].value, row, i) for i, row in enumerate(chart.ends) if row is not None]
         wanted = [(row, i) for _, row, i in sorted(ends)]
-        placed: dict[int, tuple[str, str]] = {}
+        lowest = 0
         for order, (row, i) in enumerate(wanted):
-            lowest = max(placed, default=-1) + 1
             highest = height - (len(wanted) - order)
-            placed[min(max(row, lowest), max(highest, lowest))] = (labels[i].text, self._ink(i))
+            row = min(max(row, lowest), max(highest, lowest))
+            if row < height:
+                placed[row] = [(" " + labels[i].text, self._ink(i))]
+            lowest = row + 1
         return placed
 
     def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:

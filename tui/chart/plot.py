@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
 from tui.chart.fit import fitted_range, leaves
 from tui.chart.patterns import dashed, with_signs
-from tui.chart.raster import Spans, ascii_cells, braille, dots, spans
+from tui.chart.raster import Spans, ascii_cells, braille, cells, dots, spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def plot(
         if not frame.ascii_only:
             lit = dashed(lit, pattern)
         everything |= lit
-        owners[lit.reshape(height, down, width, across).any(axis=(1, 3))] = index
+        owners[cells(lit, down, across) > 0] = index
     ends = [_end_row(one, y_axis, height) for one in covered]
     if frame.ascii_only:
         codes = with_signs(ascii_cells(everything), owners, frame.patterns)

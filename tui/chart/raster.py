@@ -5,14 +5,20 @@ no spike is lost however many points share a column.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tui.chart.axes import Axis, Floats, own_space
 
-_BRAILLE_BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.uint16)
 _BRAILLE_BASE = 0x2800
+_BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
+"""What each dot adds to the code point, row by row."""
+_BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
+_BRAILLE[0] = 0
+_ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
+"""What three dots look like, the topmost in the lowest bit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +87,38 @@ def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
     return covered
 
 
+def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint8]:
+    """(down * H, across * W) dots to (H, W) cells: a bit for each dot, those of the top row first."""
+    dots_ = covered.view(np.uint8)
+    out = np.zeros((dots_.shape[0] // down, dots_.shape[1] // across), np.uint8)
+    for bit in range(down * across):
+        row, column = divmod(bit, across)
+        out |= dots_[row::down, column::across] << bit
+    return out
+
+
 def braille(covered: NDArray[np.bool_]) -> NDArray[np.uint16]:
     """(4H, 2W) dots to (H, W) characters' code points; 0 where a cell is empty."""
-    rows, columns = covered.shape
-    cells = covered.reshape(rows // 4, 4, columns // 2, 2).transpose(0, 2, 1, 3)
-    bits = (cells * _BRAILLE_BITS).sum(axis=(2, 3), dtype=np.uint16)
-    return np.where(bits > 0, bits + _BRAILLE_BASE, 0).astype(np.uint16)
+    return _BRAILLE[cells(covered, 4, 2)]
 
 
 def ascii_cells(covered: NDArray[np.bool_]) -> NDArray[np.uint16]:
     """(3H, W) dots to (H, W) ASCII code points; 0 where a cell is empty."""
-    rows, columns = covered.shape
-    cells = covered.reshape(rows // 3, 3, columns)
-    top, middle, bottom = cells[:, 0], cells[:, 1], cells[:, 2]
-    code = np.zeros((rows // 3, columns), dtype=np.uint16)
-    code[top] = ord("'")
-    code[bottom] = ord(".")
-    code[middle] = ord("-")
-    code[(top & middle) | (middle & bottom)] = ord("|")
-    return code
+    return _ASCII[cells(covered, 3, 1)]
+
+
+def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
+    """(H, W) cells row by row as pieces of text, each with whose it is; what is empty goes with what is
+    before it."""
+    width = codes.shape[1]
+    before = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
+    owners = np.take_along_axis(owners, before, axis=1)
+    lines = np.where(codes > 0, codes, ord(" ")).astype(np.uint32).view(f"U{width}")[:, 0].tolist()
+    other = owners[:, 1:] != owners[:, :-1]
+    rows = []
+    for row, line in enumerate(lines):
+        edges = [0, *(np.flatnonzero(other[row]) + 1).tolist(), width]
+        whose = owners[row, edges[:-1]].tolist()
+        pieces = (line[start:end] for start, end in pairwise(edges))
+        rows.append(list(zip(pieces, whose, strict=True)))
+    return rows
