@@ -2,15 +2,15 @@
 
 import asyncio
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from textual import on
 from textual.app import App, SystemCommand
+from textual.dom import DOMNode
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -40,6 +40,7 @@ from tui.screens import VIEWS, Main
 from tui.terminal import (
     SMALL_HEIGHTS,
     SMALL_WIDTHS,
+    drawn_on,
     few_colours,
     obey_signals,
     open_app,
@@ -99,15 +100,23 @@ class Wikitopics(Following):
     def get_default_screen(self) -> Main:
         return Main()
 
-    def notify(self, message: str, **more: Any) -> None:
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
         """Show a message; nothing in it acts on the terminal."""
-        super().notify(visible(message), **more)
+        super().notify(visible(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
     def on_mount(self) -> None:
         self.theme = self._preferences.theme or suitable()
         self.set_class(self.choice.ascii_only, "-ascii")
         self.set_class(not speaks_utf8(), "-ascii-text")
-        self.set_class(escapes.links(sys.__stderr__), "-links")
+        self.set_class(escapes.links(drawn_on()), "-links")
         self.set_keymap(self._preferences.keys)
         obey_signals(self, self._signals, _ending)
         self.begin_following()
@@ -290,7 +299,7 @@ class Wikitopics(Following):
             groups.setdefault(where, []).append((key, words))
         self.push_screen(Help(list(groups.items())))
 
-    def _commands(self) -> Iterable[tuple[str, str, Callable[[], Any], str]]:
+    def _commands(self) -> Iterable[tuple[str, str, Callable[[], Coroutine[object, object, bool]], str]]:
         """(key, what it does, how to do it, where it works) of everything that applies now."""
         seen = set()
         for active in self.main.active_bindings.values():
@@ -301,13 +310,13 @@ class Wikitopics(Following):
             where = "Everywhere" if active.node is self else self.main.view.TITLE
             node = active.node
 
-            def act(action: str = binding.action, node: Any = node) -> Any:
+            def act(action: str = binding.action, node: DOMNode = node) -> Coroutine[object, object, bool]:
                 return self.run_action(action, node)
 
             key = binding.key_display or self.get_key_display(binding)
             yield key, binding.tooltip, act, where
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         for key, words, act, where in self._commands():
             yield SystemCommand(words[0].upper() + words[1:], f"{where}, key {key}", act)
         yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
@@ -349,9 +358,9 @@ class Wikitopics(Following):
         if answer in ("leave", "stop"):
             self.exit("leave" if answer == "leave" else "stop")
 
-    def _on_exit_app(self) -> Any:
+    async def _on_exit_app(self) -> None:
         self.stop_following()
-        return super()._on_exit_app()
+        await super()._on_exit_app()
 
 
 def _ending(number: signal.Signals) -> Ending:

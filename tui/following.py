@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +27,7 @@ from tui.look import Beside, Choice, Look
 from tui.messages import LookAgain, Ready
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
+from tui.terminal import TerminalDriver, drawn_on
 from tui.views.dashboard import VAST
 from tui.widgets.statusline import StatusLine, condition, window_title
 
@@ -52,7 +52,7 @@ class Following(App[Ending]):
     ) -> None:
         """``trainer``: that of ``path``, where it has just been started. ``notify_by``: how to give notice of
         its end, as :data:`session.options.NOTIFY` has it."""
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         self.path = path
         self.choice = choice
         self.latest: Look | None = None
@@ -288,7 +288,7 @@ class Following(App[Ending]):
 
     def tell_terminal(self, sequence: str) -> None:
         """Send the terminal something that draws nothing, where it takes such sequences."""
-        if self._driver is not None and not self.is_headless and escapes.obeys(sys.__stderr__):
+        if self._driver is not None and not self.is_headless and escapes.obeys(drawn_on()):
             self._driver.write(sequence)
 
     def _entitle(self) -> None:

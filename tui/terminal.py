@@ -7,9 +7,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from io import TextIOWrapper
 from typing import TypeVar
 
 from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
 
 from session import escapes
 from session.signals import Signals
@@ -22,6 +24,26 @@ SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
 
 HANG_UP_PATIENCE = 3.0
 """Seconds for an orderly end after SIGHUP."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Draws on the terminal also where standard error, on which Textual draws, goes to a file."""
+
+    def __init__(
+        self,
+        app: App[object],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = drawn_on()
+
+
+def drawn_on() -> TextIOWrapper | None:
+    """The stream that is the terminal: the screen opens only where standard output is one."""
+    return sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
 
 
 def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
@@ -83,7 +105,7 @@ def plain_terminal() -> bool:
 @contextlib.contextmanager
 def title_given_back() -> Iterator[None]:
     """Whatever title the terminal gets in the block, it has its own again behind it, if it can."""
-    terminal = sys.__stderr__  # which Textual draws on
+    terminal = drawn_on()
     if terminal is None or not escapes.obeys(terminal):
         yield
         return

@@ -125,6 +125,17 @@ def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals)
     check_restored(terminal)
 
 
+def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
+    screen: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    file = tmp_path / "errors"
+    terminal = screen(f"import os; os.dup2(os.open({str(file)!r}, os.O_WRONLY | os.O_CREAT), 2)")
+    terminal.type(b"q")
+    assert terminal.end() == 0
+    check_restored(terminal)
+    assert file.read_bytes() == b""
+
+
 def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
     terminal = screen("app.Wikitopics.action_freeze = lambda self: 1 / 0")
     terminal.type(b" ")

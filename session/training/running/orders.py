@@ -5,10 +5,12 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Literal, TypeVar
 
 from session.records import State
 from session.storage.codec.heartbeat import Wishes
+
+T = TypeVar("T")
 
 
 def watch_signals(call: Callable[[signal.Signals], object]) -> None:
@@ -85,8 +87,9 @@ class Orders:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._go_on.wait(), seconds)
 
-    async def or_stop(self, future: asyncio.Future[Any], seconds: float | None = None) -> None:
+    async def or_stop(self, future: asyncio.Future[T], seconds: float | None = None) -> None:
         """Wait until ``future`` is done or the run is to stop, for ``seconds`` at most."""
         stop = asyncio.ensure_future(self._stop.wait())
-        await asyncio.wait({future, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        first: set[asyncio.Future[T] | asyncio.Future[Literal[True]]] = {future, stop}
+        await asyncio.wait(first, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
