@@ -6,7 +6,7 @@ so every call goes through an executor of one thread, and what comes back are pl
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +15,7 @@ from session.answers.addresses import addresses
 from session.answers.metrics import metrics_of
 from session.errors import NoSession, SessionError
 from session.paths import log_file
-from session.records import SNAPSHOT_WORDS, Status
+from session.records import SNAPSHOT_WORDS, Curve, Status
 from session.storage.files import last_line
 from tui.look import Look
 
@@ -29,6 +29,9 @@ STATUS_EVERY = 1.0
 FULL_EVERY = 1.0
 """Seconds at least between two readings of what was learnt, however often the trainer commits."""
 
+LOGGED_WITHIN = 2.0
+"""Seconds that may lie between a step and what the log says of it."""
+
 
 class Follower:
     """Looks at one session. The methods are for the event loop; the reader lives in the thread."""
@@ -40,11 +43,12 @@ class Follower:
         self._look: Look | None = None
         # What the look was read from: each part is read anew when its own key is another one.
         self._version: int | None = None
-        self._learnt: tuple[float, tuple[str, ...], object] | None = None
-        """The commit that curves, topics and articles are of, the metrics that were wanted and the names that
-        people have given topics."""
-        self._measured: list[str] | None = None
-        """The names that the look's metrics are of."""
+        self._learnt: tuple[object, ...] | None = None
+        """The commit, the metrics that were wanted and the names that people have given topics."""
+        self._measured: tuple[object, ...] | None = None
+        """The newest measurement, and the metrics that were wanted."""
+        self._kept: tuple[object, ...] | None = None
+        """The newest snapshot, and the names that people have given topics."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._past: tuple[Look, Look] | None = None
@@ -82,7 +86,8 @@ class Follower:
             return question(self._reader)
         except NoSession:  # removed: whatever is at its place by the next look is another session
             self._reader.close()
-            self._reader = self._look = self._version = self._learnt = self._measured = self._past = None
+            self._reader = self._look = self._version = self._past = None
+            self._learnt = self._measured = self._kept = None
             raise
 
     def _close(self) -> None:
@@ -116,27 +121,35 @@ class Follower:
                 runs=look.runs if runs == look.runs else runs,  # the chart is drawn anew for other ones only
             )
         learnt = (status.committed_at, metrics, reader.given_names())
+        measured, kept = self._measured, self._kept
         if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
-            names = reader.metric_names()
-            if self._measured != names:
-                look, self._measured = replace(look, metrics=metrics_of(reader)), names
-            look = replace(
-                look,
-                curves={(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics},
-                topics={m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models},
-                changes=tuple(reader.topic_events()),
-                recent=tuple(reader.recent_articles()),
-            )
+            # Most commits add neither measurements nor snapshots: curves and topics stay the same objects
+            # then, and nothing that shows them is drawn anew.
+            measurement, snapshot = reader.newest()
+            measured, kept = (measurement, metrics), (snapshot, learnt[-1])
+            look = replace(look, recent=tuple(reader.recent_articles()))
+            if measured != self._measured:
+                look = replace(look, metrics=metrics_of(reader), curves=_curves(reader, look, metrics))
+            if kept != self._kept:
+                topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models}
+                look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
             self._learnt, self._learnt_at = learnt, now
         # Only now, when nothing has failed: what could not be read is asked for again.
         self._look, self._version, self._looked_at = look, version, now
+        self._measured, self._kept = measured, kept
         return look
 
     def _back_at(self, reader: "SessionReader", look: Look, articles: int) -> Look:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
             topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles)) for m in look.models}
-            self._past = look, look.back_at(articles, topics)
+            when = look.moment(articles)
+            events = () if when is None else tuple(reader.events(until=when + LOGGED_WITHIN))
+            self._past = look, look.back_at(articles, topics, events)
         return self._past[1]
+
+
+def _curves(reader: "SessionReader", look: Look, metrics: tuple[str, ...]) -> Mapping[tuple[str, str], Curve]:
+    return {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
 
 
 def _last_words(reader: "SessionReader", status: Status) -> str:

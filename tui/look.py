@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from session.answers.addresses import Address, nowhere
 from session.metrics import METRICS, Metric
 from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
@@ -66,8 +68,29 @@ class Look:
         """What a title says of its model: nothing where there is only one."""
         return f" · {model}" if model and len(self.models) > 1 else ""
 
-    def back_at(self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]]) -> "Look":
-        """What was learnt as it was after so many articles, when the topics were these."""
+    def of_now(self) -> str:
+        """What a title says of its panel if that shows the present also in a replay."""
+        return "" if self.as_of is None else " · of now"
+
+    def course(self) -> Curve | None:
+        """How far training was when, by the longest of the curves; None before the first measurement."""
+        longest = max(self.curves.values(), key=lambda curve: curve.articles.size, default=None)
+        return longest if longest is not None and longest.articles.size else None
+
+    def moment(self, articles: int) -> float | None:
+        """About when it had trained on so many, seconds since the epoch; None where that is not known."""
+        course = self.course()
+        run = next((run for run in reversed(self.runs) if run.first_article < articles), None)
+        if course is None or run is None:
+            return None
+        points = [run.first_article, articles]
+        began, then = np.interp(points, np.append(0, course.articles), np.append(0.0, course.seconds))
+        return run.started_at + float(then - began)
+
+    def back_at(
+        self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]], events: tuple[Event, ...]
+    ) -> "Look":
+        """What was learnt as it was after so many articles, when the topics and the log were these."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
             self,
@@ -76,6 +99,7 @@ class Look:
             topics=topics,
             changes=tuple(one for one in self.changes if one.articles <= articles),
             recent=(),
+            events=events,
             runs=tuple(run for run in self.runs if run.first_article <= articles),
         )
 

@@ -114,6 +114,7 @@ class Recipe:
     """What kind of session is wanted."""
 
     models: tuple[str, ...] = ("lda",)
+    topics: int = N_TOPICS
     articles: int = 12_480
     held_out: int = 1_000
     source: str = "api"
@@ -132,7 +133,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     """Write a whole session to ``path``."""
     recipe = recipe or Recipe()
     rng = np.random.default_rng(recipe.seed)
-    specs = tuple(ModelSpec(kind=name, name=name, topics=N_TOPICS) for name in recipe.models)
+    specs = tuple(ModelSpec(kind=name, name=name, topics=recipe.topics) for name in recipe.models)
     words = list(WORD_IDS)
     settings = Settings(
         {"seed": 0, "held_out": recipe.held_out, "documents": 7_000_000},
@@ -145,18 +146,18 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    empty = ModelRow({"kind": "canned"}, N_TOPICS, 0, 0, 1.0, None)
+    empty = ModelRow({"kind": "canned"}, recipe.topics, 0, 0, 1.0, None)
     create(path, settings, words, [empty] * len(specs))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)
         changes = Changes()
         for m in range(len(specs)):
-            changes.snapshots += [snapshot(m, n, recipe.articles, rng) for n in points if n >= 16]
+            changes.snapshots += [snapshot(m, n, recipe.topics) for n in points if n >= 16]
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
-            changes.models[m] = ModelRow({"kind": "canned"}, N_TOPICS, 44 - 3 * m, 18, 0.087, score)
+            changes.models[m] = ModelRow({"kind": "canned"}, recipe.topics, 44 - 3 * m, 18, 0.087, score)
         changes.articles = [
             ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
             ArticleRows(
@@ -243,12 +244,12 @@ def strays(k: int) -> tuple[str, ...]:
     return tuple(np.random.default_rng(k).permutation(list(WORD_IDS))[:40].tolist())
 
 
-def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWords:
+def snapshot(model: int, n: int, n_topics: int = N_TOPICS) -> TopWords:
     """Topics that settle: early snapshots hold many words that belong nowhere."""
     settled = min(1.0, np.log2(n) / 14)
-    ids = np.zeros((N_TOPICS, 20), np.int32)
-    probabilities = np.zeros((N_TOPICS, 20), np.float32)
-    for k in range(N_TOPICS):
+    ids = np.zeros((n_topics, 20), np.int32)
+    probabilities = np.zeros((n_topics, 20), np.float32)
+    for k in range(n_topics):
         theme = THEMES[k % len(THEMES)].split()
         shift = k // len(THEMES) * 3
         own = theme[shift:] + theme[:shift]
@@ -259,10 +260,10 @@ def snapshot(model: int, n: int, whole: int, rng: np.random.Generator) -> TopWor
         words = list(dict.fromkeys([*words, *FIRST_GUESS[: 6 - keep // 2], *strays(k)]))[:20]
         ids[k] = [WORD_IDS[w] for w in words]
         probabilities[k] = 0.06 * 0.8 ** np.arange(20)
-    base = np.random.default_rng(model).dirichlet(np.full(N_TOPICS, 1.2))
-    steps = np.random.default_rng(7).normal(0, 0.12, (60, N_TOPICS))
+    base = np.random.default_rng(model).dirichlet(np.full(n_topics, 1.2))
+    steps = np.random.default_rng(7).normal(0, 0.12, (60, n_topics))
     drift = np.exp(np.cumsum(steps, axis=0))[min(n // 512, 59)]
-    shares = base * drift * settled + (1 - settled) / N_TOPICS
+    shares = base * drift * settled + (1 - settled) / n_topics
     return TopWords(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
 
 
@@ -350,7 +351,7 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
             (0, articles, articles * 137, articles * 0.49, name, value)
             for name, value in (("log_likelihood", score), ("perplexity", float(np.exp(-score))))
         ],
-        snapshots=[snapshot(0, articles, articles, rng)],
+        snapshots=[snapshot(0, articles, recipe.topics)],
         articles=[
             ArticleRows(
                 documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng)

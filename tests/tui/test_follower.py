@@ -54,7 +54,7 @@ async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: F
 
 async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
     await feed.look(METRICS)
-    before = canned.snapshot(0, 12_480, 12_480, np.random.default_rng(0))
+    before = canned.snapshot(0, 12_480)
     snapshot = replace(before, shares=before.shares[::-1].copy())
     commit(path, Changes(snapshots=[snapshot]))
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
@@ -82,3 +82,15 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
         with pytest.raises(SessionError):
             await feed.look(METRICS)
     await until(feed, lambda look: look.events[-1].message == "something has happened")
+
+
+async def test_a_commit_without_measurement_or_snapshot_leaves_curves_and_topics_as_they_are(
+    path: Path, feed: Follower
+) -> None:
+    before = await feed.look(METRICS)
+    newest = before.recent[0]
+    commit(path, Changes(renewed=[Renewed([newest.seq], [(np.array([49]), np.array([0.99]))])]))
+    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
+    after = await feed.look(METRICS)
+    assert after.curves is before.curves
+    assert after.topics is before.topics

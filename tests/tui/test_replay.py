@@ -1,5 +1,7 @@
 """A replay: the session as it was, snapshot after snapshot."""
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,3 +62,25 @@ async def test_it_plays_by_itself(open_app: Opener, two_models: Path) -> None:
         await seeing.until(pilot, "REPLAY  12,480 of 12,480")
         await pilot.press("r")
         await seeing.until(pilot, "TRAINER DIED")
+
+
+async def test_log_and_flow_are_those_of_then(open_app: Opener, live: Path) -> None:
+    with contextlib.closing(sqlite3.connect(live)) as db, db:
+        began = "(SELECT min(started_at) FROM runs)"
+        # It had trained on 512 articles after 251 s.
+        db.execute(f"UPDATE events SET at = {began} + 5000 WHERE message LIKE 'saved%'")
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press("r", "space", *["left"] * 20, *["right"] * 5)
+        seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
+        seen = await seeing.until(pilot, "70.1k words in 00:04:10")
+        assert "queue" not in seen
+        await pilot.press("5")
+        seen = await seeing.until(pilot, "Log · ")
+        assert "training began at article 0" in seen
+        assert "saved at" not in seen
+        await pilot.press("4")
+        await seeing.until(pilot, "Crawl · of now")
+        await pilot.press("escape", "5")
+        await seeing.until(pilot, "saved at 12,288")

@@ -51,6 +51,7 @@ class Crawl(View):
     def __init__(self) -> None:
         super().__init__(id="crawl-view")
         self._flow: object = None
+        self._of_now = ""
 
     def compose(self) -> ComposeResult:
         with Container(id="crawl-panels"):
@@ -62,7 +63,6 @@ class Crawl(View):
     def on_mount(self) -> None:
         chart = self.query_one(Chart)
         chart.log_x = False
-        name(self.query_one("#crawl-facts"), "Crawl")
         name(self.query_one("#crawl-errors"), "Last errors")
 
     def home(self) -> Widget | None:
@@ -78,6 +78,8 @@ class Crawl(View):
         self.set_class(height >= TALL, "-tall")
 
     def show(self, look: Look, choice: Choice) -> None:
+        self._of_now = look.of_now()
+        name(self.query_one(Facts), "Crawl" + self._of_now)
         self.query_one(Facts).show_facts(facts(look))
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
@@ -98,7 +100,7 @@ class Crawl(View):
 
     def _entitle(self, pointed: str) -> None:
         chart = self.query_one(Chart)
-        name(chart, f"Articles a second{chart.scales()}", pointed)
+        name(chart, f"Articles a second{chart.scales()}{self._of_now}", pointed)
 
     def action_cross(self, columns: int) -> None:
         self.query_one(Chart).step(columns)

@@ -4,13 +4,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from session.paths import command
 from session.records import Flow, Status
 from session.sources import described
 from tui.chart.spark import spark
 from tui.inks import Lines, Part
 from tui.look import Look
-from tui.words import age, count, folded, plural, short, size, visible
+from tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """Seconds without a measured rate: no trainer ran."""
@@ -122,6 +124,22 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     return kept[gaps[-1] :] if gaps else kept
 
 
+def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
+    """What is known in a replay of how articles flowed then: how far and how fast training was."""
+    course = look.course()
+    if course is None or course.articles.size < 2:
+        return [[(" nothing was measured by then", "muted")]]
+    took = np.maximum(np.diff(course.seconds), 1e-3)
+    rates = (np.diff(course.articles) / took).tolist()
+    bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, zero=True)
+    so_far: list[Part] = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
+    return [
+        [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
+        [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
+        [(" between measurements; a replay knows no other rates", "muted")],
+    ]
+
+
 class FlowPanel(Lines):
     """Eight lines where there is room, two where there is not."""
 
@@ -135,6 +153,8 @@ class FlowPanel(Lines):
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
+        if self._look is not None and self._look.as_of is not None:
+            return past(self._look, width, ascii_only=self.ascii_only)
         return self._brief(width) if height <= 2 else self._full(width, height)
 
     def _brief(self, width: int) -> list[list[Part]]:

@@ -51,6 +51,8 @@ class OpenedSession:
         self._connection = _connect(path)
         self._settings: Settings | None = None
         self._words: tuple[str, ...] | None = None
+        self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
+        """The commit that the models' figures are of, and these."""
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
         with session_errors(self.path):
@@ -89,12 +91,16 @@ class OpenedSession:
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
-        Slow where models are large: SQLite has to pass over their states. What never changes, such as a
-        model's name and the number of its topics, is in the settings.
+        Slow where models are large, once a commit: SQLite has to pass over their states. What never changes,
+        such as a model's name and the number of its topics, is in the settings.
         """
         specs = self.settings().models
-        with session_errors(self.path):
-            return read_models(self._connection, specs)
+        with self.one_moment():
+            commit = self.committed().at
+            if self._models is None or self._models[0] != commit:
+                with session_errors(self.path):
+                    self._models = commit, read_models(self._connection, specs)
+            return self._models[1]
 
     def model_status(self, name: str) -> ModelStatus:
         """The model of this name."""

@@ -6,7 +6,7 @@ from session.records import Curve, Event, Flow, PastRun, Status
 from session.storage.codec.log import decode_event, decode_flow, decode_run
 from session.storage.codec.measurements import decode_measurement
 from session.storage.database import session_errors
-from session.storage.decoding import text
+from session.storage.decoding import text, whole
 from session.storage.documents import Documents
 from session.storage.reader.articles import ArticleReader
 from session.storage.reader.proportions import ProportionReader
@@ -46,6 +46,13 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
             np.array(values, np.float64),
         )
 
+    def newest(self) -> tuple[int, int]:
+        """Of the measurements and of the snapshots a number each: another one as soon as one is added."""
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return whole(measurement or 0, "metrics.rowid"), whole(snapshot or 0, "snapshots.rowid")
+
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """Every measurement: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self._rows(
@@ -69,9 +76,11 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         rows = self._rows("SELECT at, crawl_rate, train_rate, queue FROM flow ORDER BY id")
         return [decode_flow(row) for row in rows]
 
-    def events(self, limit: int = 200) -> list[Event]:
-        """The newest lines of the log, oldest first."""
-        rows = self._rows("SELECT at, level, message FROM events ORDER BY id DESC LIMIT ?", [limit])
+    def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
+        """The newest lines of the log, oldest first; ``until``: those up to then, seconds since the epoch."""
+        where, bound = ("WHERE at <= ?", [until]) if until is not None else ("", [])
+        query = f"SELECT at, level, message FROM events {where} ORDER BY id DESC LIMIT ?"
+        rows = self._rows(query, [*bound, limit])
         return [decode_event(row) for row in reversed(rows)]
 
     def runs(self) -> list[PastRun]:
