@@ -2,7 +2,8 @@
 
     python benchmarks/screen.py [draw|keys|idle|cost|start]...
 
-`draw`   CPU milliseconds of a full redraw of the dashboard at 200x60, four models of 100,000 rows a metric
+`draw`   CPU milliseconds of the screen's thread for a redraw at 200x60: four models of 1,000 topics and
+         100,000 rows a metric, each with a new measurement and a new snapshot
 `keys`   key to paint, in a screen of its own beside a trainer that runs flat out (counts source): percentiles
 `idle`   CPU share of a screen that watches a session in which nothing happens
 `cost`   what an attached screen costs the trainer: articles a CPU second without and with it
@@ -13,6 +14,7 @@ Times of `keys` and `start` are wall clock, so they are worth something on an id
 """
 
 import asyncio
+import gc
 import os
 import pty
 import select
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -29,12 +32,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "tui")]
 
 import canned  # noqa: E402
 import numpy as np  # noqa: E402
+from rich.console import RenderableType  # noqa: E402
+from textual._compositor import CompositorUpdate  # noqa: E402
+from textual.screen import Screen as AppScreen  # noqa: E402
 
+from session.records import Curve, TopicEvent  # noqa: E402
 from session.storage.reader import SessionReader  # noqa: E402
 from tui.app import Wikitopics  # noqa: E402
 from tui.chart.chart import Chart  # noqa: E402
 from tui.controls import Controls  # noqa: E402
-from tui.widgets.smallcharts import SmallCharts  # noqa: E402
+from tui.look import Look  # noqa: E402
 
 
 def ignore(_: Path) -> None:
@@ -104,38 +111,79 @@ def cpu_seconds(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)
 
 
-def draw(folder: Path) -> None:
-    """Redraws of everything that a new measurement changes."""
-    path = canned.build(
-        folder / "rows.db",
-        canned.Recipe(models=("lda", "hdp", "scvb0", "lda2"), metric_rows=100_000, state="stopped"),
+class Measured(Wikitopics):
+    """The app without a terminal; what it would write there is made all the same."""
+
+    CSS_PATH = ROOT / "tui" / "room.tcss"
+
+    def _display(self, screen: AppScreen[object], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            renderable.render_segments(self.console)
+
+
+def grown(look: Look, by: int) -> Look:
+    """The session after one more measurement and one more snapshot of every model."""
+    rng = np.random.default_rng(by)
+    curves = dict(look.curves)
+    for key, curve in look.curves.items():
+        if not curve.values.size:
+            continue
+        last = [int(curve.articles[-1]) + 64, int(curve.tokens[-1]) + 8_768, float(curve.seconds[-1]) + 31]
+        value = curve.values[-1] * rng.normal(1, 0.002)
+        columns = (curve.articles, curve.tokens, curve.seconds, curve.values)
+        curves[key] = Curve(*(np.append(old, new) for old, new in zip(columns, [*last, value], strict=True)))
+    topics = {
+        model: tuple(
+            replace(row, share_before=row.share, share=row.share * factor, articles=row.articles + 64)
+            for row, factor in zip(rows, rng.lognormal(0, 0.1, len(rows)).tolist(), strict=True)
+        )
+        for model, rows in look.topics.items()
+    }
+    born = [TopicEvent(model, look.status.articles + by, "born", 3, None, "film, actor") for model in topics]
+    status = replace(look.status, articles=look.status.articles + 64 * by)
+    recent = look.recent[1:] + look.recent[:1]
+    return replace(
+        look, curves=curves, topics=topics, changes=(*look.changes, *born), status=status, recent=recent
     )
 
-    async def run() -> tuple[float, float]:
-        app = Wikitopics(SessionReader, path, Controls(ignore, ignore, ignore))
+
+def draw(folder: Path) -> None:
+    """Everything that a new measurement with a new snapshot makes the screen's thread do, up to the bytes for
+    the terminal."""
+    models = ("lda", "hdp", "scvb0", "lda2")
+    path = canned.build(
+        folder / "rows.db", canned.Recipe(models=models, topics=1_000, metric_rows=100_000, state="stopped")
+    )
+
+    async def run() -> dict[str, float]:
+        app = Measured(SessionReader, path, Controls(ignore, ignore, ignore))
         async with app.run_test(size=(200, 60)) as pilot:
             while app.latest is None or not app.main.query_one(Chart).drawing.series:
                 await pilot.pause(0.05)
-            await pilot.pause(0.5)
-            chart, dashboard = app.main.query_one(Chart), app.main.view
+            await pilot.pause(1.0)
+            app.workers.cancel_all()  # no look but ours
+            chart, look = app.main.query_one(Chart), app.latest
             assert all(series.x.size == 100_000 for series in chart.drawing.series)
-            times = {"chart": [], "all": []}
-            for what in ("chart", "all") * 25:
+            times: dict[str, list[float]] = {"chart": [], "all": [], "nothing": []}
+            for turn, what in enumerate([*times] * 25):
+                look = grown(look, turn) if what == "all" else look
+                gc.collect()
                 began = time.thread_time()
                 if what == "all":
-                    # as if every curve had changed
-                    dashboard._drawn = app.main.query_one(SmallCharts)._drawn = None
+                    app.latest = look
                     app.show()
-                else:
-                    chart.draw(chart.drawing)
-                    chart._plot = None
-                app.screen._compositor.render_strips(app.screen.size)
+                    app.show_status()
+                elif what == "chart":
+                    chart.draw(replace(chart.drawing))
+                await asyncio.sleep(0.4)  # what other threads answer is drawn as well
                 times[what].append(time.thread_time() - began)
-            return tuple(1e3 * statistics.median(times[what]) for what in ("chart", "all"))
+            return {what: 1e3 * statistics.median(each) for what, each in times.items()}
 
-    chart, everything = asyncio.run(run())
+    used = asyncio.run(run())
+    rest = used["nothing"]
     print(
-        f"draw   200x60, 4 models x 100,000 rows: chart {chart:.1f} ms, whole dashboard {everything:.1f} ms"
+        f"draw   200x60, 4 models of 1,000 topics and 100,000 rows: chart {used['chart'] - rest:.1f} ms, "
+        f"whole dashboard {used['all'] - rest:.1f} ms"
     )
 
 
