@@ -92,8 +92,8 @@ class Drawn(Widget):
 
         Nothing in foreign text acts on the terminal, whatever the parts were made of.
         """
+        plain, bare, opens = map(self.app.has_class, ("-ascii", "-ascii-text", "-links"))
         runs: list[tuple[str, Style]] = []
-        opens = self.app.has_class("-links")
         for text, name in parts:
             pen = self.pen(name, under)
             if opens and isinstance(text, Linked):
@@ -101,17 +101,16 @@ class Drawn(Widget):
             if runs and runs[-1][1] is pen:  # every segment costs on its way to the terminal
                 text = runs.pop()[0] + text
             runs.append((text, pen))
-        segments = [Segment(shown, pen) for text, pen in runs if (shown := self._writable(text))]
+        segments = []
+        for text, pen in runs:
+            shown = visible(text)
+            if plain:
+                shown = shown.translate(IN_ASCII)
+            if bare:
+                shown = in_ascii(shown)
+            if shown:
+                segments.append(Segment(shown, pen))
         return Strip(segments).adjust_cell_length(width, self.pen("", under))
-
-    def _writable(self, text: str) -> str:
-        """``text`` as this terminal can show it; nothing in it acts there."""
-        shown = visible(text)
-        if shown.isascii():
-            return shown
-        if self.app.has_class("-ascii"):
-            shown = shown.translate(IN_ASCII)
-        return in_ascii(shown) if self.app.has_class("-ascii-text") else shown
 
 
 class Lines(Drawn):

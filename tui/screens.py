@@ -169,7 +169,8 @@ class Main(Screen[None]):
                     display, binding.description, self._action(active.node, binding.action)
                 )
         keys = [by_id[name] for name in KEYS if name in by_id]
-        self.query_one(KeyBar).show(views if len(views) > 1 else [], keys)
+        for bar in self.query(KeyBar):  # none any more while the screen closes
+            bar.show(views if len(views) > 1 else [], keys)
 
     def _action(self, node: object, action: str) -> str:
         """An action string that works from anywhere."""

@@ -1,5 +1,6 @@
 """Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -211,8 +212,9 @@ async def test_keys_typed_while_a_view_opens_are_not_lost(open_app: Opener, live
         for view, rows in (("2", "#all-topics"), ("1", "#topics")):
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
                 app.post_message(events.Key(key, None))
-            await pilot.pause(0.3)
-            assert app.screen.query_one(rows, RowList).cursor >= 2
+            async with asyncio.timeout(60):
+                while not any(listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)):
+                    await pilot.pause(0.05)
 
 
 async def test_a_search_without_a_hit_says_so(open_app: Opener, live: Path) -> None:
