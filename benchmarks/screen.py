@@ -259,10 +259,10 @@ def keys(folder: Path) -> None:
         script = (
             (b"5", b"Log \xc2\xb7"),
             (b"3", b"Articles read"),
-            (b"2", b"topics \xc2\xb7"),
+            (b"2", b"topics after"),
             (b"1", b"Perplexity"),
             (b"x", b"over articles"),
-            (b"x", b"[log x]"),
+            (b"x", b"[log x"),
             (b"?", b"logarithmic"),
             (b"?", b"Perplexity"),
         )
