@@ -69,13 +69,15 @@ def read_models(connection: sqlite3.Connection, specs: Sequence[ModelSpec]) -> t
 
 def read_state(connection: sqlite3.Connection, model: int, topics: int, n_words: int) -> dict[str, Any]:
     """The ``state()`` of a model with so many topics over so many words, as unpacked, not yet checked."""
-    ((scalars, arrays),) = read_rows(
+    rows = read_rows(
         connection,
         "SELECT scalars, arrays FROM models WHERE id = ?",
         [model],
         largest=state_room(topics, n_words),
     )
-    return unpack_state(scalars, arrays)
+    if not rows:
+        raise Damaged(f"models has no row {model}")
+    return unpack_state(*rows[0])
 
 
 def read_documents(

@@ -197,3 +197,11 @@ def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
     with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
         db.execute("UPDATE models SET scalars = ?, arrays = ? WHERE name = 'scvb0'", [scalars, arrays])
     one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
+
+
+def test_a_model_that_is_gone_is_damage(cli, whole, home, tmp_path, one_line):
+    home.mkdir()
+    shutil.copy(whole, home / "default.db")
+    with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
+        db.execute("UPDATE models SET id = id + 9")
+    one_line(cli("export", "model", "-o", tmp_path / "m.npz"), 5, "models has no row 0")
