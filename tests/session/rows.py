@@ -16,7 +16,14 @@ WORDS = ("aa", "bb", "cc")
 
 def settings():
     return Settings(
-        {"seed": 0, "held_out": 2, "documents": 10, "keep_articles": "all", "keep_counts": False},
+        {
+            "seed": 0,
+            "held_out": 2,
+            "documents": 10,
+            "keep_articles": "all",
+            "keep_counts": False,
+            "vocab_articles": 10_000,
+        },
         source="api",
         source_name="a wiki",
         source_options={"api_url": "http://x"},

@@ -54,7 +54,7 @@ def show(session):
 
 
 def test_it_can_be_looked_at(shown):
-    for arguments in (["status"], ["topics"], ["export", "topics"], ["articles", "--topic", "0"]):
+    for arguments in (["status"], ["topics", "--json"], ["export", "topics"], ["articles", "--topic", "0"]):
         done = as_nobody(*arguments, home=shown)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
@@ -71,7 +71,7 @@ def test_so_can_one_of_an_older_schema(version, home):
     shutil.copy(ROOT / f"tests/session/storage/schemas/{version}.sqlite", session)
     before = session.read_bytes()
     show(session)
-    for arguments in (["status"], ["topics"], ["export", "metrics"], ["articles", "--topic", "0"]):
+    for arguments in (["status"], ["topics", "--json"], ["export", "metrics"], ["articles", "--topic", "0"]):
         done = as_nobody(*arguments, home=home)
         assert (done.returncode, done.stderr) == (0, "")
     anyones = home.with_name("open")
