@@ -1,30 +1,18 @@
-"""A few stops of real trainers at random instants; benchmarks/kills.py makes hundreds."""
+"""A few stops of real trainers at random instants; benchmarks/parts/kills.py makes hundreds."""
 
-import importlib.util
 import random
-import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "kills.py"
-
-
-@pytest.fixture(scope="module")
-def kills():
-    sys.path.insert(0, str(SCRIPT.parent))
-    spec = importlib.util.spec_from_file_location("kills", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["kills"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["kills"]
-    sys.path.remove(str(SCRIPT.parent))
+from benchmarks.frame.results import ROOT
+from benchmarks.parts import kills
+from benchmarks.stops import disk
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
-def test_ten_stops_lose_nothing(kills, tmp_path):
+def test_ten_stops_lose_nothing(tmp_path):
     tally = kills.counts(tmp_path, stops=8, documents=8000)
     assert tally.broken == []
     assert tally.survived == tally.tried
@@ -33,26 +21,24 @@ def test_ten_stops_lose_nothing(kills, tmp_path):
 
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
-def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(kills, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(SCRIPT.parents[1]))
+def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     tally = kills.wiki(tmp_path, stops=2, articles=1200, faults=kills.FAULTS)
     assert tally.broken == []
     assert tally.stops == 2
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="disks are made on Linux")
-def test_a_power_cut_takes_only_what_was_not_flushed(kills, tmp_path):
-    import _disk
-
-    sector, before, log, after = _disk.SECTOR, tmp_path / "before", tmp_path / "log", tmp_path / "after"
+def test_a_power_cut_takes_only_what_was_not_flushed(tmp_path):
+    sector, before, log, after = disk.SECTOR, tmp_path / "before", tmp_path / "log", tmp_path / "after"
     before.write_bytes(b"." * 4 * sector)
-    entries = [(0, b"a" * sector), (_disk.FLUSHED, b""), (0, b"b" * 2 * sector), (3 * sector, b"c" * sector)]
-    log.write_bytes(b"".join(_disk.RECORD.pack(0, at, len(data)) + data for at, data in entries))
+    entries = [(0, b"a" * sector), (disk.FLUSHED, b""), (0, b"b" * 2 * sector), (3 * sector, b"c" * sector)]
+    log.write_bytes(b"".join(disk.RECORD.pack(0, at, len(data)) + data for at, data in entries))
 
     def states(position, kept, tries=1):
         found = set()
         for seed in range(tries):
-            whole = _disk.Log(log, log.stat().st_size)
+            whole = disk.Log(log, log.stat().st_size)
             whole.state(before, after, position, kept, random.Random(seed))
             found.add(after.read_bytes()[::sector].decode())
         return found
@@ -62,4 +48,4 @@ def test_a_power_cut_takes_only_what_was_not_flushed(kills, tmp_path):
     assert states(4, 0.5, 100) == {x + y + "." + z for x in "ab" for y in ".b" for z in ".c"}
     assert states(1, 0.0) == {"...."}
     assert states(3, 1.0) == {"bb.."}
-    assert len(_disk.Log(log, log.stat().st_size - 1).writes) == 3
+    assert len(disk.Log(log, log.stat().st_size - 1).writes) == 3

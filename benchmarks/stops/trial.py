@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from _kills_files import Broken, Locked, check, is_finished, look_in, works
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.frame import Figures
+from benchmarks.frame.results import ROOT
+from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, works
+
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")
 MODELS = ("lda:topics=10,batch_size=256", "scvb0:topics=10,batch_size=128", "hdp:topics=20,batch_size=256")
 LONGEST_STOP = 15.0
@@ -38,6 +40,19 @@ class Tally:
     @property
     def stops(self) -> int:
         return sum(self.tried.values())
+
+    def figures(self) -> Figures:
+        """For the results."""
+        return {
+            "stops": self.stops,
+            "survivors": sum(self.survived.values()),
+            "tried": {kind.replace(", ", "_").replace(" ", "_"): n for kind, n in self.tried.items()},
+            "sessions": self.finished,
+            "slowest_stop_seconds": round(self.slowest_stop, 2),
+            "faults": self.faults,
+            "locked_while_stopped": self.locked,
+            "broken": self.broken,
+        }
 
 
 def write_counts(folder: Path, documents: int, words: int = 2000, seed: int = 0) -> list[str]:

@@ -1,7 +1,5 @@
 """What the history of topics costs: CPU time beside training, and bytes of the session file.
 
-    python -m benchmarks.snapshots [ARTICLES [MODEL ...]]    # 250,000 articles, with 100 to 1,000 topics
-
 Articles are drawn from the short corpus with replacement, and the session takes them for part of 7,000,000.
 Counted is the CPU of the thread that trains: all of it, and its part for the topics, from the look at lambda
 to names, changes and the rows of the file. The goal is for the first 1,000,000 articles; fewer show a larger
@@ -11,26 +9,27 @@ share, since later snapshots are 10,000 articles apart instead of a twentieth.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import sqlite3
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks._data import words
+from benchmarks.frame import Figures, Part
 from benchmarks.splits import in_order, split
 from session.storage.writer import SessionWriter
 from session.training.curves import Curves
 from session.training.stream import Stream
 from wikitopics.cli import run
 
+PART = Part("snapshots", "what the history of topics costs")
 ARTICLES = 250_000
-MODELS = ("lda", "scvb0", "hdp", "lda:topics=1000", "scvb0:topics=1000", "hdp:topics=1000")
 
 
 class Meter:
@@ -74,8 +73,8 @@ def history(session: Path) -> tuple[int, float]:
     return number, size / 2**20
 
 
-def main(articles: int = ARTICLES, models: Sequence[str] = MODELS) -> None:
-    """A line for each model, written as for `train --model`."""
+def cost(model: str) -> Figures:
+    """What a model's history costs; `model` as for `train --model`."""
     meter = Meter()
     for purpose, cls, method in (
         ("all", Stream, "step"),
@@ -85,28 +84,27 @@ def main(articles: int = ARTICLES, models: Sequence[str] = MODELS) -> None:
         ("written", SessionWriter, "_write_topics"),
     ):
         meter.watch(cls, method, purpose)
-    print("| model | CPU s | of it taking topics | writing them | part | snapshots | MB |")
-    print(f"|{'---|' * 7}")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        counts(place / "counts.npz", articles)
+        counts(place / "counts.npz", ARTICLES)
         (place / "words.txt").write_text("\n".join(words()), encoding="utf-8")
-        for number, model in enumerate(models):
-            meter.seconds.clear()
-            session = place / f"{number}.db"
-            counted = f"--source counts --counts {place}/counts.npz --vocab {place}/words.txt"
-            settings = f"--documents 7000000 --keep-articles none --threads 1 --model {model}"
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                run(f"train --session {session} {counted} {settings}".split())
-            spent = meter.seconds
-            topics = spent["taken"] + spent["written"]
-            kept, size = history(session)
-            print(
-                f"| {model} | {spent['all']:.1f} | {spent['taken']:.2f} | {spent['written']:.2f} "
-                f"| {topics / spent['all']:.1%} | {kept} | {size:.1f} |",
-                flush=True,
-            )
+        session = place / "history.db"
+        counted = f"--source counts --counts {place}/counts.npz --vocab {place}/words.txt"
+        settings = f"--documents 7000000 --keep-articles none --threads 1 --model {model}"
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            run(f"train --session {session} {counted} {settings}".split())
+        kept, megabytes = history(session)
+    spent = meter.seconds
+    return {
+        "cpu_seconds": spent["all"],
+        "percent": 100 * (spent["taken"] + spent["written"]) / spent["all"],
+        "taking_seconds": spent["taken"],
+        "writing_seconds": spent["written"],
+        "snapshots": kept,
+        "megabytes": megabytes,
+    }
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ARTICLES, sys.argv[2:] or MODELS)
+for _kind in ("lda", "scvb0", "hdp"):
+    PART.add(_kind, functools.partial(cost, _kind), minutes=2)
+    PART.add(f"{_kind}_1000", functools.partial(cost, f"{_kind}:topics=1000"), minutes=10)

@@ -2,8 +2,8 @@
 
 A killed trainer loses nothing that it has written, for the kernel keeps it. A power cut takes the kernel's
 memory too. So the session lies in an ext4 file system (default options) on a disk that remembers every write
-and flush in its order (see :mod:`_disk`); a trainer works on it until a random instant. From the log follow
-the states that a cut could have left, exactly, whatever else the kernel was doing:
+and flush in its order (see :mod:`benchmarks.stops.disk`); a trainer works on it until a random instant. From
+the log follow the states that a cut could have left, exactly, whatever else the kernel was doing:
 
 - at that instant, all that the disk was given is on it, or only what was flushed;
 - the same at other instants of the same run, drawn from all its writes, so in the middle of an fsync too;
@@ -22,9 +22,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from _disk import Log, Unavailable, blank, copy, mounted, remembering
-from _kills_files import Broken, expect_same, inspect, is_finished, read_only, stream, works
-from _kills_trial import Trial, counts_command
+from benchmarks.frame import Figures, Unavailable
+from benchmarks.stops.disk import Log, blank, copy, mounted, remembering
+from benchmarks.stops.files import Broken, expect_same, inspect, is_finished, read_only, stream, works
+from benchmarks.stops.trial import Trial, counts_command
 
 DISK_BYTES = 600 << 20
 STATES = 10
@@ -36,7 +37,6 @@ SESSION = "night.db"
 class Cuts:
     """What was found."""
 
-    articles: int
     cuts: int = 0
     states: int = 0
     found: Counter[str] = field(default_factory=Counter)
@@ -46,24 +46,18 @@ class Cuts:
     sessions: int = 0
     broken: list[str] = field(default_factory=list)
 
-    def values(self) -> dict[str, object]:
+    def figures(self) -> Figures:
         """For the results."""
         return {
-            "what": "power",
-            "articles": self.articles,
             "cuts": self.cuts,
             "states": self.states,
+            "whole": self.states - len(self.broken),
             "found": dict(self.found),
             "lost_seconds_median": round(statistics.median(self.lost), 1),
             "lost_seconds_most": round(max(self.lost), 1),
             "sessions": self.sessions,
             "broken": self.broken,
         }
-
-    def __str__(self) -> str:
-        lines = ["| power | |", "|---|---|"]
-        lines += [f"| {name} | {value} |" for name, value in self.values().items()]
-        return "\n".join(lines)
 
 
 def power(folder: Path, times: int, documents: int, seed: int = 0) -> Cuts:
@@ -74,7 +68,7 @@ def power(folder: Path, times: int, documents: int, seed: int = 0) -> Cuts:
     trial.undisturbed(calm)
     with contextlib.closing(read_only(calm)) as connection:
         undisturbed = stream(connection)
-    cuts = Cuts(documents)
+    cuts = Cuts()
     before = folder / "before.img"
     while cuts.cuts < times:
         blank(before, DISK_BYTES)

@@ -4,7 +4,7 @@ A file served over FUSE holds an image; a loop device makes a disk of it. The ke
 arrive here one after the other and are kept in a log, in that order. From the image as it was before and the
 log follow all the states in which a power cut could have left the disk: see :meth:`Log.state`.
 
-The server runs in a process of its own (`python _disk.py IMAGE LOG DESCRIPTOR`), for the kernel waits for it.
+The server runs in a process of its own, for the kernel waits for it.
 """
 
 import contextlib
@@ -18,6 +18,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.frame import Unavailable
+from benchmarks.frame.results import ROOT
 
 SECTOR = 4096
 """Written whole or not at all, as today's disks do; ext4 counts on it for its superblock."""
@@ -35,10 +38,6 @@ BATCH_FORGET, FORGET = 42, 2
 MAX_PAGES = 1 << 22
 ENOSYS = 38
 NEW_MOUNTS = 0x20000
-
-
-class Unavailable(Exception):
-    """This machine cannot make such disks."""
 
 
 def run(*command: str, **more: object) -> str:
@@ -90,7 +89,9 @@ def remembering(image: Path, log: Path, folder: Path) -> Iterator[Path]:
             settings = f"fd={channel},rootmode=100000,user_id=0,group_id=0,max_read={LARGEST_WRITE}"
             run("mount", "-i", "-t", "fuse", "-o", settings, "disk", str(served), pass_fds=[channel])
             server = subprocess.Popen(
-                [sys.executable, __file__, str(image), str(log), str(channel)], pass_fds=[channel]
+                [sys.executable, "-m", __spec__.name, str(image), str(log), str(channel)],
+                cwd=ROOT,
+                pass_fds=[channel],
             )
         ends.callback(server.wait)
         ends.callback(server.terminate)

@@ -1,7 +1,5 @@
 """Which weight of probability against lift gives topics the names that lead a reader to their articles.
 
-    python -m benchmarks.naming        # some minutes; prints a table, writes benchmarks/results/naming.json
-
 A reader who knows only the names of the topics (three words each) guesses what an article is about: the topic
 whose name's words it holds most often. The score is the share of articles for which that is the topic that
 the model gives most of the article to, chosen on the part `tuning` of both corpora, stated on `report`.
@@ -9,18 +7,16 @@ the model gives most of the article to, chosen on the part `tuning` of both corp
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._measure import growing, learn_all
+from benchmarks.frame import Figures, Part
 from benchmarks.splits import CORPORA, split
 from model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from model.naming import WORDS, most_relevant
 
-RESULTS = Path(__file__).parent / "results" / "naming.json"
+PART = Part("naming", "which words of a topic make the name that leads a reader to its articles")
 WEIGHTS = [step / 10 for step in range(11)]
 LEADING = 20
 """Words of a topic that a name is made of, as many as a session keeps."""
@@ -58,7 +54,8 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
     return right / documents.D
 
 
-def main() -> None:
+@PART.point(minutes=6)
+def weights() -> Figures:
     rows = []
     for corpus in CORPORA:
         parts = split(corpus)
@@ -72,15 +69,12 @@ def main() -> None:
                     for weight in WEIGHTS
                 ]
                 rows.append({"corpus": corpus, "model": model.kind, "part": part, "scores": scores})
-                print(corpus, model.kind, part, " ".join(f"{score:.3f}" for score in scores), flush=True)
     means = {
         part: np.mean([row["scores"] for row in rows if row["part"] == part], axis=0).tolist()
         for part in ("tuning", "report")
     }
-    for part, scores in means.items():
-        print("mean", part, " ".join(f"{score:.3f}" for score in scores))
-    RESULTS.write_text(json.dumps({"weights": WEIGHTS, "rows": rows, "means": means}, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    percent = {
+        part: {f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, scores, strict=True)}
+        for part, scores in means.items()
+    }
+    return {"percent": percent, "rows": rows}

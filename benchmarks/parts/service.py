@@ -1,11 +1,9 @@
 """docs/service/wikitopics.service under a real systemd: what comes back, what stays away, how it stops.
 
-    python benchmarks/service.py        in a session of a systemd user manager (`systemctl --user` works)
-
 The unit is installed for this boot only, under another name and with commands in place of its own: shells
 that end with each exit code, then a real trainer on the embedded wiki, which is killed and stopped. All else,
 the restarting above all, is the file itself; only its pause between restarts is made shorter where many are
-counted. Takes three minutes, prints a table, and takes everything away again.
+counted. Takes everything away again. Needs a systemd user manager (`systemctl --user` works).
 """
 
 import contextlib
@@ -18,7 +16,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.frame import Figures, Part, Unavailable
+from benchmarks.frame.results import ROOT
+
+PART = Part("service", "the unit of docs/service under a real systemd")
 UNIT = ROOT / "docs" / "service" / "wikitopics.service"
 NAME = "wikitopics-proof"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
@@ -138,22 +139,16 @@ def trainer(folder: Path) -> Iterator[tuple[str, str]]:
         yield "systemctl stop", f"ends after {seconds:.1f} s with exit code 0, {after:,} articles saved"
 
 
-def main() -> int:
+@PART.point(minutes=3)
+def unit() -> Figures:
+    """What happens with the unit, a line each."""
     try:
         systemctl("list-units")
     except (FileNotFoundError, subprocess.CalledProcessError):
-        print("`systemctl --user` reaches no systemd here", file=sys.stderr)
-        return 2
-    print("| what happens | the unit |\n|---|---|", flush=True)
-    print(f"| `systemd-analyze verify` | {verify()} |", flush=True)
-    for code in COMES_BACK:
-        print(f"| exit code {code} | {exit_code(code)} |", flush=True)
-    print(f"| exit code 3, always | {again_and_again()} |", flush=True)
+        raise Unavailable("`systemctl --user` reaches no systemd here") from None
+    happened = {"systemd-analyze verify": verify()}
+    happened |= {f"exit code {code}": exit_code(code) for code in COMES_BACK}
+    happened["exit code 3, always"] = again_and_again()
     with tempfile.TemporaryDirectory() as name:
-        for what, found in trainer(Path(name)):
-            print(f"| {what} | {found} |", flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        happened |= dict(trainer(Path(name)))
+    return happened

@@ -1,12 +1,9 @@
 """Do wikitext and rendered page of the same article give the same words, and how fast?
 
-    python benchmarks/extraction.py [API_URL] [--worst N]
-
-API_URL: a MediaWiki whose articles are fetched both ways (``…/w/api.php``, pages under ``/wiki/``). Without
-it, only the speed on the shared corpus is measured. CPU seconds of this process.
+`agreement`: the articles of a MediaWiki, fetched both ways; WIKITOPICS_TEST_API is its address
+(`…/w/api.php`, pages under `/wiki/`). `speed`: CPU time on the shared corpus.
 """
 
-import argparse
 import json
 import lzma
 import os
@@ -15,14 +12,17 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks._data import CORPUS
+from benchmarks.frame import Figures, Part, Unavailable
 from crawler import extract_html, extract_wikitext
 from vocab import Vocabulary
 
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[1] / ".." / "shared"))
+PART = Part("extraction", "wikitext and rendered pages to words: whether they agree, and how fast")
+WORST = 5
+"""So many of the articles that are least alike are named."""
 
 
 def articles(api_url: str) -> Iterator[tuple[str, str]]:
@@ -76,46 +76,40 @@ def compare(api_url: str, vocabulary: Vocabulary) -> list[tuple[float, str, str,
     return sorted(result)
 
 
-def speed(name: str, function: Callable[[str], object], texts: list[str], unit: int) -> None:
-    size = sum(map(len, texts))
+@PART.point(minutes=2)
+def agreement() -> Figures:
+    api_url = os.environ.get("WIKITOPICS_TEST_API")
+    if not api_url:
+        raise Unavailable("WIKITOPICS_TEST_API names no MediaWiki")
+    result = compare(api_url, Vocabulary.load("english"))
+    for value, title, one, other in result[:WORST]:
+        print(f"  {value:.4f} {title}: {len(one)} characters from wikitext, {len(other)} from HTML")
+    least, tenth, median = np.quantile([value for value, *_ in result], [0, 0.1, 0.5]).tolist()
+    return {"articles": len(result), "median_cosine": median, "tenth_cosine": tenth, "least_cosine": least}
+
+
+def megabytes_a_second(work: Callable[[str], object], texts: list[str]) -> float:
+    """A million characters for each CPU second."""
     begin = time.process_time()
     for text in texts:
-        function(text)
-    spent = time.process_time() - begin
-    print(f"{name}: {spent / size * unit * 1000:.2f} ms for {unit // 1000} kB, {size / spent / 1e6:.1f} MB/s")
+        work(text)
+    return sum(map(len, texts)) / (time.process_time() - begin) / 1e6
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("api_url", nargs="?")
-    arguments.add_argument("--worst", type=int, default=5, help="name the N articles that are least alike")
-    options = arguments.parse_args()
+@PART.point()
+def speed() -> Figures:
+    if not CORPUS.is_dir():
+        raise Unavailable(f"{CORPUS.name} is not there")
     vocabulary = Vocabulary.load("english")
-    if options.api_url:
-        result = compare(options.api_url, vocabulary)
-        values = np.array([value for value, *_ in result])
-        low, tenth, median = np.quantile(values, [0, 0.1, 0.5])
-        print(f"{len(result)} articles: cosine median {median:.4f}, 10 % {tenth:.4f}, least {low:.4f}")
-        for value, title, one, other in result[: options.worst]:
-            print(f"  {value:.4f} {title}: {len(one)} characters from wikitext, {len(other)} from HTML")
-    corpus = SHARED / "corpus"
-    if corpus.is_dir():
-        with lzma.open(corpus / "wikitext" / "articles-400.jsonl.xz", "rt", encoding="utf-8") as file:
-            wikitext = [json.loads(line)["text"] for line in file]
-        with tarfile.open(corpus / "html" / "pages.tar.xz") as archive:
-            members = [archive.extractfile(member) for member in archive if member.isfile()]
-            pages = [member.read().decode("utf-8", "replace") for member in members if member is not None]
-        extract_html(pages[0])
-        speed("extract_wikitext", extract_wikitext, wikitext, 8_000)
-        speed(
-            "extract_wikitext and count",
-            lambda text: vocabulary.count(extract_wikitext(text)),
-            wikitext,
-            8_000,
-        )
-        speed("count, on prose", vocabulary.count, [extract_wikitext(text) for text in wikitext], 8_000)
-        speed("extract_html", extract_html, pages, 130_000)
-
-
-if __name__ == "__main__":
-    main()
+    with lzma.open(CORPUS / "wikitext" / "articles-400.jsonl.xz", "rt", encoding="utf-8") as file:
+        wikitext = [json.loads(line)["text"] for line in file]
+    with tarfile.open(CORPUS / "html" / "pages.tar.xz") as archive:
+        members = [archive.extractfile(member) for member in archive if member.isfile()]
+        pages = [member.read().decode("utf-8", "replace") for member in members if member is not None]
+    extract_html(pages[0])
+    prose = [extract_wikitext(text) for text in wikitext]
+    return {
+        "wikitext": megabytes_a_second(extract_wikitext, wikitext),
+        "html": megabytes_a_second(extract_html, pages),
+        "counting": megabytes_a_second(vocabulary.count, prose),
+    }

@@ -1,0 +1,1 @@
+"""What README and docs claim about speed, quality and sturdiness, measured: `python -m benchmarks`."""

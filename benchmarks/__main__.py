@@ -1,0 +1,118 @@
+"""What README and docs claim, measured again.
+
+    python -m benchmarks                    what there is, when it was measured, and of which commit
+    python -m benchmarks crawl models.lda   measure parts or points, those that this commit has not measured
+    python -m benchmarks --all              everything
+    python -m benchmarks --again screen     measure anew what was measured of this commit
+    python -m benchmarks --docs             write the figures into README and docs
+
+Each point runs in a process of its own and is kept in benchmarks/results/PART.json as soon as it is there:
+stop whenever you like, and go on with the same command. Have nothing else running meanwhile: the load before
+each point is kept with its figures.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.frame import Unavailable, pages
+from benchmarks.frame.part import Part, chosen, load, names
+from benchmarks.frame.results import ROOT, Results, begin, commit
+
+QUIET = 0.5
+"""Load above which something else is running."""
+UNAVAILABLE = 3
+"""Exit code of a point that cannot be measured here."""
+
+
+def overview() -> None:
+    """A line for each part: minutes, points measured, commits."""
+    print(f"| part | what | minutes | points | of commit ({commit()} is here) |\n|{'---|' * 5}")
+    for name in names():
+        part, results = load(name), Results(name)
+        runs = [run for point in part.points if (run := results.run(point))]
+        commits = ", ".join(sorted({run.commit for run in runs})) or "none"
+        minutes = sum(point.minutes for point in part.points.values())
+        print(f"| {name} | {part.what} | {minutes:.0f} | {len(runs)} of {len(part.points)} | {commits} |")
+
+
+def measure(part: Part, name: str) -> bool:
+    """Measure a point in a process of its own and keep it; whether that worked."""
+    point = part.points[name]
+    if missing := point.missing():
+        print(f"{part.name}.{name}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
+        return True
+    run, started = begin(point.needs), time.monotonic()
+    if run.load > QUIET:
+        print(f"{part.name}.{name}: something else is running, load {run.load}", file=sys.stderr)
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [sys.executable, "-m", "benchmarks", "--point", f"{part.name}.{name}", file.name]
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if code:
+            if code != UNAVAILABLE:
+                print(f"{part.name}.{name}: FAILED", file=sys.stderr)
+            return code == UNAVAILABLE
+        figures = json.loads(Path(file.name).read_text(encoding="utf-8"))
+    Results(part.name).keep(name, figures, replace(run, seconds=round(time.monotonic() - started, 1)))
+    print(f"{part.name}.{name}: {said(figures)}", flush=True)
+    return True
+
+
+def said(figures: dict[str, object]) -> str:
+    """The numbers among the figures, in a line."""
+    return ", ".join(
+        f"{name} {value:,.4g}" for name, value in figures.items() if isinstance(value, (int, float))
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", nargs="*", metavar="PART[.POINT]")
+    parser.add_argument("--all", action="store_true", help="all parts")
+    parser.add_argument("--again", action="store_true", help="also what was measured of this commit")
+    parser.add_argument("--docs", action="store_true", help="write the figures into README and docs")
+    parser.add_argument("--point", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.point:
+        name, target = options.point
+        part, _, point = name.partition(".")
+        try:
+            figures = load(part).points[point].measure()
+        except Unavailable as error:
+            print(f"{name}: not measured, {error}", file=sys.stderr)
+            return UNAVAILABLE
+        Path(target).write_text(json.dumps(figures), encoding="utf-8")
+        return 0
+    worked = True
+    if options.what or options.all:
+        try:
+            points = list(chosen(options.what))
+        except KeyError as error:
+            parser.error(f"no part or point {error}: `python -m benchmarks` lists them")
+        for each, point in points:
+            run = Results(each.name).run(point)
+            if options.again or run is None or run.commit != commit():
+                worked = measure(each, point) and worked
+    if options.docs:
+        for path, page in pages.stale():
+            path.write_text(page, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)} written")
+    elif not options.what and not options.all:
+        overview()
+    return 0 if worked else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on")

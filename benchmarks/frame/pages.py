@@ -1,0 +1,55 @@
+"""Figures in README and docs: a number before a mark is the measured one, and so is a table between two.
+
+    | redraw at 200x60 | 14.3<!--screen.draw.milliseconds:.1f--> ms |
+
+The mark names part, point and figure (parts of a figure behind further dots), and says how it is written, as
+Python's formats do. A table that a part writes stands between `<!--table PART.NAME-->` and `<!--/table-->`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmarks.frame.part import Figures, load
+from benchmarks.frame.results import RESULTS, ROOT, Results
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+FIGURE = re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)?<!--([a-z]\w*(?:\.[\w-]+)+):([^ >]*)-->")
+TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL)
+
+
+def measured(key: str) -> float:
+    """The figure that a mark names. Raises KeyError."""
+    part, point, *names = key.split(".")
+    found: object = Results(part, RESULTS).figures()[point]
+    for name in names:
+        if not isinstance(found, Mapping):
+            raise KeyError(key)
+        found = found[name]
+    if not isinstance(found, int | float):
+        raise KeyError(key)
+    return found
+
+
+def _written(match: re.Match[str]) -> str:
+    _, key, form = match.groups()
+    return f"{measured(key):{form}}<!--{key}:{form}-->"
+
+
+def _table(match: re.Match[str]) -> str:
+    begin, part, name, end = match.groups()
+    figures: Mapping[str, Figures] = Results(part, RESULTS).figures()
+    return f"{begin}{load(part).pages[name](figures)}\n{end}"
+
+
+def filled(page: str) -> str:
+    """A page with the figures and tables of today's results. Raises KeyError for a mark that names none."""
+    return TABLE.sub(_table, FIGURE.sub(_written, page))
+
+
+def stale() -> Iterator[tuple[Path, str]]:
+    """(page, what it should be) of pages that do not say what was measured."""
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        if (new := filled(page)) != page:
+            yield path, new

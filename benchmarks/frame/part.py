@@ -1,0 +1,83 @@
+"""A part of what is measured: a module with a `PART`, whose points are functions that return figures."""
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks import parts
+
+
+class Unavailable(Exception):
+    """This machine lacks what a point needs."""
+
+
+Figures = Mapping[str, object]
+"""By name: numbers, and whatever JSON can hold of what they come from."""
+Measure = Callable[[], Figures]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something that is measured in one go, in a process of its own."""
+
+    measure: Measure
+    minutes: float
+    """What it takes on a quiet machine with two cores."""
+    needs: tuple[str, ...]
+    """Packages that have to be there."""
+
+    def missing(self) -> list[str]:
+        return [package for package in self.needs if importlib.util.find_spec(package) is None]
+
+
+@dataclass
+class Part:
+    """Points that belong together; their results are in one file."""
+
+    name: str
+    what: str
+    """One line for people."""
+    points: dict[str, Point] = field(default_factory=dict)
+    pages: dict[str, Callable[[Mapping[str, Figures]], str]] = field(default_factory=dict)
+    """Tables for docs, as Markdown from the figures of all points, by name."""
+
+    def point(self, *needs: str, minutes: float = 1.0) -> Callable[[Measure], Measure]:
+        """Make a function a point, by its name."""
+
+        def register(measure: Measure) -> Measure:
+            self.add(measure.__name__, measure, *needs, minutes=minutes)
+            return measure
+
+        return register
+
+    def add(self, name: str, measure: Measure, *needs: str, minutes: float = 1.0) -> None:
+        self.points[name] = Point(measure, minutes, needs)
+
+
+def names() -> list[str]:
+    """Of all parts."""
+    return [module.name for module in pkgutil.iter_modules(parts.__path__)]
+
+
+def load(name: str) -> Part:
+    """A part by its name. Raises KeyError."""
+    if name not in names():
+        raise KeyError(name)
+    part = importlib.import_module(f"{parts.__name__}.{name}").PART
+    assert isinstance(part, Part)
+    return part
+
+
+def chosen(asked: list[str]) -> Iterator[tuple[Part, str]]:
+    """(part, point) of all that is asked for as `part` or `part.point`; of everything where nothing is.
+
+    Raises KeyError for what there is not.
+    """
+    for one in asked or names():
+        name, _, wanted = one.partition(".")
+        part = load(name)
+        if wanted and wanted not in part.points:
+            raise KeyError(one)
+        yield from ((part, point) for point in part.points if wanted in ("", point))

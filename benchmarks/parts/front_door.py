@@ -1,0 +1,74 @@
+"""From wiki to saved minibatch, screen attached: articles a second, and the memory that it takes.
+
+The embedded wiki serves articles of 8 kB of wikitext on loopback; a trainer crawls them through the client
+that crawls Wikipedia; `wikitopics watch` draws on a terminal of 120x36. The first minute is left out. Counted
+are articles in committed minibatches, and of the trainer and its worker processes the memory in use (of
+shared pages each its part). Bars for two cores: 120 articles a second, 500 MB, flat.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.frame import Figures, Part
+from benchmarks.processes import cpu_seconds, family, memory_mb, open_screen
+from crawler.embedded.launch import EmbeddedWiki
+from session.storage.reader import SessionReader
+
+PART = Part("front_door", "from wiki to saved minibatch with a screen attached")
+WARM = 60.0
+SECONDS = 60.0
+COLUMNS, ROWS = 120, 36
+
+
+@PART.point(minutes=2.2)
+def watched() -> Figures:
+    with tempfile.TemporaryDirectory() as folder:
+        return measure(WARM, SECONDS, 8000, Path(folder))
+
+
+def measure(warm: float, seconds: float, article_bytes: int, folder: Path) -> Figures:
+    """One run: ``warm`` seconds left out, then ``seconds`` counted."""
+    session = folder / "front.db"
+    program = [sys.executable, "-m", "wikitopics"]
+    wiki = EmbeddedWiki(["--size", "10000000", "--article-bytes", str(article_bytes)])
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        train = ["train", "--api-url", wiki.url, "--held-out", "1000", "--session", str(session)]
+        trainer = subprocess.Popen([*program, *train], stderr=subprocess.DEVNULL)
+        running.append(trainer)
+        while not session.exists():
+            if trainer.poll() is not None:
+                sys.exit("the trainer ended")
+            time.sleep(0.1)
+        screen = open_screen([*program, "watch", "--session", str(session)], COLUMNS, ROWS)
+        running.append(screen)
+        time.sleep(warm)
+        parts = {"trainer": family(trainer.pid), "screen": [screen.pid], "wiki": family(wiki.pid)}
+        with SessionReader(session) as reader:
+            before, cpu_before, begun = (
+                reader.status().articles,
+                {name: cpu_seconds(pids) for name, pids in parts.items()},
+                time.monotonic(),
+            )
+            memory = []
+            while time.monotonic() - begun < seconds:
+                time.sleep(5.0)
+                memory.append(memory_mb(parts["trainer"]))
+            articles, spent = reader.status().articles - before, time.monotonic() - begun
+            alive = screen.poll() is None and trainer.poll() is None
+        cpu = {name: round((cpu_seconds(pids) - cpu_before[name]) / spent, 2) for name, pids in parts.items()}
+        return {
+            "articles_per_second": round(articles / spent, 1),
+            "memory_mb": {"first": round(memory[0]), "last": round(memory[-1]), "most": round(max(memory))},
+            "cores_used": cpu,
+            "alive_at_the_end": alive,
+            "seconds": round(spent),
+        }
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait()
+        wiki.stop()

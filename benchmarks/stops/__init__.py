@@ -1,0 +1,1 @@
+"""Trainers stopped in every way there is, and what they leave behind."""

@@ -1,0 +1,76 @@
+"""The figures in README and docs are those that were measured."""
+
+import pytest
+
+from benchmarks.frame import Part, pages
+from benchmarks.frame.part import chosen, load, names
+from benchmarks.frame.results import Results, Run
+
+RUN = Run("abc1234", "2026-11-22", "2 x some processor", 0.1, 3.0, {"numpy": "2.0"})
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A folder of results in place of the real one, and one part in it."""
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    kept = Results("screen", tmp_path)
+    kept.keep("draw", {"ms": 14.26, "by_size": {"120x40": 9, "bytes": 12_345}, "curve": [1, 2]}, RUN)
+    return kept
+
+
+def test_readme_and_docs_say_what_was_measured() -> None:
+    assert [str(path) for path, _ in pages.stale()] == [], "write them by `python -m benchmarks --docs`"
+
+
+def test_a_figure_is_written_before_its_mark(results) -> None:
+    page = "| redraw | **3.1<!--screen.draw.ms:.1f-->** ms, <!--screen.draw.by_size.bytes:,--> bytes |"
+    written = pages.filled(page)
+    assert (
+        written
+        == "| redraw | **14.3<!--screen.draw.ms:.1f-->** ms, 12,345<!--screen.draw.by_size.bytes:,--> bytes |"
+    )
+    assert pages.filled(written) == written
+
+
+@pytest.mark.parametrize(
+    "key", ["screen.draw.seconds", "screen.keys.ms", "else.draw.ms", "screen.draw.curve"]
+)
+def test_a_mark_without_a_figure_is_an_error(results, key) -> None:
+    with pytest.raises(KeyError):
+        pages.filled(f"14<!--{key}:.1f-->")
+
+
+def test_results_say_where_they_come_from(tmp_path) -> None:
+    Results("screen", tmp_path).keep("draw", {"ms": 1}, RUN)
+    Results("screen", tmp_path).keep("keys", {"ms": 2}, RUN)
+    again = Results("screen", tmp_path)
+    assert again.figures() == {"draw": {"ms": 1}, "keys": {"ms": 2}}
+    assert again.run("draw") == RUN
+    assert again.run("idle") is None
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_part_can_be_chosen_whole_and_by_point(name) -> None:
+    part = load(name)
+    assert part.name == name
+    assert part.points
+    assert [point for _, point in chosen([name])] == list(part.points)
+    first = next(iter(part.points))
+    assert [point for _, point in chosen([f"{name}.{first}"])] == [first]
+
+
+def test_what_there_is_not_cannot_be_chosen() -> None:
+    for asked in ("nothing", f"{names()[0]}.nothing"):
+        with pytest.raises(KeyError):
+            list(chosen([asked]))
+
+
+def test_a_point_is_named_after_its_function() -> None:
+    part = Part("trial", "a trial")
+
+    @part.point("no_such_package", minutes=3)
+    def weigh():
+        return {"kg": 3}
+
+    assert part.points["weigh"].missing() == ["no_such_package"]
+    assert part.points["weigh"].measure() == {"kg": 3}
