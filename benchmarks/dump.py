@@ -33,7 +33,7 @@ from crawler.embedded.writing import Writer, words_for_bytes
 from crawler.kind import Asked
 from crawler.kinds.dump import Dump
 from crawler.source import Page, SourceInfo
-from session.training.intake.counting import count_pages
+from session.training.intake.count_pages import count_pages
 from session.training.intake.opening import open_source
 from session.training.intake.parted import PartedBlocks
 from vocab import Vocabulary

@@ -28,7 +28,7 @@ from crawler.ranges import LocalFile
 from crawler.source import SourceInfo
 from model import CompletionSet, Minibatch, kinds
 from session.storage.documents import Documents
-from session.training.intake.counting import count_part
+from session.training.intake.count_pages import count_part
 from vocab import Vocabulary
 
 DOCUMENTS = 7_000_000

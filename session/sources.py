@@ -20,7 +20,7 @@ BUILT_IN = {
     "dump": "crawler.kinds.dump:Dump",
     "recent": "crawler.kinds.wiki:Recent",
     "texts": "crawler.kinds.texts:Texts",
-    "counts": "session.training.intake.counts:Counts",
+    "counts": "session.training.intake.counts_kind:Counts",
     "demo": "crawler.kinds.demo:Demo",
 }
 RESERVED = ("session", "log", "json", "help")

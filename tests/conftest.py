@@ -296,7 +296,7 @@ def new_session() -> Callable[..., Path]:
 
     from session.request import TrainRequest
     from session.training.creation import create, load_vocabulary, settle
-    from session.training.intake.counts import Counts
+    from session.training.intake.counts_kind import Counts
     from session.training.intake.opening import open_source
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
@@ -332,7 +332,7 @@ def trainer_of(
 
     from session.storage.coordination.lock import trainer_lock
     from session.storage.writer import SessionWriter
-    from session.training.intake.counting import count_pages
+    from session.training.intake.count_pages import count_pages
     from session.training.intake.crawl import CrawledBlocks
     from session.training.intake.pool import CountingPool
     from session.training.running.run import Limits, Run

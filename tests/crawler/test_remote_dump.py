@@ -26,7 +26,7 @@ from crawler.remote_shelf import RemoteShelf
 from crawler.shelf import LocalShelf
 from crawler.sources.shuffled import ShuffledDump
 from crawler.wire import WireLimits
-from session.training.intake.counting import start_worker
+from session.training.intake.count_pages import start_worker
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving

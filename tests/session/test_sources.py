@@ -8,7 +8,7 @@ import pytest
 from crawler import Asked, PageKind
 from session import sources
 from session.errors import BadUsage
-from session.training.intake.counts import CountedKind
+from session.training.intake.counts_kind import CountedKind
 
 NOTES = """
 from crawler import Option, PageKind

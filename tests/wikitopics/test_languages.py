@@ -10,7 +10,7 @@ import pytest
 
 from session.errors import NoSession
 from session.storage.reader import SessionReader
-from session.training.intake.counting import count_pages
+from session.training.intake.count_pages import count_pages
 from session.training.intake.pool import CountingPool
 from tests.wikitopics.polyglot import SUBJECTS, polyglot
 from vocab import Vocabulary

@@ -122,12 +122,14 @@ main(sys.argv[1:])
     assert "stopped" in done.stderr
 
 
-@pytest.mark.parametrize("slow", ["intake.counts.Counts.open", "creation.load_vocabulary", "start.Stream"])
+@pytest.mark.parametrize(
+    "slow", ["intake.counts_kind.Counts.open", "creation.load_vocabulary", "start.Stream"]
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""
 import os, time
-import session.training.intake.counts
+import session.training.intake.counts_kind
 import session.training.start
 from wikitopics.cli import main
 

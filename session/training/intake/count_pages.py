@@ -65,6 +65,8 @@ class CountedPart:
     """Why nobody can read it now, as when its disk is gone; "" where it was read."""
     lack: Lack | None = None
     """With what more of it could be read, if that can be had."""
+    unread: frozenset[int] = frozenset()
+    """Ids of the pages among the documents that could not be counted."""
 
 
 NOTHING = CountedPart(Documents.concatenate([]), {}, ())

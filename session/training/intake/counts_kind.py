@@ -13,7 +13,7 @@ from session.errors import BadUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from session.training.intake.counted import CountedDocuments
+    from session.training.intake.counts_feed import CountedDocuments
 
 COUNTS = Option(
     str,
@@ -66,7 +66,7 @@ class Counts(CountedKind):
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
         from session.storage.database import is_sqlite
         from session.storage.kept_counts import KeptCounts
-        from session.training.intake.counts_file import CountsFile
+        from session.training.intake.counts_npz import CountsFile
         from vocab import Vocabulary
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
