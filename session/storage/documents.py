@@ -261,4 +261,6 @@ class Block:
     """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
     lap: float | None
     warnings: tuple[str, ...] = ()
-    """A line for each page that could not be counted; it is among the documents, without a word."""
+    """Lines for the log."""
+    unread: int = 0
+    """How many of the documents could not be counted; they have no word."""

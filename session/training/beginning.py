@@ -29,8 +29,6 @@ from vocab.rules import Rule
 class Beginning:
     """Collects articles until there are enough, then chooses the words."""
 
-    renewing = measures_next = False
-
     def __init__(self, store: SessionWriter) -> None:
         self._store = store
         self.settings: Settings = store.settings
@@ -75,21 +73,12 @@ class Beginning:
         """No article will follow: there are as many as there are."""
         self._source_ended = True
 
-    def ready(self) -> bool:
-        """Never: there is no model to train."""
-        return False
+    def work(self) -> None:
+        """Nothing: there is no model to train."""
 
     def done(self) -> bool:
         """Whether the words can be chosen."""
         return self._source_ended or not self.missing
-
-    def step(self, elapsed_seconds: Callable[[], float]) -> int:
-        """Not called, as it is never :meth:`ready`."""
-        raise NotImplementedError
-
-    def renew(self) -> None:
-        """Not called, as there is nothing to renew."""
-        raise NotImplementedError
 
     def finish(self, elapsed_seconds: float) -> None:
         """Choose the words, once everything is committed. Raises BadDocuments where there are too few."""

@@ -6,6 +6,7 @@ was interrupted and resumed does exactly what an undisturbed one does. Times are
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,18 @@ from session.training.schedule import (
 
 RENEWED_TOGETHER = 512
 """Articles inferred anew at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stream has to do before it takes more articles."""
+
+    do: Callable[[Callable[[], float]], object]
+    """Does it; takes what tells the seconds of running time over all runs."""
+    measures: bool = False
+    """Whether the models are measured too, which may take as long as many steps."""
+    on_committed: bool = False
+    """Whether everything has to be committed before."""
 
 
 class Stream:
@@ -113,8 +126,8 @@ class Stream:
         documents, empty = block.documents.split_empty()
         documents, again = documents.split(self._may_be_trained(documents.page_ids))
         progress = self.progress
-        unread = len(block.warnings)
-        reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
+        unknown = len(empty) - block.unread
+        reasons = {UNREAD: block.unread, NO_KNOWN_WORD: unknown, HELD_OUT_ALREADY: len(again)}
         for reason, number in (*block.skips.items(), *reasons.items()):
             progress.skip(reason, number)
         progress.crawled += len(block.documents) + sum(block.skips.values())
@@ -154,6 +167,12 @@ class Stream:
     def end_of_source(self) -> None:
         """No article will follow: what is left trains as a last short minibatch."""
         self._source_ended = True
+
+    def work(self) -> Work | None:
+        """What to do before more articles are fed; None: nothing."""
+        if self.renewing:
+            return Work(lambda _: self.renew(), on_committed=True)
+        return Work(self.step, self.measures_next) if self.ready() else None
 
     def ready(self) -> bool:
         """Whether :meth:`step` has a minibatch to train."""

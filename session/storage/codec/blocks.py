@@ -9,8 +9,6 @@ from session.storage.codec.settings import MOST_WORD_BYTES
 from session.storage.decoding import json_object, number, optional, text, whole
 from session.storage.documents import Block, Documents
 
-_MOST_UNREAD = 10_000
-
 
 def encode_block(block: Block) -> dict[str, object]:
     """The columns of a row; `decode_block` is the inverse."""
@@ -18,7 +16,7 @@ def encode_block(block: Block) -> dict[str, object]:
         "documents": block.documents.to_bytes(),
         "words": "\n".join(block.documents.lexicon or ()),
         "skips": json.dumps(block.skips),
-        "unread": len(block.warnings),
+        "unread": block.unread,
         "position": json.dumps(block.position),
         "lap": block.lap,
     }
@@ -34,10 +32,11 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     counted: dict[Skip, int] = {}
     for reason, n in json_object(skips, "first_articles.skips").items():
         counted[text(reason, "first_articles.skips")] = whole(n, "first_articles.skips")  # type: ignore[index]
+    found = Documents.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
     return Block(
-        Documents.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon),
+        found,
         counted,
         dict(json_object(position, "first_articles.position")),
         optional(lap, "first_articles.lap", number),
-        ("",) * whole(unread, "first_articles.unread", 0, _MOST_UNREAD),
+        unread=whole(unread, "first_articles.unread", 0, len(found)),
     )

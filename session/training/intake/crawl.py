@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 from crawler.source import Activity, PageBatch, Position, Source, SourceInfo
 from session.errors import SessionError
 from session.storage.documents import Block, Documents
-from session.training.intake.counting import count_in_worker
+from session.training.intake.count_pages import count_in_worker
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied
 from session.training.rates import Rate
@@ -113,17 +113,18 @@ class CrawledBlocks:
     async def _first(self) -> Block:
         """The oldest item. It stays queued until it is counted, so that a cancelled wait loses nothing."""
         batch, counting = self._items[0]
-        warnings: list[str] = []
+        unread: dict[int, str] = {}
         try:
             documents = await self._pool.result(counting)
         except (JobFailed, WorkerDied):
-            documents = await self._pool.one_by_one(batch.pages, warnings)
+            documents, unread = await self._pool.one_by_one(batch.pages)
         self._items.popleft()
         self._moved.set()
         self.queued -= len(batch.pages)
         self._bytes_ahead -= _bytes_of(batch)
         self.arrivals.add(len(batch.pages))
-        return Block(documents, batch.skips, dict(batch.position), batch.lap, tuple(warnings))
+        warnings = tuple(unread.values())
+        return Block(documents, batch.skips, dict(batch.position), batch.lap, warnings, len(unread))
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()

@@ -13,8 +13,8 @@ from session.extras import DASK
 from session.options import CLUSTER
 from session.specs import ModelSpec
 from session.training.compiling import warm_up
-from session.training.intake.counted import CountedBlocks
-from session.training.intake.counts import CountedKind
+from session.training.intake.counts_feed import CountedBlocks
+from session.training.intake.counts_kind import CountedKind
 from session.training.intake.crawl import Blocks, CrawledBlocks
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool

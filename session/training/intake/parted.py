@@ -10,7 +10,7 @@ from typing import Any
 from crawler.errors import BadPosition, BadSource
 from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
 from session.storage.documents import Block, Documents
-from session.training.intake.counting import NOTHING, CountedPart, count_part_in_worker, pages_in_worker
+from session.training.intake.count_pages import NOTHING, CountedPart, count_part_in_worker, pages_in_worker
 from session.training.intake.crawl import Wait
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied
@@ -123,15 +123,16 @@ class PartedBlocks:
             pages, rest = await self._pool.result(self._pool.submit(pages_in_worker, part))
         except (JobFailed, WorkerDied) as error:
             return replace(NOTHING, warnings=(f"{part} cannot be read: {str(error)[:200]}",))
-        warnings = list(rest.warnings)
-        documents = await self._pool.one_by_one(pages, warnings)
-        return replace(rest, documents=documents, warnings=tuple(warnings))
+        documents, unread = await self._pool.one_by_one(pages)
+        warnings = (*rest.warnings, *unread.values())
+        return replace(rest, documents=documents, warnings=warnings, unread=frozenset(unread))
 
     def _cut(self, documents: Documents, counted: Sequence[CountedPart]) -> Iterator[Block]:
         """A round as blocks, from the first article on that was not handed out before a stop."""
         number, done, rounds = self._round, self._done, len(self._rounds)
         skips: Counter[Skip] = Counter()
         warnings: tuple[str, ...] = ()
+        unread = frozenset[int]().union(*(part.unread for part in counted))
         if not done:
             for part in counted:
                 skips.update(part.skips)
@@ -141,7 +142,9 @@ class PartedBlocks:
             is_last = behind == len(documents)
             position = {"round": number + 1, "done": 0} if is_last else {"round": number, "done": behind}
             lap = (number + behind / max(1, len(documents))) / rounds
-            yield Block(documents[done:behind], skips, dict[str, object](position), lap, warnings)
+            found = documents[done:behind]
+            missed = sum(page_id in unread for page_id in found.split_empty()[1].page_ids.tolist())
+            yield Block(found, skips, dict[str, object](position), lap, warnings, missed)
             if is_last:
                 return
             done, skips, warnings = behind, Counter(), ()

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from crawler.source import Page, SourceInfo
 from session.errors import SessionError
 from session.storage.documents import Documents
-from session.training.intake.counting import CALL_SECONDS, count_in_worker, skipped, start_worker
+from session.training.intake.count_pages import CALL_SECONDS, count_in_worker, skipped, start_worker
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 
 P = ParamSpec("P")
@@ -59,9 +59,13 @@ class CountingPool:
         self._deaths = 0
         return found
 
-    async def one_by_one(self, pages: Sequence[Page], warnings: list[str]) -> Documents:
-        """Count pages one at a time; one that fails or kills its worker even so is left empty."""
+    async def one_by_one(self, pages: Sequence[Page]) -> tuple[Documents, dict[int, str]]:
+        """Count pages one at a time; one that fails or kills its worker even so is left empty.
+
+        Returns a line about each of those too, by its page id.
+        """
         parts: list[Documents] = []
+        unread: dict[int, str] = {}
         for page in pages:
             try:
                 parts.append(await self.result(self.submit(count_in_worker, (page,))))
@@ -70,9 +74,9 @@ class CountingPool:
                 reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
             except JobFailed as error:
                 reason = str(error)[:200]
-            warnings.append(skipped(page, reason))
+            unread[page.page_id] = skipped(page, reason)
             parts.append(Documents.without_words(page))
-        return Documents.concatenate(parts)
+        return Documents.concatenate(parts), unread
 
     def close(self) -> None:
         """Let go of the processes, whatever they are at."""

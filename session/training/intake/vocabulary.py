@@ -9,7 +9,7 @@ from crawler.source import Page, PageBatch, Source, SourceInfo
 from crawler.text_files import TextFiles
 from crawler.text_folders import ONE_DOCUMENT, ending
 from session.storage.files import open_input
-from session.training.intake.counting import prose, skipped
+from session.training.intake.count_pages import prose, skipped
 from vocab.documents import read_documents
 from vocab.errors import BadDocuments
 

@@ -11,7 +11,7 @@ from session.training.beginning import Beginning
 from session.training.rates import Speed
 from session.training.running.commits import Saving
 from session.training.running.orders import Orders
-from session.training.stream import Stream
+from session.training.stream import Stream, Work
 
 T = TypeVar("T")
 
@@ -45,15 +45,16 @@ class Learner:
         """Articles a second while it learns; 0 while it does not."""
         return self._speed(busy=self.busy)
 
-    async def learn(self) -> bool:
-        """Train one minibatch; False where a stop comes before that is done."""
+    async def do(self, work: Work) -> bool:
+        """Do what the stream has to do next; False where a stop comes before that is done."""
         stream, began = self.stream, time.monotonic()
-        trained_before, measured = stream.progress.articles, stream.measures_next
-        if not await self.attempt(lambda: stream.step(self.elapsed)):
+        trained_before = stream.progress.articles
+        if not await self.attempt(lambda: work.do(self.elapsed)):
             return False
-        seconds = time.monotonic() - began
-        self.saving.stepped(seconds, measured=measured)
-        self._speed.add(stream.progress.articles - trained_before, seconds)
+        if trained := stream.progress.articles - trained_before:
+            seconds = time.monotonic() - began
+            self.saving.stepped(seconds, measured=work.measures)
+            self._speed.add(trained, seconds)
         return True
 
     async def attempt(self, work: Callable[[], object]) -> bool:

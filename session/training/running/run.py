@@ -109,15 +109,13 @@ class Run:
         arriving: asyncio.Task[Block | None] | None = None
         try:
             while not orders.stopped and not stream.done():
+                work = stream.work()
                 if orders.paused:
                     await self._commit_if(True)
                     await orders.until_going_on(1.0)  # time passes, though nothing else does
-                elif stream.renewing:
-                    await self._commit_if(True)
-                    if not await self.learner.attempt(stream.renew):
-                        break
-                elif stream.ready():
-                    if not await self.learner.learn():
+                elif work is not None:
+                    await self._commit_if(work.on_committed)
+                    if not await self.learner.do(work):
                         break
                 else:
                     arriving = arriving or asyncio.create_task(self.feed.next())
@@ -128,7 +126,8 @@ class Run:
                             stream.end_of_source()
                         else:
                             self._take(block)
-                due = self.learner.saving.due(stream.measures_next if stream.ready() else None)
+                coming = stream.work()
+                due = self.learner.saving.due(None if coming is None else coming.measures)
                 await self._commit_if(due)
                 self._check_limits()
         finally:

@@ -8,7 +8,7 @@ from session.errors import Damaged
 from session.storage.codec.blocks import decode_block, encode_block
 from session.storage.documents import Block, Documents
 from session.training.beginning import chosen
-from session.training.intake.counting import count_pages
+from session.training.intake.count_pages import count_pages
 from vocab import Vocabulary
 from vocab.build import Recipe
 from vocab.rules import Rule
@@ -23,7 +23,7 @@ def pages(*texts):
 
 def block():
     documents = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
-    return Block(documents, {"disambiguation": 2}, {"page": 3}, 0.5, ("p2 is skipped",))
+    return Block(documents, {"disambiguation": 2}, {"page": 3}, 0.5, ("p2 is skipped",), 1)
 
 
 def columns(one):
@@ -35,7 +35,7 @@ def test_a_stretch_survives_the_file():
     one, found = block(), decode_block(tuple(columns(block())))
     assert found.documents.lexicon == ("річка", "п'ять", "море")
     assert found.documents.counts.tolist() == one.documents.counts.tolist() == [2, 1, 1, 1]
-    assert (found.skips, found.position, found.lap, len(found.warnings)) == (one.skips, one.position, 0.5, 1)
+    assert (found.skips, found.position, found.lap, found.unread) == (one.skips, one.position, 0.5, 1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from session.options import KEEP_ARTICLES
 from session.storage.documents import Block, Documents
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.intake.counts_file import CountsFile
+from session.training.intake.counts_npz import CountsFile
 from session.training.stream import Stream
 
 MODELS = {

@@ -14,7 +14,7 @@ from session.errors import Damaged
 from session.foreign import visible
 from session.storage.decoding import from_json, listed, named, one_of, text, whole
 from session.storage.documents import Documents
-from session.training.intake.counting import (
+from session.training.intake.count_pages import (
     NOTHING,
     CountedPart,
     count_in_worker,

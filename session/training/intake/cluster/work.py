@@ -9,7 +9,7 @@ import pickle
 from crawler.source import SourceInfo
 from session.training.intake.cluster.answers import pack
 from session.training.intake.cluster.fitness import in_use
-from session.training.intake.counting import NOTHING, start_worker
+from session.training.intake.count_pages import NOTHING, start_worker
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from vocab import Vocabulary
 

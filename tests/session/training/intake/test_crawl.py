@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 import numpy as np
 
 from crawler.source import Activity, Page, PageBatch
-from session.training.intake.counting import count_pages
+from session.training.intake.count_pages import count_pages
 from session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import WorkerDied

@@ -43,6 +43,20 @@ def test_every_article_once_also_when_the_run_is_resumed(cli: Any, tmp_path: Pat
         assert len({number // 20 for number in held_out}) >= 18
 
 
+def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli: Any, tmp_path: Path) -> None:
+    data = bytearray(dump(400, 90))
+    middle = len(data) // 2
+    data[middle : middle + 20] = bytes(20)
+    (tmp_path / "wiki.xml.bz2").write_bytes(data)
+    options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
+    outcome = cli("train", *options)
+    assert outcome.code == 0
+    assert "what comes behind the last complete page is left out" in outcome.err
+    status = json.loads(cli("status", "--json").out)
+    assert 380 < status["crawled"] < 400
+    assert (status["skipped"], status["articles"]) == (0, status["crawled"] - status["held_out"])
+
+
 def test_a_dump_gives_documents_for_a_vocabulary(tmp_path: Path) -> None:
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))

@@ -20,7 +20,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from crawler.source import SourceInfo
-from session.training.intake import counting
+from session.training.intake import count_pages as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:
@@ -98,6 +98,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
         for number in block.documents.page_ids[block.documents.indptr[1:] == block.documents.indptr[:-1]]
     }
     assert empty == {30, 700}
+    assert sum(block.unread for block in found) == 2
     told = [line for block in found for line in block.warnings]
     assert sorted(line.split(" (")[0] for line in told) == ["page 30", "page 700"]
 

@@ -11,7 +11,7 @@ from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.intake.counting import count_pages
+from session.training.intake.count_pages import count_pages
 from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import Workers
@@ -22,7 +22,7 @@ from vocab import Vocabulary
 INFO = SourceInfo("memory", 60)
 WORKER = """
 import os
-from session.training.intake import counting
+from session.training.intake import count_pages as counting
 
 def prose(page, info):
     if "raises" in page.title:

@@ -11,7 +11,7 @@ from crawler.source import Page, SourceInfo
 from session.errors import Damaged
 from session.storage.documents import Documents
 from session.training.intake.cluster.answers import fields_of, pack, unpack
-from session.training.intake.counting import (
+from session.training.intake.count_pages import (
     CountedPart,
     count_in_worker,
     count_pages,

@@ -25,7 +25,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from session.training.intake import counting
+    from session.training.intake import count_pages as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
