@@ -31,7 +31,7 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     return owned
 
 
-def owned(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
+def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     """(K,) how far a topic's words are its own: :func:`ownership` of its leading words, by their uses.
 
     Near 1 / K while all topics are alike, near 1 for one whose words no other leads with.

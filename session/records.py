@@ -280,7 +280,8 @@ class ShareHistory:
     """(S, K)"""
     own: NDArray[np.float32]
     """(S, K) the part of each share that is the topic's own: its share, times how far its words are no other
-    topic's (:func:`model.naming.owned`). It grows when a topic is born, also where shares hardly move."""
+    topic's (:func:`model.naming.distinctness`). It grows when a topic is born, also where shares hardly
+    move."""
 
     def up_to(self, articles: int) -> "ShareHistory":
         """Its part after so many articles and fewer."""

@@ -12,30 +12,24 @@ from textual.app import App, SystemCommand
 from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState
 
 from session import escapes
-from session.doors import control, launch
+from session.doors import control
 from session.doors.naming import rename
-from session.errors import SessionError
-from session.paths import session_name
 from session.signals import Signals
 from session.storage.reader import SessionReader
 from tui.background import begin
 from tui.browser import open_page
+from tui.commanding import Commanding
 from tui.controls import Controls, Ending, TrainerProcess, Trainers
-from tui.dialogs.ask import Ask
 from tui.dialogs.help import Help
-from tui.following import Following
 from tui.inks import Drawn
 from tui.keys import EVERYWHERE
 from tui.listing import ORDERS
 from tui.look import Choice
-from tui.messages import NewSession as AskNewSession
 from tui.messages import OpenArticle, OpenSession, OpenTopic
 from tui.palette import Finds
 from tui.preferences import Preferences, preferences
-from tui.restart import lacks_contact, nothing_left
 from tui.screens import VIEWS, Main
 from tui.terminal import (
     SMALL_HEIGHTS,
@@ -60,7 +54,7 @@ ASKING_ACTIONS = ("find", "maximise", "models", "pause", "save", "restart", "bro
 """What else applies only now and then."""
 
 
-class Wikitopics(Following):
+class Wikitopics(Commanding):
     """The app: keys, dialogs and what views ask for, around the session that it follows."""
 
     TITLE = "wikitopics"
@@ -85,10 +79,9 @@ class Wikitopics(Following):
         notify_by: str | None = None,
     ) -> None:
         """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
-        super().__init__(open_reader, path, Choice(ascii_only=plain_terminal()), trainer, notify_by)
+        choice = Choice(ascii_only=plain_terminal())
+        super().__init__(open_reader, path, choice, controls, trainers, trainer, notify_by)
         self.choice.patterned = few_colours(self)
-        self._controls = controls
-        self._trainers = trainers or launch.Trainers()
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         for theme in house(self.console.color_system):
@@ -139,16 +132,6 @@ class Wikitopics(Following):
     async def _open_session(self, event: OpenSession) -> None:
         await self.follow(event.path)
 
-    @on(AskNewSession)
-    def _new_session(self) -> None:
-        from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
-
-        async def made(new: tuple[Path, TrainerProcess] | None) -> None:
-            if new is not None:
-                await self.follow(*new)
-
-        self.push_screen(NewSession(self._trainers.start), made)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here and now are neither shown nor obeyed."""
         if action.startswith("replay_"):
@@ -179,37 +162,6 @@ class Wikitopics(Following):
             self.show()
         self.show_status()
 
-    def action_pause(self) -> None:
-        paused = self.latest is not None and self.latest.status.state == "paused"
-        self._tell_trainer(self._controls.resume if paused else self._controls.pause)
-
-    def action_save(self) -> None:
-        self._tell_trainer(self._controls.save)
-
-    def action_restart(self) -> None:
-        """Start the trainer of this session again, if there is anything left for it to do."""
-        if self.latest is None:
-            return
-        if why := nothing_left(self.latest.status):
-            self.notify(why, markup=False)
-            return
-        try:
-            # A trainer of ours may have been told the contact by an option.
-            asks = self.path not in self._trainers.paths() and lacks_contact(self.latest)
-            if not asks:
-                self.await_trainer(self._trainers.start_again(self.path))
-        except SessionError as error:
-            self.notify(str(error), severity="warning", markup=False)
-            return
-        if asks:
-            from tui.dialogs.contact import AskContact, ContactBook  # forms are heavy
-
-            def answered(answer: str | None) -> None:
-                if answer == "saved":
-                    self.action_restart()
-
-            self.push_screen(AskContact(ContactBook.of_user(), leave="Back", sample=False), answered)
-
     def _address(self) -> str | None:
         """Of the article that is chosen."""
         article = self.main.view.chosen_article()
@@ -224,17 +176,6 @@ class Wikitopics(Following):
         if not await asyncio.to_thread(open_page, address):
             self.copy_to_clipboard(address)
             self.notify(f"no browser can be opened here; copied: {address}", markup=False)
-
-    def _tell_trainer(self, control: Callable[[Path], None]) -> None:
-        self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A control that could not be obeyed says why; anything else is a fault and not hidden."""
-        if event.state is WorkerState.ERROR and event.worker.name == "control":
-            error = event.worker.error
-            if not isinstance(error, SessionError):
-                raise RuntimeError("a control failed") from error
-            self.notify(str(error), severity="warning", markup=False)
 
     def action_models(self) -> None:
         if self.latest is None:
@@ -331,32 +272,6 @@ class Wikitopics(Following):
         for widget in self.main.query(Drawn):
             widget.refresh()
         self.main.hint()
-
-    # Leaving --------------------------------------------------------------------------------------
-
-    async def action_leave(self) -> None:
-        if not self._trainers.running():
-            self.exit()
-        elif isinstance(self.screen, Ask):
-            self.exit("stop")  # asked twice without an answer
-        else:
-            names = ", ".join(session_name(path) for path in self._trainers.running())
-            self.push_screen(
-                Ask(
-                    "Close the screen",
-                    f"This screen started the trainer of {names}, which can go on without it.",
-                    [
-                        ("leave", "l", "Leave it running"),
-                        ("stop", "s", "Save and stop"),
-                        ("cancel", "c", "Cancel"),
-                    ],
-                ),
-                self._left,
-            )
-
-    def _left(self, answer: str | None) -> None:
-        if answer in ("leave", "stop"):
-            self.exit("leave" if answer == "leave" else "stop")
 
     async def _on_exit_app(self) -> None:
         self.stop_following()

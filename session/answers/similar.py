@@ -123,8 +123,11 @@ class Trained:
         ]
 
 
-def not_found(reader: SessionReader, title: str) -> SessionError:
-    """Why :meth:`Trained.row_of` knows no such article, with the nearest titles."""
+def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
+    """Why :meth:`Trained.row_of` knows no such article, with the nearest titles.
+
+    ``or_file``: the name of a file would have done as well, and there is none.
+    """
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
     if same:
@@ -132,7 +135,8 @@ def not_found(reader: SessionReader, title: str) -> SessionError:
     titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
     hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
-    return SessionError(f"no article read is called {title!r}{hint}")
+    file = ", and there is no such file" if or_file else ""
+    return SessionError(f"no article read is called {title!r}{file}{hint}")
 
 
 def _why(article: ArticleRow) -> str:

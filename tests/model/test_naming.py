@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.naming import fits, holds, most_relevant, name, owned, ownership, relevance
+from model.naming import distinctness, fits, holds, most_relevant, name, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
@@ -57,4 +57,4 @@ def test_a_name_holds_while_its_words_lead():
 def test_a_topic_owns_its_words_when_no_other_has_them() -> None:
     ids = np.array([[0, 1], [0, 1], [2, 3]])
     leading = ids, np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]])
-    assert np.allclose(owned(leading, np.array([0.3, 0.1, 0.6])), [0.75, 0.25, 1])
+    assert np.allclose(distinctness(leading, np.array([0.3, 0.1, 0.6])), [0.75, 0.25, 1])

@@ -45,7 +45,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         else:
             row = trained.row_of(reader, what) if row is None else row
             if row is None:
-                raise not_found(reader, what)
+                raise not_found(reader, what, or_file=True)
             found = trained.like(reader, row, limit)
         has_ids = reader.has_ids()
     say(trained.as_of_told())

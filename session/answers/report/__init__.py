@@ -7,7 +7,7 @@ The last two need packages that only the extra `report` installs; importing this
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from session.errors import SessionError
+from session.errors import BadUsage
 from session.extras import REPORT
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
     """The page of a session. ``progress`` is told how many topics have been read.
 
-    Raises :class:`SessionError` where there is no topic yet, or where the extra is not installed.
+    Raises :class:`session.errors.SessionError` where there is no topic yet, :class:`BadUsage` where the
+    extra is not installed.
     """
     if REPORT.missing():
-        raise SessionError(REPORT.needed("wikitopics report"))
+        raise BadUsage(REPORT.needed("wikitopics report"))
     from session.answers.report.gathering import told
     from session.answers.report.page import page
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from model.naming import most_relevant, owned
+from model.naming import distinctness, most_relevant
 from session.naming import names
 from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
@@ -57,7 +57,7 @@ class TopicReader(OpenedSession):
                 found[articles] = known[articles]
                 continue
             for one in self.words_at(model, [articles]):
-                own = one.shares * owned(one.leading, one.shares)
+                own = one.shares * distinctness(one.leading, one.shares)
                 found[articles] = np.stack([one.shares, own.astype(np.float32)])
         self._shares[number] = found
         both = np.array(list(found.values()), np.float32).reshape(-1, 2, topics)

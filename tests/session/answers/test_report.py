@@ -114,7 +114,7 @@ def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path,
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr("crawler.extras.metadata.version", missing)
-    one_line(cli("report", "-o", tmp_path / "page.html"), 1, "pip install 'wikitopics[report]'")
+    one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
     assert not (tmp_path / "page.html").exists()
 
 

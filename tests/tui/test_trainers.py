@@ -1,0 +1,145 @@
+"""What the screen has to do with trainers: the ones it started, the one it is told of, and closing it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canned
+import pytest
+import seeing
+from standins import Process, Told
+
+from session.storage.reader import SessionReader
+from tui.widgets.flow import begins_again
+
+Opener = Callable[..., Any]
+
+
+async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: Told) -> None:
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("q")
+    assert app.return_code == 0
+    assert told.said == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "ending"),
+    [
+        (["q", "l"], "leave"),
+        (["q", "enter"], "leave"),
+        (["q", "s"], "stop"),
+        (["ctrl+c", "ctrl+c"], "stop"),
+        (["q", "escape", "q", "ctrl+c"], "stop"),
+    ],
+)
+async def test_what_is_to_become_of_the_trainer(
+    open_app: Opener, live: Path, told: Told, keys: list[str], ending: str
+) -> None:
+    app = open_app(live, trainer=Process())
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press(keys[0])
+        await seeing.until(pilot, "Leave it running")
+        await pilot.press(*keys[1:])
+    assert app.return_value == ending
+    assert told.said == []
+
+
+async def test_a_trainer_is_asked_for_from_another_session_too(
+    open_app: Opener, live: Path, tmp_path: Path
+) -> None:
+    other = canned.build(tmp_path / "other.db", canned.Recipe(state="stopped"))
+    app = open_app(live, trainer=Process())
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await app.follow(other)
+        await seeing.until(pilot, "STOPPED")
+        await pilot.press("q")
+        await seeing.until(pilot, "Leave it running")
+        await pilot.press("s")
+    assert app.return_value == "stop"
+
+
+async def test_before_there_is_a_session_its_trainer_is_quoted(open_app: Opener, home: Path) -> None:
+    home.mkdir()
+    path, trainer = home / "night.db", Process()
+    Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 28 s\n")
+    app = open_app(path, trainer=trainer)
+    async with app.run_test() as pilot:
+        seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying for another 2")
+        assert "Try the embedded sample instead" in seen
+        trainer.code = 3
+        Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
+        assert "embedded sample" in await seeing.until(pilot, "cannot be reached")
+        await pilot.press("d")
+    assert app.return_value == "demo"
+
+
+async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Path) -> None:
+    path = home / "night.db"
+    app = open_app(path, trainer=Process())
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "starting the trainer")
+        assert "no session" not in await seeing.until(pilot, "wikitopics  starting night …")
+        canned.build(path, canned.Recipe(state="running"))
+        await seeing.until(pilot, "STARTING")
+        await seeing.until(pilot, "Perplexity of")
+
+
+@pytest.mark.parametrize("keys", [["q"], ["escape"], ["ctrl+c"], []])
+async def test_a_start_that_is_given_up_or_fails(open_app: Opener, home: Path, keys: list[str]) -> None:
+    trainer = Process()
+    app = open_app(home / "night.db", trainer=trainer)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "starting the trainer")
+        await pilot.press(*keys)
+        if not keys:
+            trainer.code = 2
+        await pilot.pause(0.5)
+    assert app.return_value == "stop"
+
+
+async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
+    open_app: Opener, tmp_path: Path, told: Told
+) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
+    trainer = Process()
+    app = open_app(path, trainer=trainer)
+    async with app.run_test(size=(120, 40)) as pilot:
+        assert "STOPPED" not in await seeing.until(pilot, "STARTING")
+        await pilot.press("q")
+        await seeing.until(pilot, "Leave it running")
+        await pilot.press("escape")
+        trainer.code = 1
+        await seeing.until(pilot, "STOPPED")
+        await pilot.press("q")
+    assert told.said == []
+
+
+async def test_pause_and_save_reach_the_trainer(open_app: Opener, live: Path, told: Told) -> None:
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("P", "S")
+        await pilot.pause(0.2)
+    assert sorted(told.said) == ["pause", "save"]
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "command"),
+    [
+        ("default.db", "api", "wikitopics"),
+        ("night.db", "api", "wikitopics --session night"),
+        ("demo.db", "demo", "wikitopics demo"),
+    ],
+)
+def test_a_stopped_session_says_how_to_go_on(home: Path, file: str, source: str, command: str) -> None:
+    home.mkdir()
+    path = canned.build(home / file, canned.Recipe(state="stopped", source=source))
+    with SessionReader(path) as reader:
+        assert begins_again(reader.status()) == command
+    elsewhere = canned.build(home.parent / file, canned.Recipe(state="stopped", source=source))
+    with SessionReader(elsewhere) as reader:
+        assert begins_again(reader.status()).endswith(f" --session {elsewhere}")

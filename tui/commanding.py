@@ -1,0 +1,115 @@
+"""What a person tells trainers from the screen: to pause, to save, to start again, to stop with it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from textual import on
+from textual.worker import Worker, WorkerState
+
+from session.doors import launch
+from session.errors import SessionError
+from session.paths import session_name
+from session.storage.reader import SessionReader
+from tui.controls import Controls, TrainerProcess, Trainers
+from tui.dialogs.ask import Ask
+from tui.following import Following
+from tui.look import Choice
+from tui.messages import NewSession as AskNewSession
+from tui.restart import lacks_contact, nothing_left
+
+
+class Commanding(Following):
+    """The app's half that trainers hear of; how to look at a session is :class:`Following`'s, all other keys
+    are :class:`tui.app.Wikitopics`'s."""
+
+    def __init__(
+        self,
+        open_reader: Callable[[Path], SessionReader],
+        path: Path,
+        choice: Choice,
+        controls: Controls,
+        trainers: Trainers | None,
+        trainer: TrainerProcess | None,
+        notify_by: str | None = None,
+    ) -> None:
+        """``trainers``: those that this screen has started; ``trainer``, ``notify_by``: as for
+        :class:`Following`."""
+        super().__init__(open_reader, path, choice, trainer, notify_by)
+        self._controls = controls
+        self._trainers = trainers or launch.Trainers()
+
+    @on(AskNewSession)
+    def _new_session(self) -> None:
+        from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
+
+        async def made(new: tuple[Path, TrainerProcess] | None) -> None:
+            if new is not None:
+                await self.follow(*new)
+
+        self.push_screen(NewSession(self._trainers.start), made)
+
+    def action_pause(self) -> None:
+        paused = self.latest is not None and self.latest.status.state == "paused"
+        self._tell_trainer(self._controls.resume if paused else self._controls.pause)
+
+    def action_save(self) -> None:
+        self._tell_trainer(self._controls.save)
+
+    def action_restart(self) -> None:
+        """Start the trainer of this session again, if there is anything left for it to do."""
+        if self.latest is None:
+            return
+        if why := nothing_left(self.latest.status):
+            self.notify(why, markup=False)
+            return
+        try:
+            # A trainer of ours may have been told the contact by an option.
+            asks = self.path not in self._trainers.paths() and lacks_contact(self.latest)
+            if not asks:
+                self.await_trainer(self._trainers.start_again(self.path))
+        except SessionError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        if asks:
+            from tui.dialogs.contact import AskContact, ContactBook  # forms are heavy
+
+            def answered(answer: str | None) -> None:
+                if answer == "saved":
+                    self.action_restart()
+
+            self.push_screen(AskContact(ContactBook.of_user(), leave="Back", sample=False), answered)
+
+    def _tell_trainer(self, control: Callable[[Path], None]) -> None:
+        self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A control that could not be obeyed says why; anything else is a fault and not hidden."""
+        if event.state is WorkerState.ERROR and event.worker.name == "control":
+            error = event.worker.error
+            if not isinstance(error, SessionError):
+                raise RuntimeError("a control failed") from error
+            self.notify(str(error), severity="warning", markup=False)
+
+    async def action_leave(self) -> None:
+        if not self._trainers.running():
+            self.exit()
+        elif isinstance(self.screen, Ask):
+            self.exit("stop")  # asked twice without an answer
+        else:
+            names = ", ".join(session_name(path) for path in self._trainers.running())
+            self.push_screen(
+                Ask(
+                    "Close the screen",
+                    f"This screen started the trainer of {names}, which can go on without it.",
+                    [
+                        ("leave", "l", "Leave it running"),
+                        ("stop", "s", "Save and stop"),
+                        ("cancel", "c", "Cancel"),
+                    ],
+                ),
+                self._left,
+            )
+
+    def _left(self, answer: str | None) -> None:
+        if answer in ("leave", "stop"):
+            self.exit("leave" if answer == "leave" else "stop")
