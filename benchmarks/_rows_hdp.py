@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-from numpy.typing import NDArray
-
 from benchmarks import _data as data
 from benchmarks._measure import Curve, cpu_seconds, curve, growing, learn_all, minibatches
-from benchmarks._peers import FixedTopics, GensimHdp, SklearnLDA
+from benchmarks._peers import GensimHdp, SklearnLDA
 from benchmarks._row import Row, row
 from benchmarks._rows_lda import gibbs_topics, paper_curve
-from model import CompletionSet, Minibatch, OnlineHDP
-from model._hdp_proportions_kernels import proportions
-from model._hdp_recipe import WARM
-from model._words import distinct
+from benchmarks._rows_scvb0 import with_our_proportions
+from model import CompletionSet, OnlineHDP
 
 W = 7702
 SMALLER = {"max_topics": 150, "max_topics_per_document": 15}  # [W11] section 4.2
@@ -100,23 +95,6 @@ def long_articles() -> Row:
     )
 
 
-class CollapsedProportions:
-    """Somebody else's topics with OnlineHDP's own way to held-out proportions, which serves them better."""
-
-    def __init__(self, topics: FixedTopics) -> None:
-        self.n_words, self.topics, self._prior = topics.n_words, topics.topics, topics.document_prior()
-
-    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        words = distinct(batch, self.n_words)
-        rows = np.ascontiguousarray(self.topics()[:, words.ids].T, dtype=float)
-        theta = np.empty((batch.D, rows.shape[1]))
-        steps = WARM.em_steps, WARM.sweeps
-        proportions(
-            0, batch.D, batch.indptr, words.local, batch.counts, rows, self._prior, 0.0, *steps, theta
-        )
-        return theta.astype(np.float32)
-
-
 @row("tomotopy")
 def one_pass_against_gibbs() -> list[Row]:
     seconds, topics = gibbs_topics()
@@ -125,7 +103,7 @@ def one_pass_against_gibbs() -> list[Row]:
     found = []
     for how, theirs in (
         ("variational proportions for theirs", topics),
-        ("our proportions for both", CollapsedProportions(topics)),
+        ("our proportions for both", with_our_proportions(topics)),
     ):
         value = score.score(theirs)
         found.append(

@@ -226,8 +226,12 @@ def bounds(
 
 def held_out_proportions(
     batch: Minibatch, topics: Topics, prior: Vector, numbers: Recipe, workers: Workers
-) -> Floats:
-    """(D, K) by the collapsed update: `_hdp_proportions_kernels.proportions`; prior: (K,)."""
+) -> NDArray[np.float32]:
+    """(D, K) by sweeps of the collapsed update, which older states have; prior: (K,).
+
+    Raises ValueError for a word id out of range.
+    """
+    batch.check_words(topics.n_words)
     ids, local = distinct(batch, topics.n_words)
     dtype = topics.dtype
     theta = np.empty((batch.D, topics.n_topics), dtype)
@@ -241,4 +245,4 @@ def held_out_proportions(
         )  # fmt: skip
 
     workers.map(block, batch.D, BLOCK)
-    return theta
+    return theta.astype(np.float32, copy=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from model._topics import Balance
-from model.states import TINY
+from model.states import MOST_ITERATIONS, TINY
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,16 @@ class Recipe(Balance):
     fewer than `empty` words leave, and the others choose their topics: none that is `unlikely` times as
     likely as the likeliest, and only that one where all others together have less than `one_topic` times
     its probability.
-    `infer` makes `sweeps` over a document's words, as more only predict worse, and leaves out topics with
-    less than `least_share` of them in float32.
+    `infer` makes `inference_passes` of SCVB0's update over a document's words. With 0 it makes `sweeps` of
+    the collapsed update, and leaves out topics with less than `least_share` of the words in float32. More of
+    either fit the words seen, not the unseen.
     """
 
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "seed_weight": (TINY, 1)}
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "seed_weight": (TINY, 1),
+        "inference_passes": (0, MOST_ITERATIONS),
+    }
 
     first_documents: int
     first_passes: int
@@ -45,6 +50,7 @@ class Recipe(Balance):
     rounds: int
     one_topic: float
     unlikely: float
+    inference_passes: int
     sweeps: int
     least_share: float
 
@@ -71,8 +77,11 @@ VERSION_1 = Recipe(
     rounds=4,
     one_topic=1e-3,
     unlikely=1e-4,
+    inference_passes=0,
     sweeps=5,
     least_share=1e-3,
 )
 """Of states that hold no recipe: it stays, whatever becomes of new models'."""
-WARM = replace(VERSION_1, document_words=100.0, balance_documents=50_000.0, first_passes=6)
+WARM = replace(
+    VERSION_1, document_words=100.0, balance_documents=50_000.0, first_passes=6, inference_passes=2
+)

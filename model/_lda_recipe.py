@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from model._scvb0_recipe import StepSizes
 from model._topics import Balance
 from model.states import LARGEST, MOST_ITERATIONS
 
@@ -127,4 +126,3 @@ PAPER = replace(
     random_share=0.0,
     inference_iterations=MOST_ITERATIONS,
 )
-THETA_STEPS = StepSizes(1.0, 1.0, 0.7)  # of a document's proportions in the collapsed E-step: as in SCVB0

@@ -19,7 +19,7 @@ from model._blocks import Workers
 from model._loops import padded
 from model._scvb0_recipe import StepSizes
 from model._topics import Statistics, Topics, Vector
-from model._words import Distinct
+from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
@@ -81,18 +81,18 @@ def e_step(
     return theta, SCVB0Statistics(words.ids, blocks[0], mass, sketched)
 
 
-def passes(
-    batch: Minibatch,
-    words: Distinct,
-    rows: NDArray[Any],
-    alpha: Vector,
-    steps: StepSizes,
-    n: int,
-    workers: Workers,
-) -> NDArray[Any]:
-    """N_theta + alpha after n passes over the words of each document, (D, K)."""
+def inferred(
+    batch: Minibatch, topics: Topics, alpha: Vector, steps: StepSizes, n: int, workers: Workers
+) -> NDArray[np.float32]:
+    """(D, K) proportions after n passes over the words of each document, topics held fixed.
+
+    This is how every model infers by default. Raises ValueError for a word id out of range.
+    """
+    batch.check_words(topics.n_words)
+    words = distinct(batch, topics.n_words)
+    rows = word_rows(topics, words, np.ones(topics.n_topics), workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
-    return _passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers)
+    return proportions(_passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers))
 
 
 def _passes(
@@ -106,7 +106,9 @@ def _passes(
     blocks: NDArray[Any],
     workers: Workers,
 ) -> NDArray[Any]:
-    """The same, a block of `size` documents at a time, whose sums of m gamma go to a block of `blocks`.
+    """N_theta + alpha after n passes, (D, K), a block of `size` documents at a time.
+
+    The sums of m gamma over the last pass go to a block of `blocks`.
 
     blocks: (blocks, U, K'), or (1, 0, K') for no sums
     """

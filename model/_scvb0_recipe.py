@@ -41,6 +41,7 @@ class StepSizes:
 # alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
 PAPER_SETTINGS = 0.1, StepSizes(10.0, 1000.0, 0.9), StepSizes(1.0, 10.0, 0.9)
 BEST_SETTINGS = 0.005, StepSizes(1.0, 1.0, 0.7), StepSizes(1.0, 1.0, 0.7)
+THETA_STEPS = BEST_SETTINGS[2]  # of a document's proportions where other models use this E-step
 
 
 @dataclass(frozen=True)

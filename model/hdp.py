@@ -13,7 +13,7 @@
 | rho | number | step size | [SVI13] eq. 26 |
 
 The E-step is `_hdp_e_step.py` (its loops `_hdp_kernels.py`, those of figure 9 as printed
-`_hdp_figure9_kernels.py`, of held-out proportions `_hdp_proportions_kernels.py`), lambda is `_topics.py`.
+`_hdp_figure9_kernels.py`), that of `infer` `_scvb0_e_step.py`, lambda is `_topics.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from model import options as check
 from model._hdp_recipe import VERSION_1, WARM, Recipe
+from model._scvb0_recipe import THETA_STEPS
 from model._topics import Topics, Vector, random_topics, topics_from
 from model._words import distinct
 from model.minibatch import Minibatch
@@ -78,7 +79,7 @@ class OnlineHDP(OnlineModel):
         HALF_LIFE,
     )
 
-    version = 3
+    version = 4
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -139,9 +140,7 @@ class OnlineHDP(OnlineModel):
         self.warm_start = bool(warm_start)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
         self.recipe = WARM
-        self._first = Minibatch(
-            [0], [], []
-        )  # the documents that the topics start from, until there are enough
+        self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         self._amount = 0.0  # documents seen, as the recipe counts them
         if warm_start:
@@ -245,21 +244,22 @@ class OnlineHDP(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
 
-        Under the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1, the words' topics by the collapsed
-        update, which predicts better than the variational one; with warm_start=False as [SVI13] section 4
-        says, by the local step itself. A document without words gets the prior's.
-        Raises ValueError for a word id out of range.
+        Under the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1, by the passes of SCVB0, which predict
+        better than the variational update; with warm_start=False as [SVI13] section 4 says, by the local step
+        itself. A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
         from model._hdp_e_step import held_out_proportions
+        from model._scvb0_e_step import inferred
 
         if not self.warm_start:
             return self.local_proportions(batch)
-        batch.check_words(self.n_words)
-        theta = held_out_proportions(batch, self._topics, self.document_prior(), self.recipe, self._workers)
-        return theta.astype(np.float32, copy=False)
+        prior = self.document_prior()
+        if passes := self.recipe.inference_passes:
+            return inferred(batch, self._topics, prior, THETA_STEPS, passes, self._workers)
+        return held_out_proportions(batch, self._topics, prior, self.recipe, self._workers)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step, quicker.
+        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step.
 
         Raises ValueError for a word id out of range.
         """
@@ -283,13 +283,11 @@ class OnlineHDP(OnlineModel):
         batch.check_words(self.n_words)
         ids, local = distinct(batch, self.n_words)
         corpus = self._corpus(ids, self._amount)
-        Elog_rows, Elog_sigma = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
+        Elog = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
         found = np.empty(batch.D)
         for documents, part, part_local in parts(batch, local):
             tables = self._e_step(part, part_local, corpus)
-            found[documents] = bounds(
-                part, part_local, Elog_rows, Elog_sigma, self.alpha, tables, self._workers
-            )
+            found[documents] = bounds(part, part_local, *Elog, self.alpha, tables, self._workers)
         return found
 
     def corpus_bound(self) -> float:
@@ -392,7 +390,9 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 had a few other keys and knew one recipe."""
+        """Version 1 had a few other keys and knew one recipe; up to version 3 `infer` made sweeps."""
+        if state.get("version") == 3:
+            return {**state, "recipe_inference_passes": 0}
         if state.get("version") == 2:
             return counted(state, VERSION_1)
         renamed = {"seen": "documents_seen", "words": "words_of_topics"}

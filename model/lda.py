@@ -36,8 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._lda_recipe import PAPER, THETA_STEPS, VERSION_1, WARM, Recipe
+from model._lda_recipe import PAPER, VERSION_1, WARM, Recipe
 from model._rebirth import Rebirth
+from model._scvb0_recipe import THETA_STEPS
 from model._topics import Statistics, Topics, Vector, random_topics
 from model._words import Words, by_word, distinct
 from model.metrics import Metric
@@ -265,22 +266,14 @@ class OnlineLDA(OnlineModel):
         By default with the collapsed update, which predicts better than [H10]'s E-step. A document without
         words gets the prior's. Raises ValueError for a word id out of range.
         """
-        if self.recipe.inference_passes:
-            return self._collapsed_proportions(batch)
         from model._lda_e_step import ascend, proportions
+        from model._scvb0_e_step import inferred
 
+        if passes := self.recipe.inference_passes:
+            return inferred(batch, self._topics, self.alpha, THETA_STEPS, passes, self._workers)
         limits = self._limits(self.recipe.inference_iterations)
         words, rows = self._rows_of(batch)
         return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)
-
-    def _collapsed_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        from model._scvb0_e_step import passes, proportions, word_rows
-
-        batch.check_words(self.n_words)
-        words = distinct(batch, self.n_words)
-        rows = word_rows(self._topics, words, np.ones(self.n_topics), self._workers)
-        n = self.recipe.inference_passes
-        return proportions(passes(batch, words, rows, self.alpha, THETA_STEPS, n, self._workers))
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).

@@ -45,7 +45,7 @@ from model._scvb0_recipe import (
     StepSizes,
 )
 from model._topics import Topics, Vector, random_topics
-from model._words import Distinct, distinct
+from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, Option, prior
@@ -228,7 +228,7 @@ class SCVB0(OnlineModel):
         A minibatch without a word leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from model._scvb0_e_step import e_step, proportions, sum_Elog_theta
+        from model._scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
 
         batch.check_words(self.n_words)
         tokens = batch.n_tokens
@@ -246,7 +246,8 @@ class SCVB0(OnlineModel):
             self._topics.rescale(self._corpus_tokens())
             if self._adaptive:
                 self._adaptive_step = AdaptiveStep.of(self._sketch.of(self.N_phi))
-        words, rows = self._rows_of(batch, balance)
+        words = distinct(batch, self.n_words)
+        rows = word_rows(self._topics, words, balance, self._workers)
         sketch = self._sketch if self._adaptive_step else None
         theta, statistics = e_step(
             batch, words, rows, alpha, self._theta_steps, self.burn_in + 1, sketch, self._workers
@@ -277,19 +278,10 @@ class SCVB0(OnlineModel):
 
         A document without words gets the prior's. Raises ValueError for a word id out of range.
         """
-        from model._scvb0_e_step import passes, proportions
+        from model._scvb0_e_step import inferred
 
-        batch.check_words(self.n_words)
-        words, rows = self._rows_of(batch, np.ones(self.n_topics))
-        n = self.recipe.inference_passes
-        return proportions(passes(batch, words, rows, self.alpha, self._theta_steps, n, self._workers))
-
-    def _rows_of(self, batch: Minibatch, balance: Vector) -> tuple[Distinct, NDArray[Any]]:
-        """The words of documents and what these see of the topics: eq. 5's first factor."""
-        from model._scvb0_e_step import word_rows
-
-        words = distinct(batch, self.n_words)
-        return words, word_rows(self._topics, words, balance, self._workers)
+        passes = self.recipe.inference_passes
+        return inferred(batch, self._topics, self.alpha, self._theta_steps, passes, self._workers)
 
     @cached_property
     def _sketch(self) -> Sketch:

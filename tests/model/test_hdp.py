@@ -5,6 +5,7 @@ import pytest
 from scipy.special import psi
 
 from model import Minibatch
+from model._scvb0_recipe import THETA_STEPS
 from model.hdp import OnlineHDP
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
@@ -17,6 +18,7 @@ from tests.model.oracle_hdp import (
     recipe,
 )
 from tests.model.oracle_lda import words_of
+from tests.model.oracle_scvb0 import local_step
 
 T, ALPHA, ETA, OMEGA = 4, 0.7, 0.3, 1.5
 
@@ -148,8 +150,18 @@ def test_local_proportions_are_those_that_learn_returns(documents, warm_start):
     np.testing.assert_array_equal(theta, model.learn(documents))
 
 
-def test_held_out_proportions_are_the_oracles(documents):
+def test_held_out_proportions_are_passes_over_the_document(documents):
     model = trained(documents)
+    lambda_, prior = model.lambda_.T.astype(float), model.document_prior()
+    steps = (THETA_STEPS.s, THETA_STEPS.tau0, THETA_STEPS.kappa)
+    N_theta, _ = local_step(documents, lambda_, lambda_.sum(axis=0), prior, 0.0, steps, passes=2)
+    theta = N_theta + prior
+    np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_held_out_proportions_by_sweeps_are_the_oracles(documents):
+    model = trained(documents)
+    model.recipe = replace(model.recipe, inference_passes=0)
     theta, beta = model.infer(documents), model.topics()
     for d in range(documents.D):
         ids, counts = words_of(documents, d)
