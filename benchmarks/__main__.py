@@ -103,6 +103,9 @@ def main() -> int:
             if options.again or run is None or run.commit != commit():
                 worked = measure(each, point) and worked
     if options.docs:
+        for name in names():
+            for path in pages.drawn(load(name)):
+                print(f"{path.relative_to(ROOT)} drawn")
         for path, page in pages.stale():
             path.write_text(page, encoding="utf-8")
             print(f"{path.relative_to(ROOT)} written")

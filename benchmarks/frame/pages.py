@@ -6,14 +6,16 @@ The mark names part, point and figure (parts of a figure behind further dots), a
 Python's formats do. A table that a part writes stands between `<!--table PART.NAME-->` and `<!--/table-->`.
 """
 
+import importlib.util
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.frame.part import Figures, load
+from benchmarks.frame.part import Figures, Part, load
 from benchmarks.frame.results import RESULTS, ROOT, Results
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PICTURES = ROOT / "docs" / "pictures"
 FIGURE = re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)?<!--([a-z]\w*(?:\.[\w-]+)+):([^ >]*)-->")
 TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL)
 
@@ -45,6 +47,25 @@ def _table(match: re.Match[str]) -> str:
 def filled(page: str) -> str:
     """A page with the figures and tables of today's results. Raises KeyError for a mark that names none."""
     return TABLE.sub(_table, FIGURE.sub(_written, page))
+
+
+def drawn(part: Part) -> Iterator[Path]:
+    """Draw a part's pictures where it has results and matplotlib is there."""
+    figures = Results(part.name, RESULTS).figures()
+    if not figures or importlib.util.find_spec("matplotlib") is None:
+        return
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    for name, picture in part.pictures.items():
+        path = PICTURES / f"{part.name}-{name}.svg"
+        # The same figures make the same file.
+        with pyplot.rc_context({"svg.hashsalt": path.name}):
+            picture(figures).savefig(path, metadata={"Date": None})
+        pyplot.close()
+        yield path
 
 
 def stale() -> Iterator[tuple[Path, str]]:

@@ -1,12 +1,18 @@
 """A part of what is measured: a module with a `PART`, whose points are functions that return figures."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from benchmarks import parts
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Unavailable(Exception):
@@ -42,6 +48,8 @@ class Part:
     points: dict[str, Point] = field(default_factory=dict)
     pages: dict[str, Callable[[Mapping[str, Figures]], str]] = field(default_factory=dict)
     """Tables for docs, as Markdown from the figures of all points, by name."""
+    pictures: dict[str, Callable[[Mapping[str, Figures]], Figure]] = field(default_factory=dict)
+    """Likewise pictures; docs/pictures/PART-NAME.svg."""
 
     def point(self, *needs: str, minutes: float = 1.0) -> Callable[[Measure], Measure]:
         """Make a function a point, by its name."""

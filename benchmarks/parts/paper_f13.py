@@ -1,0 +1,152 @@
+"""[F13]: SCVB0 against stochastic VB by time and by documents (figures 1 to 3), and five seconds.
+
+Theirs: PubMed Central, New York Times and Wikipedia, 12 hours; 1,740 articles of NIPS, judged by people.
+Here: 145,549 short articles of Wikipedia, and 1,740 long ones judged by the NPMI of their ten leading words.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks._measure import growing, median, minibatches
+from benchmarks.frame import Figures, Part
+from benchmarks.papers import compile_kernels, drawn, held_out, in_sweeps, plot, table, train, words
+from model import SCVB0, BatchLDA, OnlineLDA
+from model.coherence import npmi
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PART = Part("paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either")
+K = 100
+S = 100
+FIVE_SECONDS = 5.0
+FEW = 1_740
+RUNS = 10
+
+
+def scvb0(topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0) -> SCVB0:
+    """As in [F13] section 5: one pass for a document, s = 10, tau = 1000, kappa = 0.9."""
+    steps = {"s": 10.0, "tau0": 1000.0, "kappa": 0.9, "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9}
+    options: dict[str, Any] = {"alpha": 0.1, "eta": 0.01, "burn_in": 0, "warm_start": False, **steps}
+    return SCVB0(topics, n_words or words(), n_documents or train().D, seed=seed, **options)
+
+
+def svb(
+    passes: int, offset: float = 0.0, topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0
+) -> OnlineLDA:
+    """[F13]'s SVB-Bx-Oy: so many passes for a document, hyperparameters above those of SCVB0 by the offset.
+
+    Our step has no factor s: tau0 = 64 and kappa = 0.7 stand for it, the best for minibatches of 100 in
+    table 1 of [H10].
+    """
+    priors: dict[str, Any] = {"alpha": 0.1 + offset, "eta": 0.01 + offset, "warm_start": False}
+    steps: dict[str, Any] = {"tau0": 64.0, "kappa": 0.7, "max_iterations": passes}
+    return OnlineLDA(topics, n_words or words(), n_documents or train().D, seed=seed, **priors, **steps)
+
+
+MODELS = {
+    "scvb0": ("SCVB0", scvb0),
+    "svb_1": ("SVB, 1 pass", functools.partial(svb, 1)),
+    "svb_5": ("SVB, 5 passes", functools.partial(svb, 5)),
+    "svb_5_offset": ("SVB, 5 passes, offset 0.5", functools.partial(svb, 5, 0.5)),
+}
+
+
+def of_the_paper(name: str) -> Figures:
+    label, make = MODELS[name]
+    compile_kernels(make())
+    return drawn(label, make(), minibatches(train(), S), held_out())
+
+
+for _name in MODELS:
+    PART.add(_name, functools.partial(of_the_paper, _name), minutes=1)
+
+
+@PART.point(minutes=0.5)
+def our_scvb0() -> Figures:
+    compile_kernels(SCVB0(K, words(), 1))
+    model = SCVB0(K, words(), train().D)
+    return drawn("SCVB0, our defaults", model, growing(train(), model.default_batch_size), held_out())
+
+
+def batch(documents: int) -> Figures:
+    few = train()[:documents]
+    BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
+
+    def fit(sweeps: int) -> BatchLDA:
+        return BatchLDA(K, words(), alpha=0.1, eta=0.01, max_sweeps=sweeps, improvement=0.0).fit(few)
+
+    return in_sweeps(f"batch VB, N = {documents:,}", fit, documents, (1, 2, 4, 8, 16, 32), held_out())
+
+
+PART.add("batch_1000", functools.partial(batch, 1_000), minutes=1)
+PART.add("batch_10000", functools.partial(batch, 10_000), minutes=5)
+
+
+@PART.point(minutes=3)
+def five_seconds() -> Figures:
+    """What either has learnt of few long articles after so many CPU seconds, ten times."""
+    few, W = train("long")[:FEW], words("long")
+    made = {
+        "scvb0": lambda seed: scvb0(20, FEW, W, seed),
+        "svb": lambda seed: svb(5, 0.0, 20, FEW, W, seed),
+        "our_scvb0": lambda seed: SCVB0(20, W, FEW, seed=seed),
+    }
+    found: dict[str, Any] = {}
+    for name, make in made.items():
+        make(0).learn(few[:S])
+        documents, coherent = [], []
+        for seed in range(RUNS):
+            model, seen = make(seed), 0
+            order = np.random.default_rng(seed).permutation(FEW // S + 1)
+            until = time.process_time() + FIVE_SECONDS
+            parts = list(minibatches(few, S))
+            while time.process_time() < until:
+                one = parts[order[seen // S % len(parts)]]
+                model.learn(one)
+                seen += S
+            documents.append(seen)
+            coherent.append(float(npmi(model.topics(), train("long")).mean()))
+        words_of = [model.top_words(6).ids[k].tolist() for k in range(4)]
+        found[name] = {"documents": median(documents), "npmi": median(coherent), "topics": words_of}
+    return found
+
+
+def figure_1(points: Mapping[str, Figures]) -> Figure:
+    return plot(points, [*MODELS, "our_scvb0"], over="seconds", title="[F13] figure 1: SCVB0 and SVB by time")
+
+
+def figure_2(points: Mapping[str, Figures]) -> Figure:
+    return plot(points, list(MODELS), over="documents", title="[F13] figure 2: by documents")
+
+
+def figure_3(points: Mapping[str, Figures]) -> Figure:
+    names = ["scvb0", "svb_5", "batch_1000", "batch_10000"]
+    return plot(points, names, over="seconds", title="[F13] figure 3: against batch VB on a part")
+
+
+def scores(points: Mapping[str, Figures]) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name in (*MODELS, "our_scvb0", "batch_1000", "batch_10000"):
+            if name in points:
+                one: Any = points[name]
+                yield one["curve"]["name"], f"{one['log_likelihood']:.3f}", f"{one['seconds']:.1f}"
+
+    return table(("", "log-likelihood at the end", "CPU s"), rows())
+
+
+def in_five_seconds(points: Mapping[str, Figures]) -> str:
+    found: Any = points["five_seconds"]
+    labels = {"scvb0": "SCVB0, [F13]'s settings", "svb": "SVB, 5 passes", "our_scvb0": "SCVB0, our defaults"}
+    rows = ((labels[name], f"{one['documents']:,}", f"{one['npmi']:.3f}") for name, one in found.items())
+    return table(("five CPU seconds of", "documents", "NPMI, median of ten runs"), rows)
+
+
+PART.pictures |= {"figure_1": figure_1, "figure_2": figure_2, "figure_3": figure_3}
+PART.pages |= {"scores": scores, "five_seconds": in_five_seconds}

@@ -1,0 +1,107 @@
+"""[SVI13]: LDA with 25 to 300 topics against the HDP (figure 11), kappa and S for both (figures 12 to 15).
+
+Theirs: 3.8 million Wikipedia articles of 127 words, tau0 = 1, eta = 0.01, alpha = 1/K; HDP of K = 300 and
+T = 20. Here: the same settings over one pass of 145,549 such articles, figure 11 with our defaults too.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from benchmarks._measure import growing, minibatches
+from benchmarks.frame import Figures, Part
+from benchmarks.papers import compile_kernels, drawn, held_out, plot, score, table, train, words
+from model import OnlineHDP, OnlineLDA
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PART = Part("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP, kappa and S")
+TOPICS = (25, 50, 100, 200, 300)
+KAPPAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+SIZES = (10, 50, 100, 500, 1000)
+THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07}
+"""[SVI13] figure 11, Wikipedia."""
+
+
+def papers_lda(topics: int = 100, size: int = 500, kappa: float = 0.9) -> Figures:
+    def made() -> OnlineLDA:
+        options = {"alpha": 1 / topics, "eta": 0.01, "tau0": 1.0, "kappa": kappa, "warm_start": False}
+        return OnlineLDA(topics, words(), train().D, **options)
+
+    compile_kernels(made())
+    return drawn(f"LDA {topics}, S = {size}, kappa = {kappa}", made(), minibatches(train(), size), held_out())
+
+
+def papers_hdp(size: int = 500, kappa: float = 0.9) -> Figures:
+    def made() -> OnlineHDP:
+        options: dict[str, Any] = {"max_topics_per_document": 20, "eta": 0.01, "tau0": 1.0, "kappa": kappa}
+        return OnlineHDP(words(), train().D, warm_start=False, **options)
+
+    compile_kernels(made())
+    return drawn(f"HDP, S = {size}, kappa = {kappa}", made(), minibatches(train(), size), held_out())
+
+
+def our_lda(topics: int) -> Figures:
+    compile_kernels(OnlineLDA(topics, words(), 1))
+    model = OnlineLDA(topics, words(), train().D)
+    return drawn(f"LDA {topics}", model, growing(train(), model.default_batch_size), held_out())
+
+
+@PART.point(minutes=0.5)
+def our_hdp() -> Figures:
+    compile_kernels(OnlineHDP(words(), 1))
+    model = OnlineHDP(words(), train().D)
+    return drawn("HDP", model, growing(train(), model.default_batch_size), held_out())
+
+
+for _K in TOPICS:
+    PART.add(f"lda_{_K}", functools.partial(papers_lda, _K), minutes=0.7)
+    PART.add(f"our_lda_{_K}", functools.partial(our_lda, _K), minutes=0.5)
+PART.add("hdp", papers_hdp, minutes=1)
+for _kappa in KAPPAS:
+    _digits = f"{10 * _kappa:02.0f}"
+    PART.add(f"hdp_kappa_{_digits}", functools.partial(papers_hdp, kappa=_kappa), minutes=1)
+    PART.add(f"lda_kappa_{_digits}", functools.partial(papers_lda, kappa=_kappa), minutes=0.7)
+for _size in SIZES:
+    PART.add(f"hdp_size_{_size}", functools.partial(papers_hdp, _size), minutes=1.5)
+    PART.add(f"lda_size_{_size}", functools.partial(papers_lda, size=_size), minutes=1)
+
+
+def figure_11(points: Mapping[str, Figures]) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for K in TOPICS:
+            yield f"LDA {K}", f"{THEIRS[K]:.2f}", score(points, f"lda_{K}"), score(points, f"our_lda_{K}")
+        yield "HDP", f"{THEIRS['HDP']:.2f}", score(points, "hdp"), score(points, "our_hdp")
+
+    return table(("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults"), rows())
+
+
+def kappas(points: Mapping[str, Figures]) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for kappa in KAPPAS:
+            digits = f"{10 * kappa:02.0f}"
+            yield f"{kappa}", score(points, f"hdp_kappa_{digits}"), score(points, f"lda_kappa_{digits}")
+
+    return table(("kappa (S = 500)", "HDP", "LDA 100"), rows())
+
+
+def sizes(points: Mapping[str, Figures]) -> str:
+    rows = ((f"{n:,}", score(points, f"hdp_size_{n}"), score(points, f"lda_size_{n}")) for n in SIZES)
+    return table(("S (kappa = 0.9)", "HDP", "LDA 100"), rows)
+
+
+def figure_12(points: Mapping[str, Figures]) -> Figure:
+    names = [f"hdp_kappa_{10 * kappa:02.0f}" for kappa in KAPPAS]
+    return plot(points, names, over="documents", title="[SVI13] figure 12: kappa of the HDP")
+
+
+def figure_14(points: Mapping[str, Figures]) -> Figure:
+    names = [f"lda_kappa_{10 * kappa:02.0f}" for kappa in KAPPAS]
+    return plot(points, names, over="documents", title="[SVI13] figure 14: kappa of LDA")
+
+
+PART.pages |= {"figure_11": figure_11, "kappas": kappas, "sizes": sizes}
+PART.pictures |= {"figure_12": figure_12, "figure_14": figure_14}
