@@ -19,7 +19,7 @@ Examples:
 @click.argument("sessions", metavar="SESSION\u2026", nargs=-1, required=True, shell_complete=session_names)
 @json_option
 def compare(sessions: tuple[str, ...], as_json: bool) -> None:
-    """Score sessions and their models on articles that none of them has trained on.
+    """Score sessions and their models on articles new to all of them.
 
     Those are the articles that a session holds out, as far as every other session holds them out too or has
     not trained on them. All models get the same ones, by document completion, as on the chart. The sessions

@@ -19,7 +19,9 @@ Examples:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
 @session_option
 def report(output: str | None, session: str) -> None:
-    """One HTML page that tells what was found: topics, their map and tree, how they came about, curves.
+    """One HTML page of what was found, to read and to send.
+
+    Topics, their map and tree, how they came about, curves.
 
     The page is complete in itself and opens without a network, here or wherever you send it. It holds titles
     of articles and words, but no contact and no path of this machine. Works while a trainer runs.

@@ -33,7 +33,9 @@ Examples:
 @session_option
 @take(NOTIFY)
 def watch(session: str, notify: str | None) -> int:
-    """The screen alone, on a session that something else trains, or that is finished.
+    """The screen alone, on a session.
+
+    Something else trains it, or it is finished.
 
     Where there is none yet, it waits for one to begin: as long as a trainer is about to, else half a minute.
     """

@@ -26,7 +26,9 @@ Examples:
 @session_option
 @json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
-    """The trained articles most like another one, or like any text; '-' is standard input.
+    """The trained articles most like another one, or like any text.
+
+    The other one by its title; a text by its file, '-' for standard input.
 
     The exact title of an article goes before a file of that name (./NAME is always the file), and a file
     before a title in other capitals. The distance is Hellinger's, 0 to 1, over topic proportions: those from

@@ -149,9 +149,9 @@ Examples:
 @session_option
 @model_option
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
-    """Give topic K a name of your own, used everywhere from now on; '' takes it back.
+    """Give topic K a name of your own.
 
-    Works while a trainer runs.
+    It is used everywhere from now on; '' takes it back. Works while a trainer runs.
     """
     from session.doors.naming import rename as give
     from session.storage.reader import SessionReader
@@ -176,7 +176,10 @@ Examples:
 @model_option
 @json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
-    """Births, deaths, splits, mergers and new names of topics; with TOPIC, its words over time."""
+    """Births, deaths, splits, mergers and new names of topics.
+
+    With TOPIC: its words over time.
+    """
     from session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:

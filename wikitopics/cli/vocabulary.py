@@ -35,7 +35,10 @@ def vocab(ctx: click.Context, session: str | None) -> None:
 @click.argument("name", default="english")
 @_session_option
 def show(name: str, session: str | None) -> None:
-    """Print a vocabulary as its file has it; its size, rule and fingerprint go to standard error."""
+    """Print a vocabulary as its file has it.
+
+    Its size, rule and fingerprint go to standard error.
+    """
     from session.paths import session_path
     from session.storage.reader import SessionReader
     from session.training.creation import load_vocabulary

@@ -1,0 +1,67 @@
+"""The manual page wikitopics.1, made from the program's own help.
+
+python docs/man/make.py        # writes it beside this script
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from session.version import __version__
+from wikitopics.cli.main import wikitopics
+
+PAGE = Path(__file__).with_name("wikitopics.1")
+COMMANDS = Path(__file__).parents[1] / "commands.md"
+"""Where the exit codes are told."""
+WIDTH = 78
+FILES = """
+The session folder ("wikitopics doctor" names it; WIKITOPICS_HOME is another one) holds a .db file for each
+session, vocabularies that were built, and what was set on the screen.
+"""
+
+
+def roff(text: str) -> str:
+    """Text in which roff finds no commands of its own."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())
+
+
+def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    """All commands below a group, with those below them."""
+    for name in group.list_commands(above):
+        command = group.get_command(above, name)
+        assert command is not None
+        context = click.Context(command, above, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH)
+        yield command, context
+        if isinstance(command, click.Group):
+            yield from commands(command, context)
+
+
+def made() -> str:
+    """The page."""
+    top = click.Context(wikitopics, info_name="wikitopics", max_content_width=WIDTH, terminal_width=WIDTH)
+    lines = [
+        f'.TH WIKITOPICS 1 "" "wikitopics {__version__}" "User Commands"',
+        ".SH NAME",
+        "wikitopics \\- a live topic model of Wikipedia in the terminal",
+        ".SH SYNOPSIS",
+        ".nf",
+        roff("wikitopics [OPTIONS] [COMMAND] [ARGS]..."),
+        ".SH DESCRIPTION",
+        ".nf",
+        roff(wikitopics.get_help(top)),
+        ".SH COMMANDS",
+    ]
+    for command, context in commands(wikitopics, top):
+        lines += [".SS " + roff(context.command_path), ".nf", roff(command.get_help(context)), ".fi"]
+    lines += [".SH FILES", roff(FILES.strip()), ".SH EXIT STATUS"]
+    codes = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
+    for code, means in codes.findall(COMMANDS.read_text(encoding="utf-8")):
+        lines += [".TP", code, roff(means)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(made(), encoding="utf-8")
