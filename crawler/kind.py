@@ -88,8 +88,9 @@ class SourceKind(ABC):
         """
         return None
 
-    builds_words: ClassVar[bool] = False
-    """Whether a new session can build its vocabulary from the first articles of this source."""
+    def builds_words(self, asked: Asked) -> bool:
+        """Whether a new session can build its vocabulary from the first articles of this source."""
+        return False
 
     def language(self, asked: Asked) -> str | None:
         """The code of the language that is asked for; None: none is, and the usual vocabulary will do."""

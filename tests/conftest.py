@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,37 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         packages.Package(module, site).install(monkeypatch)
 
     return put
+
+
+class _Here(Executor):
+    """The workers of one pool, played by this process."""
+
+    def __init__(self, words: Sequence[str], info: Any) -> None:
+        from session.training.intake.count_pages import start_worker
+
+        start_worker(words, info)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@pytest.fixture
+def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are counted in this process: starting others takes longer than the rest of a small test."""
+    from session.training.intake.pool import CountingPool
+
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda pool: _Here(*pool._initial))
+
+
+@pytest.fixture
+def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dump is asked for in pieces of which a small one has many."""
+    from tests.crawler.dump_server import SMALL
+
+    for name, value in SMALL.items():
+        monkeypatch.setattr(f"crawler.{name}", value)
 
 
 @pytest.fixture(scope="session")

@@ -82,6 +82,10 @@ class Dump(PageKind):
 
         return language_of(asked[LANG])
 
+    def builds_words(self, asked: Asked) -> bool:
+        """What comes once cannot be gone on with when the words are chosen."""
+        return "-" not in (asked.get(DUMP) or ())
+
     def fault(self, identity: Identity) -> str:
         from crawler.dump_order import ORDER, Order
 

@@ -83,6 +83,9 @@ class WikiKind(PageKind):
         place = f"{url.host}-{url.explicit_port or ''}".lower()
         return re.sub(r"[^a-z0-9]+", "-", place).strip("-")
 
+    def builds_words(self, asked: Asked) -> bool:
+        return True
+
     def fault(self, identity: Identity) -> str:
         found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
         return next((f"{key} is no text" for key, value in found.items() if not isinstance(value, str)), "")
@@ -148,7 +151,6 @@ class Api(WikiKind):
 
     name = "api"
     label = "Wikipedia by its API, random articles, politely"
-    builds_words = True
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
     def source(self, wiki: Wiki) -> Source:
@@ -162,7 +164,6 @@ class Html(WikiKind):
 
     name = "html"
     label = "Rendered pages of a wiki, one by one"
-    builds_words = True
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.html import HtmlSource
@@ -176,6 +177,10 @@ class Recent(WikiKind):
     name = "recent"
     label = "Recent changes: the articles being edited right now"
     model_defaults: ClassVar = {"half_life": 20_000}
+
+    def builds_words(self, asked: Asked) -> bool:
+        """What is being edited is no fair sample of a language, and comes again."""
+        return False
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.recent import RecentSource

@@ -31,7 +31,8 @@ class Documents:
     ids: tuple[str, ...] | None = None
     """What their own collection calls them, "" where it has no name for one; None: the source has none."""
     lexicon: tuple[str, ...] | None = None
-    """The words that ``word_ids`` number, where there is no vocabulary yet; None: it is the session's."""
+    """The words that ``word_ids`` number, and maybe others, where there is no vocabulary yet; None: they are
+    the session's."""
 
     def __len__(self) -> int:
         return len(self.titles)
@@ -48,6 +49,7 @@ class Documents:
             self.word_ids[low:high],
             self.counts[low:high],
             None if self.ids is None else self.ids[start:stop],
+            self.lexicon,
         )
 
     @property
@@ -77,6 +79,7 @@ class Documents:
             self.word_ids[words],
             self.counts[words],
             None if self.ids is None else tuple(compress(self.ids, chosen)),
+            self.lexicon,
         )
 
     def take(self, order: Sequence[int]) -> "Documents":
@@ -93,6 +96,7 @@ class Documents:
             self.word_ids[words],
             self.counts[words],
             None if self.ids is None else tuple(self.ids[row] for row in order),
+            self.lexicon,
         )
 
     @staticmethod
@@ -168,6 +172,14 @@ class Documents:
             counts=self.counts[order],
             lexicon=None,
         )
+
+    def with_own_words(self) -> "Documents":
+        """The same with a lexicon of the words that are in these articles; without a lexicon, itself."""
+        if self.lexicon is None:
+            return self
+        used, word_ids = np.unique(self.word_ids, return_inverse=True)
+        words = tuple(self.lexicon[number] for number in used.tolist())
+        return replace(self, word_ids=word_ids.astype(np.int32), lexicon=words)
 
     @staticmethod
     def concatenate(parts: Sequence["Documents"]) -> "Documents":

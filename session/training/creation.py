@@ -52,7 +52,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule
     check_spaced(language)
     if vocabulary_file(name).exists():
         return load_vocabulary(name)
-    if not kind.builds_words:
+    if not kind.builds_words(asked):
         raise BadUsage(
             f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
             "builds one in a minute and keeps it; or give --vocab FILE"

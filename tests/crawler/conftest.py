@@ -15,6 +15,8 @@ from crawler.embedded.app import make_app
 from crawler.source import PageBatch, Position
 from crawler.sources.api import ApiSource
 from crawler.wiki import Wiki
+from tests.crawler import remote
+from tests.crawler.dump_server import DumpServer, serving
 
 Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -143,6 +145,13 @@ async def wiki() -> AsyncIterator[ScriptedWiki]:
     scripted.url = str(server.make_url("/w/api.php"))
     yield scripted
     await server.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[DumpServer]:
+    """A server with one small dump."""
+    async with serving({remote.PATH: remote.DATA}) as made:
+        yield made
 
 
 @pytest.fixture

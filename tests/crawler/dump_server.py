@@ -1,10 +1,12 @@
 """A little server of dumps on this machine: ranges, listings of folders, and faults on request."""
 
+import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -118,3 +120,40 @@ def old_layout(wiki: str, date: str, data: bytes, status: str = "done") -> dict[
     job = {"status": status, "files": {name: {"size": len(data)}}}
     told = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
     return {f"/{wiki}/{date}/{name}": data, f"/{wiki}/{date}/dumpstatus.json": told}
+
+
+@contextmanager
+def served(files: dict[str, bytes]) -> Iterator[DumpServer]:
+    """The same in a thread, for commands and other processes."""
+    loop, ready = asyncio.new_event_loop(), threading.Event()
+    made: list[DumpServer] = []
+
+    async def serve() -> None:
+        async with serving(files) as server:
+            made.append(server)
+            ready.set()
+            await ended.wait()
+
+    ended = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(30)
+        loop.close()
+
+
+SMALL = {
+    "remote_files.BLOCK": 2000,
+    "remote_files.MOST": 40_000,
+    "range_server.FIRST": 500,
+    "range_server.SMALLEST": 1000,
+    "range_server.LARGEST": 8000,
+    "read_ahead.BEHIND": 500,
+    "read_ahead.FIRST": 300,
+    "read_ahead.STEP": 4000,
+}
+"""Sizes that a small dump can fill, by their names in `crawler`."""

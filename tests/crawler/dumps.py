@@ -3,9 +3,12 @@
 import bz2
 import gzip
 import lzma
+import random
 from xml.sax.saxutils import escape
 
 import zstandard
+
+from tests.wikitopics.polyglot import SUBJECTS
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
 <siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
@@ -28,10 +31,17 @@ def dump(numbers, head=HEAD, foot=FOOT) -> bytes:
     return (head + "".join(page(number) for number in numbers) + foot).encode()
 
 
-def multistream(numbers, compress=bz2.compress, every=7) -> bytes:
-    numbers = list(numbers)
+def german(number):
+    """A short text about water, music or the sky. Of each subject's words it has three: none is frequent."""
+    one, other, third = random.Random(number).sample(SUBJECTS["de"][number % 3].split(), 3)
+    return f"{one} {other} {third} {one} {other}"
+
+
+def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None) -> bytes:
+    """``text``: of each page; None: as usual."""
+    pages = [page(number, text(number)) for number in numbers]
     parts = [HEAD.encode()]
-    parts += ["".join(map(page, numbers[i : i + every])).encode() for i in range(0, len(numbers), every)]
+    parts += ["".join(pages[i : i + every]).encode() for i in range(0, len(pages), every)]
     return b"".join(map(compress, [*parts, FOOT.encode()]))
 
 

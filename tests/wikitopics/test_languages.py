@@ -4,35 +4,15 @@ import contextlib
 import json
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from session.errors import NoSession
 from session.storage.reader import SessionReader
-from session.training.intake.count_pages import count_pages
-from session.training.intake.pool import CountingPool
 from tests.wikitopics.polyglot import SUBJECTS, polyglot
-from vocab import Vocabulary
-from vocab.rules import Rule, rule_of
+from vocab.rules import Rule
 
 SMALL = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1"]
-
-
-@pytest.fixture
-def in_threads(monkeypatch):
-    """Pages are counted by threads of this process: quicker to start than processes."""
-    counters = []
-
-    def executor(pool):
-        words, info = pool._initial
-        counters.append((Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info))
-        return ThreadPoolExecutor(2)
-
-    monkeypatch.setattr(CountingPool, "_new_executor", executor)
-    monkeypatch.setattr(
-        "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, *counters[-1])
-    )
 
 
 def words_of(language):
@@ -45,7 +25,7 @@ def words_of(language):
 
 
 @pytest.mark.parametrize("language", SUBJECTS)
-def test_topics_are_made_of_whole_words(cli, in_threads, home, language):
+def test_topics_are_made_of_whole_words(cli, counted_here, home, language):
     with polyglot(language, 400) as url:
         outcome = cli("train", "--api-url", url, "--lang", language, "--vocab-articles", 250, *SMALL)
     assert outcome.code == 0, outcome.err
@@ -69,7 +49,7 @@ def test_topics_are_made_of_whole_words(cli, in_threads, home, language):
     )
 
 
-def test_a_vocabulary_that_is_kept_is_not_built_again(cli, in_threads, home, one_line):
+def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, one_line):
     asked = []
     with polyglot("de", 300, asked) as url:
         train = ["train", "--api-url", url, "--lang", "de", "--vocab-articles", 200, *SMALL]
@@ -103,7 +83,7 @@ def until_pending(path, number, trainer):
 
 
 def test_killed_while_it_builds_it_comes_to_the_same(
-    cli, in_threads, spawn, home, states, assert_same_states, one_line
+    cli, counted_here, spawn, home, states, assert_same_states, one_line
 ):
     with polyglot("uk", 800) as url:
         train = ["train", "--api-url", url, "--lang", "uk", "--vocab-articles", 600, *SMALL]
@@ -136,7 +116,7 @@ def test_killed_while_it_builds_it_comes_to_the_same(
         ]
 
 
-def test_too_small_a_wiki_is_told(cli, in_threads, home, one_line):
+def test_too_small_a_wiki_is_told(cli, counted_here, home, one_line):
     with polyglot("fr", 2) as url:
         outcome = cli("train", "--api-url", url, "--lang", "fr")
     assert outcome.code == 2

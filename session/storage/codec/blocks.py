@@ -12,9 +12,10 @@ from session.storage.documents import Block, Documents
 
 def encode_block(block: Block) -> dict[str, object]:
     """The columns of a row; `decode_block` is the inverse."""
+    documents = block.documents.with_own_words()
     return {
-        "documents": block.documents.to_bytes(),
-        "words": "\n".join(block.documents.lexicon or ()),
+        "documents": documents.to_bytes(),
+        "words": "\n".join(documents.lexicon or ()),
         "skips": json.dumps(block.skips),
         "unread": block.unread,
         "position": json.dumps(block.position),

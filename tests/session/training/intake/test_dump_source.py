@@ -10,6 +10,8 @@ import pytest
 from crawler.page_files import page_hash
 from crawler.source import Page, SourceInfo
 from session.training.intake.vocabulary import file_documents
+from tests.crawler.dumps import german, multistream
+from tests.wikitopics.polyglot import SUBJECTS
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -41,6 +43,29 @@ def test_every_article_once_also_when_the_run_is_resumed(cli: Any, tmp_path: Pat
         assert held_out == set(sorted(range(1, 401), key=page_hash)[:40])
     else:
         assert len({number // 20 for number in held_out}) >= 18
+
+
+@pytest.mark.parametrize("together", [5, 400])
+def test_the_vocabulary_of_another_language_comes_from_the_first_articles(
+    cli: Any, counted_here: None, tmp_path: Path, together: int
+) -> None:
+    data = multistream(range(1, 401), every=together, text=german)
+    (tmp_path / "wiki.xml.bz2").write_bytes(data)
+    options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
+    outcome = cli("train", *options, "--vocab-articles", 200)
+    assert outcome.code == 0, outcome.err
+    assert "is built first, from the first 200 articles" in outcome.err
+    words = {word.lower() for subject in SUBJECTS["de"] for word in subject.split()}
+    found = cli("vocab", "show", "--session", "default").out.splitlines()[1:]
+    assert len(found) > 20
+    assert words.issuperset(found)
+    status = json.loads(cli("status", "--json").out)
+    assert (status["crawled"], status["pending"]) == (400, 0)
+    assert status["articles"] > 300
+
+
+def test_what_comes_once_builds_no_vocabulary(cli: Any, one_line: Any) -> None:
+    one_line(cli("train", "--dump", "-", "--lang", "de"), 2, "needs a vocabulary of de", "--vocab FILE")
 
 
 def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli: Any, tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""A small dump on a little server, and its stream as a trainer gets it."""
+
+from pathlib import Path
+
+from yarl import URL
+
+from crawler.kinds.dump import VERSIONS
+from crawler.range_server import FileFacts
+from crawler.remote_shelf import RemoteShelf
+from crawler.shelf import LocalShelf
+from crawler.sources.shuffled import ShuffledDump
+from session.training.intake.parted import PartedBlocks
+from tests.crawler.dumps import multistream
+
+WORDS = ("article", "r")
+NUMBERS = range(1, 401)
+PATH = "/enwiki/latest/dump.bz2"
+DATA = multistream(NUMBERS, every=3)
+
+
+def remote(urls, clock, kept=None, agreed=True, contact=None, **more):
+    known = None
+    if kept is not None:
+        known = [FileFacts(*each) for each in zip(kept["order"]["sizes"], kept[VERSIONS], strict=True)]
+    shelf = RemoteShelf(
+        [URL(url) for url in urls],
+        known,
+        version="1",
+        contact=contact,
+        budget_folder=None,
+        agreed=agreed,
+        clock=clock,
+        **more,
+    )
+    return ShuffledDump(shelf, kept and kept["order"], seed=5, held_out=30)
+
+
+async def read(source, position=None, blocks=None):
+    """(page ids, the last position, what was told) of a source, which is then closed."""
+    feed = None
+    found, told = [], []
+    try:
+        info = await source.open()
+        feed = PartedBlocks(source, info, WORDS, workers=1)
+        feed.start(position)
+        while blocks is None or blocks > 0:
+            block = await feed.next()
+            if block is None:
+                break
+            found += block.documents.page_ids.tolist()
+            told += block.warnings
+            position = block.position
+            blocks = blocks and blocks - 1
+    finally:
+        await (feed or source).close()
+    return found, position, told
+
+
+async def of_files(tmp_path, *datas):
+    paths = []
+    for number, data in enumerate(datas):
+        paths.append(str(tmp_path / f"{number}.dump"))
+        Path(paths[-1]).write_bytes(data)
+    return (await read(ShuffledDump(LocalShelf(paths), None, seed=5, held_out=30)))[0]

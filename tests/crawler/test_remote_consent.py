@@ -1,0 +1,116 @@
+"""What is refused of a dump on a server, and what a person has to agree to first."""
+
+import gzip
+
+import pytest
+from aiohttp import web
+
+from crawler.errors import BadSource, ContactMissing, Unconfirmed, WikiUnreachable
+from crawler.kind import Asked
+from crawler.kinds.dump import DUMP, VERSIONS, Dump
+from tests.crawler.dump_server import part, range_of, says, serving
+from tests.crawler.dumps import dump
+from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+
+pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
+
+
+async def _whole(request, data):
+    return web.Response(body=data)
+
+
+async def _compressed(request, data):
+    return part(data, *range_of(request), Content_Encoding="gzip")
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (_whole, "serves no ranges; download it: curl -A"),
+        (says(404), "no such file"),
+        (says(416), "it is empty"),
+        (_compressed, "compresses what it sends"),
+    ],
+)
+async def test_what_cannot_be_read_is_refused_in_a_line(server, clock, act, told):
+    server.always = act
+    with pytest.raises(BadSource, match=told):
+        await read(remote([server.url + PATH], clock))
+    assert len(server.asked) == 1
+
+
+async def test_a_large_file_of_one_frame_is_refused(clock, monkeypatch):
+    monkeypatch.setattr("crawler.sources.shuffled.LARGEST", 1000)
+    async with serving({PATH: gzip.compress(dump(NUMBERS))}) as server:
+        with pytest.raises(BadSource, match="at its start only"):
+            await read(remote([server.url + PATH], clock))
+
+
+async def test_a_redirect_elsewhere_needs_agreement(server, clock, tmp_path):
+    async with serving({}) as first:
+        first.always = says(302, Location=server.url + PATH)
+        with pytest.raises(Unconfirmed, match="sends us on to"):
+            await read(remote([first.url + PATH], clock, agreed=False))
+        assert server.asked == []
+        found, _, _ = await read(remote([first.url + PATH], clock))
+        assert found == await of_files(tmp_path, DATA)
+        assert len(first.asked) == 2  # from then on it is asked for where it is
+
+
+async def test_a_redirect_on_the_same_server_is_followed(server, clock, tmp_path):
+    async def moved(request, data):
+        return None if request.path == PATH else web.Response(status=301, headers={"Location": PATH})
+
+    server.always = moved
+    found, _, _ = await read(remote([server.url + "/old"], clock, agreed=False))
+    assert found == await of_files(tmp_path, DATA)
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "/loop", "http://[", "ftp://127.0.0.1/x"])
+async def test_redirects_to_nowhere_are_not_followed(server, clock, target):
+    server.always = says(302, Location=target)
+    with pytest.raises(WikiUnreachable, match="redirect"):
+        await read(remote([server.url + PATH], clock))
+
+
+async def test_the_contact_goes_to_no_other_server_unasked(server, clock):
+    with pytest.raises(Unconfirmed, match="your contact goes there"):
+        remote([server.url + PATH], clock, agreed=False, contact="me@host.org")
+    with pytest.raises(ContactMissing):
+        remote(["https://dumps.wikimedia.org/x.bz2"], clock)
+    await remote(["https://dumps.wikimedia.org/x.bz2"], clock, agreed=False, contact="me@host.org").close()
+    assert server.asked == []
+
+
+async def test_the_contact_is_kept_nowhere_whoever_repeats_it(server, clock):
+    async def repeats(request, data):
+        return part(data, *range_of(request), ETag='"me@host.org"')
+
+    server.always = repeats
+    source = remote([server.url + PATH], clock, contact="me@host.org")
+    info = await source.open()
+    await source.close()
+    assert "host.org" not in str(info)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["https://me:secret@host.org/x.bz2"], "no user name and password"),
+        (["ftp://host.org/x.bz2"], "http:// or https://"),
+        (["https://host.org/x.bz2", "/x.bz2"], "not both"),
+        (["https://host.org/x.bz2", "https://other.org/y.bz2"], "one server"),
+    ],
+)
+def test_addresses_that_are_refused(given, told):
+    with pytest.raises(BadSource, match=told) as caught:
+        Dump().identity(Asked({DUMP.name: tuple(given)}))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_damaged_identity_is_told():
+    kind = Dump()
+    kept = dict(kind.identity(Asked({DUMP.name: ("https://host.org/x.bz2",)})))
+    assert kind.fault(kept) == ""
+    for wrong in ({VERSIONS: 1}, {VERSIONS: []}, {VERSIONS: ["a\r\nb"]}, {"home": 1}, {"api_url": None}):
+        assert kind.fault(kept | wrong)

@@ -1,0 +1,144 @@
+"""A server of dumps that is busy, broken or lies: waited for, asked once more, or left in a line."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from crawler.errors import CrawlerError, SourceChanged
+from crawler.kinds.dump import VERSIONS
+from crawler.wire import WireLimits
+from session.training.intake.parted import PartedBlocks
+from tests.crawler.dump_server import etag_of, part, range_of, says, serving
+from tests.crawler.remote import DATA, NUMBERS, PATH, WORDS, of_files, read, remote
+
+pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_what_the_server_asks_for_is_waited_for(server, clock, status, tmp_path):
+    server.acts = [None, None, says(status, Retry_After="77"), None, None, says(500)]
+    found, _, _ = await read(remote([server.url + PATH], clock))
+    assert found == await of_files(tmp_path, DATA)
+    assert sum(clock.slept) >= 77
+
+
+async def _cut(request, data):
+    response = web.StreamResponse(status=206, headers={"Content-Range": "bytes 0-1/2", "Content-Length": "9"})
+    await response.prepare(request)
+    request.transport.close()
+    return response
+
+
+async def _another_range(request, data):
+    start, stop = range_of(request)
+    return part(data, start, stop, Content_Range=f"bytes {start + 1}-{stop}/{len(data)}")
+
+
+async def _too_short(request, data):
+    start, stop = range_of(request)
+    response = part(data, start, stop)
+    response.body = data[start : stop - 1]
+    return response
+
+
+async def _endless(request, data):
+    start, stop = range_of(request)
+    response = web.StreamResponse(
+        status=206, headers={"Content-Range": f"bytes {start}-{stop - 1}/{len(data)}", "ETag": etag_of(data)}
+    )
+    await response.prepare(request)
+    while True:
+        await response.write(bytes(10_000))
+
+
+async def _too_much(request, data):
+    start, stop = range_of(request)
+    return part(
+        data, start, min(stop + 5000, len(data)), Content_Range=f"bytes {start}-{stop - 1}/{len(data)}"
+    )
+
+
+async def _slow(request, data):
+    await asyncio.sleep(3600)
+
+
+async def _damaged(request, data):
+    start, stop = range_of(request)
+    middle = (start + stop) // 2
+    return part(data[:middle] + bytes(40) + data[middle + 40 :], start, stop, ETag=etag_of(data))
+
+
+async def _whole(request, data):
+    return web.Response(body=data, headers={"ETag": etag_of(data)})
+
+
+@pytest.mark.parametrize(
+    "fault", [_cut, _another_range, _too_short, _endless, _too_much, _slow, _damaged, _whole]
+)
+async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, clock, tmp_path, fault):
+    server.acts = [None, None, None, fault, None, None, fault, fault]
+    limits = WireLimits(stall_seconds=0.3)
+    found, _, told = await read(remote([server.url + PATH], clock, limits=limits))
+    assert found == await of_files(tmp_path, DATA)
+    assert told == []
+
+
+async def test_what_stays_damaged_is_left_out_alone(clock):
+    damaged = bytearray(DATA)
+    damaged[len(DATA) // 2 :][:40] = bytes(40)
+    damaged[len(DATA) // 2 : len(DATA) // 2 + 40] = bytes(40)
+    async with serving({PATH: bytes(damaged)}) as server:
+        found, _, told = await read(remote([server.url + PATH], clock))
+    assert 0 < len(set(NUMBERS) - set(found)) < 30
+    assert "damaged" in told[0]
+    assert server.url + PATH not in told[0]
+
+
+async def test_bytes_that_are_never_the_same_twice_are_given_up(server, clock):
+    async def noise(request, data):
+        start, stop = range_of(request)
+        if start == 0:
+            return None
+        return part(bytes([len(server.asked) % 256]) * len(data), start, stop, ETag=etag_of(data))
+
+    source = remote([server.url + PATH], clock)
+    info = await source.open()
+    server.always = noise
+    feed = PartedBlocks(source, info, WORDS, workers=1)
+    feed.start(None)
+    block = await feed.next()
+    assert block.warnings
+    await feed.close()
+
+
+@pytest.mark.parametrize("change", [b"x", DATA[:-9], b""])
+async def test_another_file_in_its_place_ends_the_run_where_it_stood(server, clock, change):
+    source = remote([server.url + PATH], clock)
+    kept = dict((await source.open()).identity)
+    await source.close()
+    if change == b"x":
+        server.files[PATH] = DATA.replace(b"B", b"C")  # as large as before
+    else:
+        server.files[PATH] = change or DATA + DATA
+    with pytest.raises(SourceChanged, match="has changed since this session"):
+        await read(remote([server.url + PATH], clock, kept))
+    del server.files[PATH]
+    with pytest.raises(CrawlerError, match="no longer there"):
+        await read(remote([server.url + PATH], clock, kept))
+
+
+async def test_a_change_is_seen_without_a_version_too(server, clock):
+    async def nameless(request, data):
+        response = server.usual(request)
+        response.headers.popall("ETag", None)
+        return response
+
+    server.always = nameless
+    source = remote([server.url + PATH], clock)
+    kept = dict((await source.open()).identity)
+    await source.close()
+    assert kept[VERSIONS] == [""]
+    server.files[PATH] = DATA + DATA
+    with pytest.raises(SourceChanged):
+        await read(remote([server.url + PATH], clock, kept))

@@ -1,0 +1,98 @@
+"""A dump read from its server and killed -9: the same bits as of a run that nobody disturbed."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from session.errors import NoSession
+from session.storage.reader import SessionReader
+from tests.conftest import ROOT
+from tests.crawler.dump_server import SMALL, served
+from tests.crawler.dumps import german, multistream
+
+PATH = "/dewiki/latest/dump.xml.bz2"
+OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "200"]
+IN_SMALL_PIECES = f"""
+import importlib, os, sys
+os.cpu_count = lambda: 1  # one worker is started sooner
+for name, value in {SMALL!r}.items():
+    module, _, name = name.partition(".")
+    setattr(importlib.import_module("crawler." + module), name, value)
+from wikitopics.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def data():
+    return multistream(range(1, 701), every=10, text=german)
+
+
+def start(*words):
+    """A trainer that asks for small pieces, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", IN_SMALL_PIECES, *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+class Gate:
+    """Lets a few requests through at a time, so that a trainer stands where it is to be killed."""
+
+    def __init__(self, server):
+        self.left = 0
+        server.always = self.act
+
+    async def act(self, request, data):
+        while self.left <= 0:
+            await asyncio.sleep(0.02)
+        self.left -= 1
+
+    def kill(self, trainer, path, reached):
+        """Kill it once it has committed what ``reached`` wants of settings and status."""
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            assert trainer.poll() is None, trainer.communicate()
+            with contextlib.suppress(NoSession), SessionReader(path) as reader:
+                if reached(reader.settings(), reader.status()):
+                    break
+            self.left = 6
+            time.sleep(0.1)
+        trainer.kill()
+        trainer.communicate()
+        self.left = 10**9
+
+
+def test_the_same_bits_whenever_it_was_killed(
+    cli, in_small_pieces, counted_here, home, data, states, assert_same_states, one_line
+):
+    with served({PATH: data}) as server:
+        train = ["train", "--dump", server.url + PATH, *OPTIONS]
+        assert cli(*train, "--session", "whole").code == 0
+        next((home / "vocabularies").glob("*.txt")).unlink()
+        path, gate = home / "killed.db", Gate(server)
+        train += ["--session", "killed"]
+        gate.kill(start(*train), path, lambda settings, status: settings.building and status.pending >= 50)
+        gate.left = 0
+        gate.kill(start(*train), path, lambda settings, status: status.articles >= 100)
+        before = states(path)
+        server.files[PATH] = data.replace(b"BZh9", b"BZh8", 1)
+        one_line(cli("train", "--session", "killed"), 1, "has changed since this session began")
+        assert_same_states(states(path), before)
+        server.files[PATH] = data
+        assert cli("train", "--session", "killed").code == 0
+    assert_same_states(states(home / "whole.db"), states(path))
+    with SessionReader(path) as one, SessionReader(home / "whole.db") as other:
+        assert one.counter() == other.counter()
+        assert [a.page_id for a in one.all_articles(trained_only=False)] == [
+            a.page_id for a in other.all_articles(trained_only=False)
+        ]
+        assert one.status().crawled == 700
