@@ -68,6 +68,7 @@ class RemoteShelf:
         self._urls = urls
         self._wiki = wiki
         self._agreed = agreed
+        self._names_somebody = contact is not None
         self._known = known
         self._files: Mapping[str, RemoteFile] = {}
         self._rounds: Sequence[Round[DumpPart]] = ()
@@ -101,9 +102,9 @@ class RemoteShelf:
         if not self._agreed:
             size = told_size(sum(size for _, size in files))
             named = f"{wiki} of {found.date}" if found.date else self.name
-            raise Unconfirmed(
-                f"{named}, {size} in {len(files)} files, comes from {home.host}; nothing is stored"
-            )
+            count = "1 file" if len(files) == 1 else f"{len(files)} files"
+            told = ", which is told your contact" if self._names_somebody else ""
+            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
         return files
 
     async def _open(self) -> Sequence[tuple[Ranged, int]]:

@@ -12,9 +12,11 @@ from session.paths import session_name
 from session.storage.reader import SessionReader
 from tui.controls import Controls, TrainerProcess, Trainers
 from tui.dialogs.ask import Ask
+from tui.dialogs.starting import Agree
 from tui.following import Following
 from tui.look import Choice
 from tui.messages import NewSession as AskNewSession
+from tui.messages import TrainerAsks
 from tui.restart import lacks_contact, nothing_left
 
 
@@ -47,6 +49,24 @@ class Commanding(Following):
                 await self.follow(*new)
 
         self.push_screen(NewSession(self._trainers.start), made)
+
+    @on(TrainerAsks)
+    def _ask_to_agree(self, event: TrainerAsks) -> None:
+        path = self.path
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                try:
+                    trainer = self._trainers.start_again(path, agreed=True)
+                except SessionError as error:
+                    self.notify(str(error), severity="warning", markup=False)
+                    return
+                self.await_trainer(trainer)
+                self.wait_for_session()
+            elif not path.exists():
+                self.exit("stop")
+
+        self.push_screen(Agree(event.question), answered)
 
     def action_pause(self) -> None:
         paused = self.latest is not None and self.latest.status.state == "paused"

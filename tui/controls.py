@@ -22,8 +22,11 @@ class Trainers(Protocol):
     def start(self, path: Path, arguments: list[str]) -> TrainerProcess:
         """Start one. Raises :class:`session.errors.SessionError`."""
 
-    def start_again(self, path: Path) -> TrainerProcess:
-        """Start one on a session that has been trained before, with the options it had. Raises the same."""
+    def start_again(self, path: Path, *, agreed: bool = False) -> TrainerProcess:
+        """Start one on a session that has been trained before, with the options it had. Raises the same.
+
+        ``agreed``: to what the one before asked.
+        """
 
     def paths(self) -> Sequence[Path]:
         """The sessions that they train, or have trained."""

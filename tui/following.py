@@ -24,7 +24,7 @@ from tui.curves import wanted
 from tui.dialogs.starting import Starting, State
 from tui.follower import Follower
 from tui.look import Beside, Choice, Look
-from tui.messages import LookAgain, Ready
+from tui.messages import LookAgain, Ready, TrainerAsks
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
 from tui.terminal import TerminalDriver, drawn_on
@@ -84,8 +84,7 @@ class Following(App[Ending]):
 
     def begin_following(self) -> None:
         """Read the session from now on; where there is none yet, wait for its trainer to make it."""
-        if self._awaited is not None and not self.path.exists():
-            self._wait_for_session(self._awaited)
+        self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
         begin(self, self._follow, "follow")
         begin(self, self._compare, "compare")
@@ -103,19 +102,25 @@ class Following(App[Ending]):
         for each in (self.follower, self.searcher, self.comparing):
             each.close(wait=wait)
 
-    def _wait_for_session(self, trainer: TrainerProcess) -> None:
-        """There is no session yet: show what its trainer says, until there is one or the user has enough."""
+    def wait_for_session(self) -> None:
+        """Where there is no session yet show what its trainer says, until there is one or the user has
+        enough."""
+        trainer = self._awaited
+        if trainer is None or self.path.exists():
+            return
 
         def state() -> State:
-            begun, code = self.path.exists(), trainer.poll()
-            if not begun and code not in (None, launch.UNREACHABLE):
-                self.exit("stop")  # what is wrong is told when the screen has closed
-            return begun, launch.last_words(self.path)
+            code = trainer.poll()
+            if self.path.exists():
+                return "begun", ""
+            return "" if code in (None, launch.UNREACHABLE) else "ended", launch.last_words(self.path)
 
         def answered(answer: str | None) -> None:
             if answer == "begun":
                 self._wake.set()
-            else:
+            elif answer == "ended" and (question := launch.question(self.path)):
+                self.post_message(TrainerAsks(question))
+            else:  # what is wrong is told when the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
         self.push_screen(Starting(state, sample=self.path != session_path("demo")), answered)
@@ -184,8 +189,11 @@ class Following(App[Ending]):
         """A trainer that was started a moment ago is starting, whatever the one before left behind."""
         code = None if self._awaited is None else self._awaited.poll()
         if code and not look.status.running:
-            words = launch.last_words(self.path) or f"the trainer ended with code {code}"
-            self.notify(words, severity="error", markup=False)
+            if question := launch.question(self.path):
+                self.post_message(TrainerAsks(question))
+            else:
+                words = launch.last_words(self.path) or f"the trainer ended with code {code}"
+                self.notify(words, severity="error", markup=False)
         if look.status.running or code is not None:
             self._awaited = None
         return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))

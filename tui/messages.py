@@ -33,6 +33,14 @@ class OpenArticle(Message):
         self.title = title
 
 
+class TrainerAsks(Message):
+    """The trainer of the session that is shown has ended with a question for a person."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self.question = question
+
+
 class NewSession(Message):
     """Ask for a new session's settings."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crawler.child import start_python
+from crawler.kinds.dump import YES
 from crawler.ownfile import open_own
 from session.errors import SessionError
 from session.paths import log_file
@@ -18,6 +19,8 @@ TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Where a trainer that cannot reach its wiki says how many seconds it goes on trying."""
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
+NOBODY_ASKED = f"(nobody can be asked here: give {YES.flag} to agree)"
+"""Ends the last line of a trainer that had a question, and no terminal to ask it on."""
 STOP_SECONDS = 30.0
 """How long a trainer may take to save and end."""
 
@@ -35,9 +38,13 @@ class Trainers:
         self._arguments[path] = arguments
         return process
 
-    def start_again(self, path: Path) -> subprocess.Popen[bytes]:
-        """Go on training a session: as it was started here the last time, else as the session says."""
-        return self.start(path, self._arguments.get(path, ["train", "--session", str(path)]))
+    def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
+        """Go on training a session: as it was started here the last time, else as the session says.
+
+        ``agreed``: to what it asked.
+        """
+        arguments = self._arguments.get(path, ["train", "--session", str(path)])
+        return self.start(path, agreeing(arguments) if agreed else arguments)
 
     def paths(self) -> list[Path]:
         """The sessions that they train, or have trained."""
@@ -82,6 +89,18 @@ def last_words(path: Path) -> str:
     except OSError:
         return ""
     return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", last_line(log))
+
+
+def question(path: Path) -> str:
+    """What the trainer asked that ended last, without an answer; "" for nothing."""
+    told = last_line(log_file(path))
+    asked = told.removesuffix(NOBODY_ASKED)
+    return "" if asked == told else asked.strip().removeprefix("wikitopics: ")
+
+
+def agreeing(arguments: list[str]) -> list[str]:
+    """The same for a trainer that has nothing to ask."""
+    return [*arguments, YES.flag]
 
 
 def _begin_anew(log: int) -> None:

@@ -14,8 +14,9 @@ OLD = old_layout("dewiki", "20261020", ONE)
 NEW = new_layout("dewiki", "2026-11-01", {"p31p60": TWO, "p1p30": ONE})
 
 
-async def opened(server, *, agreed=True, folder="/", lang="de"):
+async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
     given = {DUMP.name: (server.url + folder,), "lang": lang} | ({YES.name: True} if agreed else {})
+    given |= {"contact": contact} if contact else {}
     asked = Asked(given, version="1")
     source = Dump().open(Dump().identity(asked), asked)
     try:
@@ -49,10 +50,17 @@ async def test_the_newest_complete_one_is_found(files, found):
         assert [URL(url).name for url in await opened(server)] == found
 
 
-async def test_a_person_is_asked_and_told_wiki_date_and_size():
+async def test_a_person_is_asked_and_told_wiki_date_size_and_host():
     async with serving(NEW) as server:
         with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 MB in 2 files, comes from 127"):
             await opened(server, agreed=False)
+
+
+async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
+    monkeypatch.setattr("crawler.remote_shelf.is_wikimedia", lambda host: True)
+    async with serving(OLD) as server:
+        with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which is told your contact; "):
+            await opened(server, agreed=False, contact="me@host.org")
 
 
 async def test_the_folder_of_one_dump_will_do():

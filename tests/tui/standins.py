@@ -29,8 +29,8 @@ class Started:
         process = self.processes[path] = self.launch(path, arguments)
         return process
 
-    def start_again(self, path: Path) -> Process:
-        return self.start(path, ["again"])
+    def start_again(self, path: Path, *, agreed: bool = False) -> Process:
+        return self.start(path, ["agreed" if agreed else "again"])
 
     def paths(self) -> list[Path]:
         return list(self.processes)

@@ -11,6 +11,7 @@ import seeing
 from standins import Process
 from textual.widgets import Input, Select
 
+from session.doors.launch import NOBODY_ASKED
 from session.errors import SessionError
 from session.signals import Signals
 from tui.dialogs.contact import ContactBook
@@ -178,6 +179,38 @@ async def test_a_trainer_that_fails_at_once_says_why(
         await pilot.click("#go")
         await seeing.until(pilot, "the wiki is no wiki [/x]")
         assert isinstance(app.screen, NewSession)
+
+
+async def test_a_dump_that_was_found_is_asked_about(open_app: Opener, live: Path, home: Path) -> None:
+    home.mkdir()
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        if len(started) % 2:
+            Path(f"{path}.log").write_text(f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n")
+            return Process(2)
+        canned.build(path, canned.Recipe(state="starting", restarts=()))
+        return Process()
+
+    app = open_app(live, launch=launch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("6", "n")
+        await seeing.until(pilot, "New session")
+        app.screen.query_one("#source", Select).value = "counts"
+        await pilot.pause()
+        app.screen.query_one("#option-counts", Input).value = "/words.npz"
+        await pilot.click("#go")
+        await seeing.until(pilot, "Before it begins")
+        await pilot.press("n")
+        await seeing.until(pilot, "nothing was begun")
+        started.clear()
+        await pilot.click("#go")
+        await seeing.until(pilot, "Before it begins")
+        await pilot.press("y")
+        await seeing.until(pilot, "STARTING")
+    assert started[1] == [*started[0], "--yes"]
 
 
 async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(

@@ -9,6 +9,7 @@ import pytest
 import seeing
 from standins import Process, Told
 
+from session.doors.launch import NOBODY_ASKED
 from session.storage.reader import SessionReader
 from tui.widgets.flow import begins_again
 
@@ -75,6 +76,34 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(open_app: Opener,
         assert "embedded sample" in await seeing.until(pilot, "cannot be reached")
         await pilot.press("d")
     assert app.return_value == "demo"
+
+
+QUESTION = "dewiki of 2026-11-01, 7.1 GB in 1 file, comes from dumps.wikimedia.org"
+ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
+
+
+@pytest.mark.parametrize("key", ["y", "n", "enter", "escape"])
+async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
+    open_app: Opener, home: Path, key: str
+) -> None:
+    home.mkdir()
+    path, started = home / "night.db", list[list[str]]()
+    Path(f"{path}.log").write_text(ASKED)
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        canned.build(path, canned.Recipe(state="starting", restarts=()))
+        return Process()
+
+    app = open_app(path, trainer=Process(2), launch=launch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        seen = await seeing.until(pilot, "Before it begins")
+        assert QUESTION in " ".join(seen.replace("│", " ").split())
+        await pilot.press(key)
+        if key == "y":
+            await seeing.until(pilot, "STARTING")
+    assert started == ([["agreed"]] if key == "y" else [])
+    assert app.return_value == (None if key == "y" else "stop")
 
 
 async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Path) -> None:

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from session import config, sources
+from session.doors.launch import agreeing, question
 from session.errors import SessionError
 from session.options import MODEL, OWN, SOURCE, Option
 from session.paths import log_file, session_path
@@ -28,6 +29,7 @@ from tui.background import begin
 from tui.controls import TrainerProcess
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
+from tui.dialogs.starting import Agree
 from tui.words import visible
 
 PATIENCE = 90.0
@@ -185,6 +187,9 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         if asks:
             self.app.push_screen(AskContact(ContactBook.of_user(), leave="Back"), self._asked)
             return
+        self._begin(path, words)
+
+    def _begin(self, path: Path, words: list[str]) -> None:
         self.query_one("#go", Button).disabled = True
         begin(self, partial(self._start, path, words), "start")
 
@@ -207,7 +212,9 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             while not path.exists():
                 code = process.poll()
                 if code is not None:
-                    self._failed(last_line(log_file(path)) or f"the trainer ended with code {code}")
+                    if asked := question(path):
+                        self.app.push_screen(Agree(asked), partial(self._agreed, path, words))
+                    self._failed(asked or last_line(log_file(path)) or f"the trainer ended with code {code}")
                     return
                 if time.monotonic() > deadline:
                     process.terminate()
@@ -218,6 +225,13 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             process.terminate()
             raise
         self.dismiss((path, process))
+
+    def _agreed(self, path: Path, words: list[str], answer: str | None) -> None:
+        """The trainer has asked something, and got its answer."""
+        if answer == "yes":
+            self._begin(path, agreeing(words))
+        else:
+            self._tell("nothing was begun")
 
     def _failed(self, words: str) -> None:
         self._tell(words)

@@ -117,8 +117,10 @@ def say(message: str) -> None:
 
 def agrees(question: str, otherwise: str) -> bool:
     """Ask a person on the terminal. Raises BadUsage where nobody can be asked: ``otherwise`` and `--yes`."""
+    from session.doors.launch import NOBODY_ASKED
+
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadUsage(f"{otherwise} (nobody can be asked here: give --yes to agree)")
+        raise BadUsage(f"{otherwise} {NOBODY_ASKED}")
     return click.confirm(question, err=True)
 
 

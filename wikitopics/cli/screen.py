@@ -191,9 +191,10 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
 
 def not_begun(path: Path, code: int | None) -> int:
     """Say why there is no session; returns the exit code."""
+    from session.doors.launch import question
     from session.storage.files import last_line
 
-    if not code or code < 0:
+    if not code or code < 0 or question(path):
         say("stopped before training began")
         return 0
     say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
