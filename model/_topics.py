@@ -87,7 +87,9 @@ class Topics:
 
     def rows(self, word_ids: NDArray[np.integer[Any]], dtype: Any) -> NDArray[Any]:
         """(U, K) lambda of some words, one row a word."""
-        rows: NDArray[Any] = self.eta + self.scale * self.hat[word_ids].astype(dtype)
+        rows: NDArray[Any] = self.hat[word_ids].astype(dtype, copy=False)  # picked by ids, so nobody else's
+        rows *= self.scale
+        rows += self.eta
         return rows
 
     def lambda_(self) -> NDArray[Any]:
@@ -112,8 +114,9 @@ class Topics:
 
     def expected_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) E[beta_kw] of some words only, one row a word."""
-        rows: NDArray[Any] = self.rows(word_ids, self.dtype) / self.totals()
-        return rows.astype(self.dtype)
+        rows = self.rows(word_ids, self.dtype)
+        np.divide(rows, self.totals(), out=rows, casting="same_kind")
+        return rows
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """As `OnlineModel.top_words`; costs one look at lambda."""

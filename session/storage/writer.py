@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlite_utils import Database
 
-from session.errors import SessionError
+from session.errors import Damaged, SessionError
 from session.options import KEEP_ARTICLES, KEEP_COUNTS
 from session.paths import WAL, beside
 from session.records import TopicEvent, TopWords
@@ -207,7 +207,7 @@ class SessionWriter:
         with session_errors(self.path), writing(self._db):
             _insert_words(self._db, settings, words, models)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._db.table("progress").update(1, _progress_columns(progress))
+            self._put("progress", 1, _progress_columns(progress))
         self.settings, self._words = settings, tuple(words)
         self.models = read_models(self._db.conn, settings.models)
 
@@ -299,10 +299,10 @@ class SessionWriter:
             self._delete("metrics", changes.thinned_metrics)
             self._write_topics(changes)
             if changes.word_counts is not None:
-                self._db.table("word_counts").update(1, {"arrays": changes.word_counts.to_bytes()})
+                self._put("word_counts", 1, {"arrays": changes.word_counts.to_bytes()})
             for number, row in changes.models.items():
-                self._db.table("models").update(number, _model_columns(row))
-            self._db.table("progress").update(1, _progress_columns(progress) | {"next_seq": next_seq})
+                self._put("models", number, _model_columns(row))
+            self._put("progress", 1, _progress_columns(progress) | {"next_seq": next_seq})
         self._next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
@@ -331,6 +331,13 @@ class SessionWriter:
         self._db.table("events").insert_all(
             {"at": now, "level": "info", "message": message} for message in changes.log
         )
+
+    def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
+        """Change a row that is there. sqlite-utils would read all of it first, a model's arrays too."""
+        columns = ", ".join(f"{name} = ?" for name in values)
+        row = self._db.conn.execute(f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number])
+        if row.rowcount != 1:
+            raise Damaged(f"{table} lacks a row that it had")
 
     def _delete(self, table: str, points: Iterable[int]) -> None:
         """What was kept after so many articles."""
