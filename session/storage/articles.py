@@ -20,6 +20,8 @@ from session.storage.proportions import Proportions
 
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""
+DROPPED_EVERY = 2**18
+"""Articles between two times at which those that are not to be kept are dropped."""
 
 Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 """Each article's largest topic in one model, (n,), and its proportion, (n,)."""

@@ -108,6 +108,8 @@ class Changes:
     held_out: list[Documents] = field(default_factory=list)
     articles: list[ArticleRows] = field(default_factory=list)
     renewed: list[Renewed] = field(default_factory=list)
+    drops_articles: bool = False
+    """Whether with `--keep-articles top` those that are not among the best of a topic go now."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
@@ -279,7 +281,7 @@ class SessionWriter:
                 if renewed.proportions:
                     topics = [model.topics for model in self.models]
                     renew_proportions(self._db, renewed.seqs, renewed.proportions, topics)
-            if changes.renewed and progress.renew_from is None and self.settings[KEEP_ARTICLES] == "top":
+            if changes.drops_articles and self.settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
             self._db.table("pending").insert_all(

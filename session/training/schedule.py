@@ -8,6 +8,7 @@ import math
 from itertools import pairwise
 
 from model.changes import LOOKS
+from session.storage.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048
 """Articles between two measurements, at the least, once the doublings are far apart."""
@@ -78,6 +79,16 @@ def renewal_due(before: int, after: int) -> bool:
     That costs about as much as training them again, so it has to become rarer as the stream goes on.
     """
     return after >= 1024 and doubled(before, after)
+
+
+def drop_due(before: int, after: int) -> bool:
+    """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
+
+    Half-way between multiples of `DROPPED_EVERY`, and so far from every renewal, which drops too: which
+    articles stay does not depend on the commit that drops the others.
+    """
+    half = DROPPED_EVERY // 2
+    return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
 
 
 def thinned(articles: list[int], most: int) -> set[int]:

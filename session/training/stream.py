@@ -26,6 +26,7 @@ from session.training.curves import Curves
 from session.training.evaluation import HeldOut, Measured
 from session.training.prequential import newest, scored
 from session.training.schedule import (
+    drop_due,
     evaluation_due,
     minibatch_size,
     renewal_due,
@@ -225,6 +226,7 @@ class Stream:
         self._moved = self._learnt = True
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
+        self._changes.drops_articles |= drop_due(before, progress.articles)
         if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
             self._keep_topics()
         if measure:
@@ -244,6 +246,7 @@ class Stream:
             inferred = [model.local_proportions(batch) for model in self.models]
             self._changes.renewed.append(Renewed(seqs, list(map(_largest, inferred)), self._kept(inferred)))
         self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
+        self._changes.drops_articles |= self.progress.renew_from is None
         self._moved = True
 
     def finish(self, elapsed_seconds: float) -> None:

@@ -339,6 +339,25 @@ def test_articles_kept_make_no_difference_to_the_models(sessions, corpus, keep, 
         assert account(fewer)["trained"] == []
 
 
+def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
+    tmp_path, corpus_of, new_session, monkeypatch
+):
+    monkeypatch.setattr("session.training.schedule.DROPPED_EVERY", 400)
+    monkeypatch.setattr("session.storage.writer.TOP_ARTICLES", 3)
+    many = corpus_of(740)
+    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40, keep_articles="top")
+    driver, kept = Driver(path, many), []
+    while driver.trainer.progress.articles < 700:
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+        kept.append((driver.trainer.progress.articles, len(account(path)["trained"])))
+    driver.close()
+    best = 3 * driver.trainer.models[0].n_topics
+    assert next(rows for articles, rows in kept if articles >= 200) <= best
+    assert max(rows for articles, rows in kept if articles < 200) > best
+    assert next(rows for articles, rows in kept if articles >= 600) <= best
+
+
 def test_old_articles_end_up_as_in_an_undisturbed_run(
     tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
 ):
