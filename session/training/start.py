@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
+from session.storage.sizes import file_bytes
 from session.training.beginning import Beginning, establish, keep, read_first
 from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
 from session.training.intake.cluster.address import cluster_address
@@ -236,7 +238,7 @@ async def run(
     request, stream = plan.request, opening.stream
     try:
         say(_begins(opening.store.settings, stream))
-        for line in _remarks(plan, opening.source):
+        for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
             say(line)
         reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say)()
         if reason == FINISHED:
@@ -293,6 +295,22 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
     return [
         f"these models were made for a corpus of {made_for:,} articles: "
         f"one of {size:,} gives better topics in a new --session"
+    ]
+
+
+def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
+    """What the file is going to need, where the disk has not so much and the end of the stream is known."""
+    settings, store, info = opening.store.settings, opening.store, opening.source.info
+    if info.articles is None and ARTICLES not in plan.request:
+        return []
+    articles = corpus_size(plan.request, info, settings[HELD_OUT])
+    needed = file_bytes(settings, store.n_words, articles) - plan.path.stat().st_size
+    free = shutil.disk_usage(plan.path.parent).free
+    if needed <= free:
+        return []
+    return [
+        f"{articles:,} articles need some {needed / 1e9:,.1f} GB more in {plan.path.parent}, and "
+        f"{free / 1e9:,.1f} GB are free: make room, or begin a new --session with --keep-articles none"
     ]
 
 

@@ -1,5 +1,7 @@
 """What may change when a session goes on, and what may not."""
 
+import shutil
+
 
 def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of, home, one_line):
     other = corpus_of(50)
@@ -31,6 +33,18 @@ def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
     moved = tmp_path / "moved.npz"
     moved.write_bytes(corpus.counts.read_bytes())
     assert cli("train", "--counts", moved).code == 0
+
+
+def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus, home, monkeypatch):
+    free = shutil.disk_usage(home.parent)._replace(free=50_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
+    few = ("train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40)
+    said = cli(*few)
+    assert said.code == 0
+    assert "660 articles need some 0.1 GB more" in said.err
+    assert "0.1 GB are free: make room" in said.err
+    free = free._replace(free=500_000_000)
+    assert "need some" not in cli(*few, "--session", "roomy").err
 
 
 def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home):

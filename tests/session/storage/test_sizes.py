@@ -1,0 +1,37 @@
+"""How large a session's file is expected to become."""
+
+from dataclasses import replace
+
+import pytest
+
+from session.storage.sizes import file_bytes
+from tests.session.rows import settings
+
+
+def kept(keep, **more):
+    base = settings()
+    return replace(base, values={**base.values, "keep_articles": keep, **more})
+
+
+def growth(settings):
+    return (file_bytes(settings, 8_000, 65_000_000) - file_bytes(settings, 8_000, 7_000_000)) / 58_000_000
+
+
+def test_only_where_all_are_kept_the_file_grows_with_every_article():
+    assert 50 < growth(kept("all")) < 500
+    assert growth(kept("top")) == growth(kept("none")) == 0
+
+
+def test_word_counts_that_are_kept_take_more_than_all_else():
+    assert growth(kept("all", keep_counts=True)) > 2 * growth(kept("all"))
+
+
+def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch):
+    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 1)
+    many = corpus_of(1_540)
+    run = ("train", *many.options(), "--topics", 5, "--held-out", 40)
+    sizes = {}
+    for keep in ("all", "none"):
+        assert cli(*run, "--keep-articles", keep, "--session", keep).code == 0
+        sizes[keep] = (home / f"{keep}.db").stat().st_size
+    assert (sizes["all"] - sizes["none"]) / 1_500 == pytest.approx(growth(kept("all")), rel=0.5)
