@@ -20,23 +20,11 @@ from benchmarks._data import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
 from benchmarks.frame.results import RESULTS, ROOT
 from benchmarks.processes import family, memory_mb
+from benchmarks.rehearsed.counts import write_resampled
 from session.storage.reader import SessionReader
 
 PART = Part("soak", "days of training in minutes: memory, the file, restarts")
 MODELS = ["lda", "scvb0", "hdp"]
-
-
-def resampled(articles: int, target: Path) -> None:
-    """A stream of ``articles`` documents, each as long as a real one and with words drawn from it."""
-    with np.load(CORPUS / "bow-stream-150k.npz") as real:
-        indptr, word_ids, counts, n_words = (real[k] for k in ("indptr", "word_ids", "counts", "n_words"))
-    rng = np.random.default_rng(0)
-    chosen = rng.integers(0, len(indptr) - 1, articles)
-    lengths = np.diff(indptr)[chosen]
-    out = np.concatenate(([0], np.cumsum(lengths)))
-    rows = np.repeat(indptr[:-1][chosen] - out[:-1], lengths) + np.arange(out[-1])
-    again = np.maximum(1, rng.poisson(counts[rows])).astype(np.uint16)
-    np.savez(target, indptr=out, word_ids=word_ids[rows].astype(np.uint16), counts=again, n_words=n_words)
 
 
 def watch(path: Path) -> None:
@@ -99,7 +87,7 @@ def counts() -> Figures:
         raise Unavailable(f"{CORPUS} is not there")
     articles = 2_000_000
     with tempfile.TemporaryDirectory() as folder:
-        resampled(articles + 1000, Path(folder) / "soak.npz")
+        write_resampled(articles, Path(folder) / "soak.npz")
         source = ["train", "--source", "counts", "--counts", f"{folder}/soak.npz"]
         source += ["--vocab", str(CORPUS / "dictnostops.txt")]
         figures = run([*source, *(word for model in MODELS for word in ("--model", model))], articles)

@@ -1,0 +1,62 @@
+"""As many articles as are asked for, made of real ones: a file of word counts, written piece by piece."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._data import words
+from benchmarks.splits import in_order, split
+from model import Minibatch
+
+HELD_OUT = 1_000
+"""The first articles, which a session holds out, are of the `report` part: no other is made of them."""
+_PIECE = 20_000
+
+
+def write_resampled(articles: int, path: Path, seed: int = 0) -> None:
+    """``articles`` to train on behind those to hold out: real ones drawn with replacement, each word's count
+    drawn anew around the real one."""
+    draft = path.with_suffix(".part")
+    arrays: dict[str, tuple[type[np.generic], Callable[[Minibatch], Any]]] = {
+        "word_ids": (np.uint16, lambda piece: piece.word_ids),
+        "counts": (np.uint16, lambda piece: piece.counts),
+    }
+    lengths = np.concatenate([np.diff(piece.indptr) for piece in _pieces(articles, seed)])
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    with zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
+        for name, (dtype, column) in arrays.items():
+            numbers = (column(piece).astype(dtype) for piece in _pieces(articles, seed))
+            _write(archive, name, (int(indptr[-1]),), dtype, numbers)
+        _write(archive, "indptr", indptr.shape, np.int64, iter([indptr]))
+        _write(archive, "n_words", (), np.int64, iter([np.int64(len(words()))]))
+    draft.replace(path)
+
+
+def _pieces(articles: int, seed: int) -> Iterator[Minibatch]:
+    """The same ones whenever they are asked for."""
+    short = split("short")
+    yield in_order(short.report, np.arange(HELD_OUT))
+    real = short.train
+    rng = np.random.default_rng(seed)
+    for start in range(0, articles, _PIECE):
+        chosen = rng.integers(0, real.D, min(_PIECE, articles - start))
+        lengths = np.diff(real.indptr)[chosen]
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.repeat(real.indptr[:-1][chosen] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        yield Minibatch(indptr, real.word_ids[entries], np.maximum(1, rng.poisson(real.counts[entries])))
+
+
+def _write(
+    archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: type[np.generic], parts: Iterator[Any]
+) -> None:
+    """One array, as numpy.savez writes it."""
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+        for part in parts:
+            file.write(part.tobytes())

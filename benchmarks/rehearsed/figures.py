@@ -1,0 +1,150 @@
+"""What a rehearsal comes to: its figures out of its journal and its session, and the plot of them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.frame import Figures
+from benchmarks.stops.files import inspect, read_only
+from session.storage.reader import SessionReader
+
+MOST_SAMPLES = 300
+CURVE_POINTS = 100
+QUESTIONS = {
+    "status": ("status",),
+    "topics": ("topics",),
+    "articles": ("articles", "--topic", "3"),
+    "similar": ("similar", "document 5000"),
+}
+
+Entry = dict[str, Any]
+
+
+def told(path: Path, entries: list[Entry], kills: int) -> Figures:
+    """The figures of a run that came to its end; looks through the whole file."""
+    starts, samples, asked, killed = (
+        [entry for entry in entries if entry["what"] == what]
+        for what in ("start", "sample", "status", "kill")
+    )
+    restarts = [entry for entry in starts if entry["articles"]]
+    with SessionReader(path) as reader:
+        status = reader.status()
+        curves = {model.name: reader.curve(model.name, "perplexity") for model in status.models}
+    seconds = max(entry["seconds"] for entry in entries)
+    alive = [entry for entry in samples if entry["trainer"] and entry["articles"]]
+    assert status.state == "finished", status.state
+    found = inspect(path)  # every article once, the account adds up, and SQLite finds the file whole
+    return {
+        "articles": status.articles,
+        "kills": len(killed),
+        "kills_planned": kills,
+        "articles_in_the_file": len(found),
+        "minutes": round(seconds / 60, 1),
+        "articles_an_hour": round(status.articles / status.elapsed_seconds * 3600),
+        "trainer_anon_mb": ends(alive, "trainer", "anon_mb"),
+        "trainer_rss_mb": ends(alive, "trainer", "rss_mb"),
+        "trainer_peak_mb": max(entry["trainer"]["peak_mb"] for entry in alive),
+        "screen_anon_mb": ends(alive, "screen", "anon_mb"),
+        "screen_percent_of_a_core": round(
+            100 * max(e["screen"]["cpu"] for e in alive if e["screen"]) / seconds, 1
+        ),
+        "file_mb": round(path.stat().st_size / 1e6, 1),
+        "bytes_an_article": round(path.stat().st_size / status.articles, 1),
+        "largest_log_mb": max(entry["log_mb"] for entry in samples),
+        "bytes_by_table": by_table(path),
+        "restart_seconds": {
+            "first": restarts[0]["first_minibatch"],
+            "median": median(entry["first_minibatch"] for entry in restarts),
+            "last": restarts[-1]["first_minibatch"],
+        },
+        "asked_seconds": {"status_meanwhile": round(median(entry["took"] for entry in asked), 2)}
+        | {name: answered(path, words) for name, words in QUESTIONS.items()},
+        "perplexity": {name: round(float(curve.values[-1]), 1) for name, curve in curves.items()},
+        "starts": starts,
+        "killed_at": [entry["articles"] for entry in killed],
+        "samples": samples[:: len(samples) // MOST_SAMPLES + 1],
+        "curves": [
+            [name, int(at), round(float(value), 1)]
+            for name, curve in curves.items()
+            for at, value in list(zip(curve.articles, curve.values, strict=True))[
+                :: len(curve.values) // CURVE_POINTS + 1
+            ]
+        ],
+    }
+
+
+def answered(path: Path, words: tuple[str, ...]) -> float:
+    """Seconds that a command takes to answer."""
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "wikitopics", *words, "--session", str(path)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return round(time.monotonic() - begun, 2)
+
+
+def by_table(path: Path) -> dict[str, int]:
+    """Bytes of the tables that are not small."""
+    with contextlib.closing(read_only(path)) as connection:
+        rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC")
+        return {name: size for name, size in rows if size > 1e5}
+
+
+def ends(samples: list[Entry], whose: str, key: str) -> dict[str, float]:
+    """The middle of an early tenth and of the last one; and the highest."""
+    values = [entry[whose][key] for entry in samples if entry[whose]]
+    tenth = max(1, len(values) // 10)
+    return {"early": median(values[tenth : 2 * tenth]), "late": median(values[-tenth:]), "most": max(values)}
+
+
+def draw(result: Any, target: Path) -> None:
+    """Memory, the file, restarts, articles and perplexity, where matplotlib is; kills as thin lines."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, ((memory, file), (restart, way), (perplexity, rest)) = pyplot.subplots(3, 2, figsize=(10, 9))
+    rest.set_visible(False)
+    samples = [one for one in result["samples"] if one["trainer"] and one["screen"]]
+    articles = [one["articles"] / 1e6 for one in samples]
+    for whose, key, name in (
+        ("trainer", "anon_mb", "trainer"),
+        ("trainer", "rss_mb", "trainer, with files that are mapped"),
+        ("screen", "anon_mb", "screen"),
+    ):
+        memory.plot(articles, [one[whose][key] for one in samples], linewidth=0.8, label=name)
+    file.plot(articles, [one["file_mb"] for one in samples], label="file")
+    file.plot(articles, [one["log_mb"] for one in samples], linewidth=0.8, label="its log")
+    starts = result["starts"]
+    for key, name in (
+        ("first_minibatch", "to the first minibatch that is saved"),
+        ("ready", "to the source open"),
+    ):
+        found = [(one["articles"] / 1e6, one[key]) for one in starts if one[key] is not None]
+        restart.plot(*zip(*found, strict=True), ".", label=name)
+    way.plot([one["seconds"] / 60 for one in samples], articles)
+    for name in dict.fromkeys(name for name, _, _ in result["curves"]):
+        points = [(at, value) for each, at, value in result["curves"] if each == name]
+        perplexity.plot(*zip(*points, strict=True), label=name)
+    for axes in (memory, file):
+        for at in result["killed_at"]:
+            axes.axvline(at / 1e6, color="0.7", linewidth=0.4)
+    memory.set(title="memory", ylabel="MB", xlabel="million articles", ylim=(0, None))
+    file.set(title="disk", ylabel="MB", xlabel="million articles", ylim=(0, None))
+    restart.set(title="restart", ylabel="seconds", xlabel="million articles", ylim=(0, None))
+    way.set(title="the way", ylabel="million articles", xlabel="minutes")
+    perplexity.set(title="perplexity", xscale="log", yscale="log", xlabel="articles")
+    for axes in (memory, file, restart, way, perplexity):
+        axes.grid(alpha=0.3)
+        if axes is not way:
+            axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})

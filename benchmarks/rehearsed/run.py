@@ -1,0 +1,229 @@
+"""The run: a trainer that is killed and started again, a screen beside it, and a journal of what was seen."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from benchmarks._data import CORPUS
+from benchmarks.processes import cpu_seconds, open_screen
+from benchmarks.rehearsed.counts import write_resampled
+from session.storage.reader import SessionReader
+
+MODELS = ("lda", "hdp", "scvb0")
+PROGRAM = (sys.executable, "-m", "wikitopics")
+SAMPLE_SECONDS = 5.0
+STATUS_SECONDS = 30.0
+PATIENCE = 900.0
+"""Seconds that a trainer may take to its first minibatch, compiling included."""
+LAST_KILL = 0.98
+"""Of the articles: there a restart has most to read."""
+MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon", "peak_mb": "VmHWM"}
+
+
+class Journal:
+    """What happened, a line each, so that a run that was stopped knows what came before."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.entries: list[dict[str, Any]] = [json.loads(line) for line in lines if line.endswith("}")]
+        self._before = max((entry["seconds"] for entry in self.entries), default=0.0)
+        self._begun = time.monotonic()
+
+    def note(self, what: str, **values: Any) -> None:
+        """``seconds``: of running time, over all runs."""
+        seconds = self._before + time.monotonic() - self._begun
+        entry = {"what": what, "seconds": round(seconds, 2), **values}
+        self.entries.append(entry)
+        with self._path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def number_of(self, what: str) -> int:
+        return sum(entry["what"] == what for entry in self.entries)
+
+
+class Trainer:
+    """`wikitopics train`, which tells on standard error when it begins to train."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.begun = time.monotonic()
+        self.ready: float | None = None
+        """Seconds from the start."""
+        self.process = subprocess.Popen(
+            [*PROGRAM, *command], env=environment, stderr=subprocess.PIPE, text=True
+        )
+        self.said = ""
+        """Its last words."""
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said = line.rstrip() or self.said
+            if self.ready is None and ": training " in line:
+                self.ready = round(time.monotonic() - self.begun, 2)
+
+    @property
+    def lives(self) -> bool:
+        return self.process.poll() is None
+
+    def end(self, number: signal.Signals | None = None) -> int:
+        """Wait for the end, after a signal; returns the exit code."""
+        if number is not None:
+            self.process.send_signal(number)
+        code = self.process.wait()
+        self._listening.join()
+        return code
+
+
+class Rehearsal:
+    """A session in a folder, trained to its end whatever comes in between."""
+
+    def __init__(self, folder: Path, articles: int, kills: int, seed: int = 0) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "rehearsal.db"
+        self.journal = Journal(folder / "journal.jsonl")
+        self._environment = {**os.environ, "WIKITOPICS_HOME": str(folder)}
+        self._rng = random.Random(seed)
+        shares = sorted(self._rng.uniform(0, LAST_KILL) for _ in range(kills - 1))
+        self._points = [int(articles * share) for share in (*shares, LAST_KILL)]
+        """Articles from which the trainer may be killed, kill by kill."""
+        counts = folder / "counts.npz"
+        if not counts.exists():
+            write_resampled(articles, counts, seed)
+        self._train = ["train", "--session", str(self.path), "--source", "counts", "--counts", str(counts)]
+        self._train += ["--vocab", str(CORPUS / "dictnostops.txt"), "--threads", "2", "--seed", str(seed)]
+        self._train += [word for model in MODELS for word in ("--model", model)]
+        self._screen: subprocess.Popen[bytes] | None = None
+        self._reader: SessionReader | None = None
+        self._next_sample = self._next_status = 0.0
+
+    def __enter__(self) -> Self:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        if self._screen is not None:
+            self._screen.terminate()
+            self._screen.wait()
+
+    def until_the_end(self) -> None:
+        """Train it; an interrupted run goes on where it was."""
+        if self._trained() and self._status().running:  # left behind by a rehearsal that was killed itself
+            subprocess.run([*PROGRAM, "stop", "--session", str(self.path)], check=True)
+            while self._status().running:
+                time.sleep(0.1)
+        while not self.path.exists() or self._status().state != "finished":
+            self._one_trainer()
+
+    def _one_trainer(self) -> None:
+        """Start one, and kill it when that is due."""
+        before = self._trained()
+        trainer = Trainer(self._train, self._environment)
+        try:
+            self._until_first_minibatch(trainer, before)
+            kills = self.journal.number_of("kill")
+            due = self._points[kills] if kills < len(self._points) else None
+            while trainer.lives:
+                articles = self._look(trainer)
+                if due is not None and articles >= due:
+                    time.sleep(self._rng.uniform(0, 2))
+                    if trainer.lives:
+                        self.journal.note("kill", articles=self._trained())
+                        trainer.end(signal.SIGKILL)
+                        return
+                time.sleep(0.1)
+            assert trainer.end() == 0, f"the trainer ended: {trainer.said}"
+        finally:
+            if trainer.lives:
+                trainer.end(signal.SIGTERM)
+
+    def _until_first_minibatch(self, trainer: Trainer, before: int) -> None:
+        """Wait until it is saved."""
+        deadline = time.monotonic() + PATIENCE
+        while trainer.lives and self._trained() <= before:
+            assert time.monotonic() < deadline, f"no minibatch within {PATIENCE:.0f} s"
+            time.sleep(0.02)
+        took = round(time.monotonic() - trainer.begun, 2)
+        self.journal.note(
+            "start",
+            articles=before,
+            ready=trainer.ready,
+            first_minibatch=took,
+            cpu=round(cpu_seconds([trainer.process.pid]), 2),
+            load=round(os.getloadavg()[0], 1),
+        )
+        print(f"{before:,} articles: started again, first minibatch saved after {took:.1f} s", flush=True)
+
+    def _status(self) -> Any:
+        if self._reader is None:
+            self._reader = SessionReader(self.path)
+        return self._reader.status()
+
+    def _trained(self) -> int:
+        """Articles in the file."""
+        return self._status().articles if self.path.exists() else 0
+
+    def _look(self, trainer: Trainer) -> int:
+        """See how far it is; now and then look at everything."""
+        if self._screen is None:
+            watch = [*PROGRAM, "watch", "--session", str(self.path)]
+            self._screen = open_screen(watch, columns=120, rows=36)
+        assert self._screen.poll() is None, f"the screen ended with {self._screen.returncode}"
+        articles, now = self._trained(), time.monotonic()
+        if now >= self._next_sample:
+            self._next_sample = now + SAMPLE_SECONDS
+            self.journal.note(
+                "sample",
+                articles=articles,
+                trainer=seen(trainer.process.pid),
+                screen=seen(self._screen.pid),
+                file_mb=megabytes(self.path),
+                log_mb=megabytes(self.path.with_name(self.path.name + "-wal")),
+            )
+        if now >= self._next_status:
+            self._next_status = now + STATUS_SECONDS
+            self._ask(articles)
+        return articles
+
+    def _ask(self, least: int) -> None:
+        begun = time.monotonic()
+        answer = subprocess.run(
+            [*PROGRAM, "status", "--json", "--session", str(self.path)],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        took = round(time.monotonic() - begun, 2)
+        articles = json.loads(answer.stdout)["articles"]
+        assert articles >= least, f"status says {articles:,} articles, where {least:,} were saved"
+        self.journal.note("status", articles=articles, took=took)
+
+
+def seen(pid: int) -> dict[str, float] | None:
+    """Memory in MB and CPU seconds of a process; None where it has just ended."""
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        values = dict(line.split(":", 1) for line in lines)
+        if all(key in values for key in MEMORY.values()):
+            kilobytes = {name: int(values[key].split()[0]) for name, key in MEMORY.items()}
+            sizes = {name: round(size * 1.024e-3, 1) for name, size in kilobytes.items()}
+            return sizes | {"cpu": round(cpu_seconds([pid]), 1)}
+    return None
+
+
+def megabytes(path: Path) -> float:
+    return round(path.stat().st_size / 1e6, 1) if path.exists() else 0.0
