@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import bz2
 import contextlib
+import os
 import socket
 import subprocess
 import sys
@@ -14,29 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PARTS = ("cluster", "remote")
+from benchmarks.frame import Figures
+
 BATCHES = (256, 1_024, 4_096, 16_384)
 TOPICS = 100
 TRIES = 7
 ARTICLES = 3_000
 MACHINES = (2, 4, 8)
 
-Point = dict[str, Any]
 
-
-def points(part: str) -> Iterator[tuple[str, Point]]:
-    if part == "remote":
-        yield "remote counting", {"part": part}
-        return
-    for batch in BATCHES:
-        yield f"E-step elsewhere batch={batch}", {"part": part, "batch": batch}
-
-
-def measured(part: str, point: Point) -> Point:
-    return remote() if part == "remote" else e_step(**point)
-
-
-def e_step(batch: int) -> Point:
+def e_step(batch: int) -> Figures:
     """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the E-step.
 
     The least of some tries each, so that a busy machine does not blur them. Each of n machines needs the rows
@@ -89,28 +77,41 @@ def _seconds(work: Any, clock: Any) -> float:
     return float(clock() - begin)
 
 
-def remote() -> Point:
+def remote() -> Figures:
     """CPU seconds of the trainer's own process for a megabyte of XML that is counted on a cluster."""
+    with dask(workers=2) as address:
+        return _counted(address)
+
+
+def here() -> Figures:
+    """The same on this machine, with a worker process a core."""
+    return _counted(None)
+
+
+def _counted(address: str | None) -> Figures:
     from benchmarks.dump import HEAD, pages, write
 
     pieces = [HEAD.encode(), *(piece.encode() for piece in pages(ARTICLES)), b"</mediawiki>\n"]
     megabytes = sum(map(len, pieces)) / 1e6
-    with tempfile.TemporaryDirectory() as folder, dask(workers=2) as address:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml.bz2"
         write(path, pieces, bz2.compress, each=True)
-        packed = path.stat().st_size / 1e6
-        own, counts = asyncio.run(_read(str(path), address))
+        packed, began = path.stat().st_size / 1e6, time.monotonic()
+        own, articles = asyncio.run(_read(str(path), address))
+        seconds = time.monotonic() - began
     return {
-        "articles": counts,
+        "articles": articles,
         "xml_mb": round(megabytes, 1),
         "compressed_mb": round(packed, 1),
         "own_cpu_seconds": round(own, 3),
         "ms_a_mb_of_xml": round(1000 * own / megabytes, 2),
         "of_a_core_at_16_mb_a_second": round(16 * own / megabytes, 4),
+        "xml_mb_a_second": round(megabytes / seconds, 2),
+        "cores": os.cpu_count(),
     }
 
 
-async def _read(path: str, address: str) -> tuple[float, int]:
+async def _read(path: str, address: str | None) -> tuple[float, int]:
     from crawler.kind import Asked
     from crawler.kinds.dump import Dump
     from session.training.intake.opening import open_source

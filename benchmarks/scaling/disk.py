@@ -1,0 +1,44 @@
+"""What the articles of a session take on disk: real ones with their titles, in three models."""
+
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from benchmarks._data import CORPUS
+from benchmarks.frame import Figures, Unavailable
+from benchmarks.stops.files import read_only
+
+ARTICLES = 16_384
+KEPT = ("all", "top", "none")
+MODELS = ("lda", "hdp", "scvb0")
+TABLES = ("articles", "article_topics", "blocks", "proportions")
+"""They have rows for every article that is kept."""
+
+
+def measured() -> Figures:
+    """Megabytes of a session for each `--keep-articles`, and bytes an article by table where all are kept."""
+    texts = CORPUS / "articles-60k.jsonl.xz"
+    if not texts.exists():
+        raise Unavailable(f"{texts} is not there")
+    figures: dict[str, object] = {"articles": ARTICLES, "models": len(MODELS)}
+    with tempfile.TemporaryDirectory() as folder:
+        for keep in KEPT:
+            path = Path(folder) / f"{keep}.db"
+            command = ["train", "--session", str(path), "--source", "texts", "--texts", str(texts)]
+            command += ["--articles", str(ARTICLES), "--keep-articles", keep]
+            command += [word for model in MODELS for word in ("--model", model)]
+            subprocess.run(
+                [sys.executable, "-m", "wikitopics", *command], stderr=subprocess.DEVNULL, check=True
+            )
+            figures[f"{keep}_mb"] = round(path.stat().st_size / 1e6, 1)
+            if keep == "all":
+                figures["bytes_an_article"] = _by_table(path)
+    return figures
+
+
+def _by_table(path: Path) -> dict[str, float]:
+    with closing(read_only(path)) as connection:
+        rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
+    return {name: round(size / ARTICLES, 1) for name, size in rows if name in TABLES}

@@ -1,0 +1,149 @@
+"""One pass of a model over so many articles: seconds and memory against all that they depend on.
+
+Articles are drawn with replacement from short ones (103 words of 7,702), or from long ones (377 words of the
+shipped vocabulary). For a larger W each word is parted at random into as many as that takes. For the HDP
+`topics` is the truncation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._data import CORPUS
+from benchmarks._measure import cpu_seconds
+from benchmarks.frame import Figures, Unavailable
+from benchmarks.splits import Corpus, split
+from model import Minibatch, kinds
+
+MODELS = ("lda", "hdp", "scvb0")
+ASKED = 500
+"""Held-out documents whose proportions are inferred."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a pass depends on."""
+
+    documents: int = 20_480
+    topics: int = 100
+    words: int = 7_702
+    batch: int = 1_024
+    threads: int = 1
+    corpus: Corpus = "short"
+
+
+USUAL = Setting()
+VARIED = {
+    "documents": (10_240, 20_480, 102_400, 1_024_000),
+    "topics": (25, 50, 100, 200, 500, 1_000, 2_000),
+    "words": (7_702, 20_000, 50_000, 100_000),
+    "batch": (64, 256, 1_024, 4_096, 16_384),
+    "threads": (1, 2, 4),
+}
+"""One of these is varied, everything else as usual."""
+MILLION = 1_024_000
+LONG_WORDS = 8_000
+"""Of the shipped vocabulary, over which the long ones are counted."""
+
+
+def point(varied: str, value: int, model: str) -> str:
+    """The name of a point: what is usual is measured once."""
+    return f"usual_{model}" if getattr(USUAL, varied) == value else f"{varied}_{value}_{model}"
+
+
+def settings() -> Iterator[tuple[str, str, Setting]]:
+    """(name, model, setting) of all points, each once."""
+    named = {
+        point(varied, value, model): (model, replace(USUAL, **{varied: value}))
+        for varied, values in VARIED.items()
+        for value in values
+        for model in MODELS
+    }
+    yield from ((name, model, setting) for name, (model, setting) in named.items())
+    for model in MODELS:
+        yield f"million_{model}", model, replace(USUAL, documents=MILLION, words=LONG_WORDS, corpus="long")
+
+
+def learnt(model: str, setting: Setting) -> Figures:
+    """CPU and wall seconds of learning, documents inferred a CPU second, and memory."""
+    if not CORPUS.is_dir():
+        raise Unavailable(f"{CORPUS} is not there")
+    drawn = Drawn(setting.corpus, setting.words)
+    kind = kinds.load(model)
+
+    def new(topics: int, threads: int) -> Any:
+        return kind.create(topics, setting.words, 7_000_000, threads=threads)
+
+    new(10, 2).learn(drawn.minibatch(64))  # compiles
+    new(10, 2).infer(drawn.minibatch(64))
+    _forget_peak()
+    before = _memory_mb("VmRSS")
+    trained = new(setting.topics, setting.threads)
+    cpu = seconds = 0.0
+    steps = max(1, setting.documents // setting.batch)
+    for _ in range(steps):
+        batch = drawn.minibatch(setting.batch)
+        at, wall = cpu_seconds(), time.perf_counter()
+        trained.learn(batch)
+        cpu, seconds = cpu + cpu_seconds() - at, seconds + time.perf_counter() - wall
+    asked = drawn.held_out()
+    at = cpu_seconds()
+    trained.infer(asked)
+    inferring = cpu_seconds() - at
+    state = sum(value.nbytes for value in trained.state().values() if isinstance(value, np.ndarray))
+    return {
+        **asdict(setting),
+        "documents_learnt": steps * setting.batch,
+        "cpu_seconds": round(cpu, 3),
+        "wall_seconds": round(seconds, 3),
+        "learnt_a_cpu_second": round(steps * setting.batch / cpu),
+        "learnt_a_second": round(steps * setting.batch / seconds),
+        "inferred_a_cpu_second": round(ASKED / inferring),
+        "state_mb": round(state / 1e6, 2),
+        "memory_mb": round(_memory_mb("VmHWM") - before, 1),
+    }
+
+
+class Drawn:
+    """Minibatches of documents drawn with replacement, over a vocabulary of so many words."""
+
+    def __init__(self, corpus: Corpus, n_words: int) -> None:
+        self._corpus, self._n_words = split(corpus), n_words
+        self._rng = np.random.default_rng(0)
+
+    def minibatch(self, documents: int) -> Minibatch:
+        real = self._corpus.train
+        rows = self._rng.integers(0, real.D, documents)
+        lengths = np.diff(real.indptr)[rows]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.repeat(real.indptr[:-1][rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return self._parted(Minibatch(starts, real.word_ids[entries], real.counts[entries]))
+
+    def held_out(self) -> Minibatch:
+        return self._parted(self._corpus.report[:ASKED])
+
+    def _parted(self, batch: Minibatch) -> Minibatch:
+        """Each word as one of those that it was parted into."""
+        W = self._corpus.n_words
+        if self._n_words == W:
+            return batch
+        ids = batch.word_ids + W * self._rng.integers(0, -(-self._n_words // W), len(batch.word_ids))
+        # A word whose last part would be beyond the vocabulary has one part less.
+        ids = np.where(ids < self._n_words, ids, batch.word_ids)
+        return Minibatch(batch.indptr, ids, batch.counts)
+
+
+def _forget_peak() -> None:
+    """Make VmHWM what is used now (Linux: proc_pid_clear_refs(5))."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _memory_mb(key: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:")) * 1.024e-3
