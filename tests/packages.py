@@ -1,21 +1,26 @@
 """Packages of somebody else's: the examples of docs/extending.md, each installed in a folder of its own."""
 
+import functools
 import importlib
 import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
+from tests.commands import ROOT
+from tests.corpora import Corpus
+
+DOCUMENT = ROOT / "docs" / "extending.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 
 
@@ -114,3 +119,65 @@ def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str
         for line in (f"[{group}]", *(f"{point} = {value}" for point, value in values.items()), "")
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Installs a package of one module: ``install(source, group, name="module:Class", …)``."""
+
+    def put(source: str, group: str, *, package: str = "", **points: str) -> None:
+        module = package or next(iter(points.values())).partition(":")[0]
+        site = tmp_path / f"site-{module}"
+        by_hand(site, module.replace("_", "-"), module, source, {group: points})
+        Package(module, site).install(monkeypatch)
+
+    return put
+
+
+@pytest.fixture(scope="session")
+def documented(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Package]:
+    """The package of a section of docs/extending.md, made once; a test puts it on its path by `install`."""
+    return functools.cache(lambda title: from_document(title, tmp_path_factory.mktemp("documented")))
+
+
+@pytest.fixture
+def unigrams(documented: Callable[[str], Package], monkeypatch: pytest.MonkeyPatch) -> Package:
+    """Somebody else's model, installed."""
+    package = documented("A model of your own")
+    package.install(monkeypatch)
+    return package
+
+
+@pytest.fixture(scope="session")
+def raced(
+    documented: Callable[[str], Package], corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The race of docs/extending.md over the corpus, run once."""
+    path = tmp_path_factory.mktemp("raced") / "race.db"
+    (race,) = commands(section("A model of your own"))
+    small = [
+        *corpus.options(),
+        "--batch-size",
+        "64",
+        "--held-out",
+        "40",
+        "--seed",
+        "3",
+        "--session",
+        str(path),
+    ]
+    site = documented("A model of your own").site
+    subprocess.run(
+        [sys.executable, "-m", "wikitopics", *race, *small],
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
+        timeout=100,
+    )
+    return path
+
+
+@pytest.fixture
+def race(raced: Path, unigrams: Package, home: Path) -> Path:
+    """The session `default` of that race, finished."""
+    home.mkdir(exist_ok=True)
+    return Path(shutil.copy(raced, home / "default.db"))

@@ -116,12 +116,15 @@ class Main(Screen[None]):
         self.query_one(FindBar).shut()
         for other in self._made.values():
             other.display = False
-        if index not in self._made:
+        new = index not in self._made
+        if new:
             self._made[index] = VIEWS[index]()
-            await self.query_one("#views").mount(self._made[index])
         view = self._made[index]
         view.display = True
+        # Before it is mounted: every class that changes later styles again all that a view holds.
         view.fit(self.size.width, self.size.height)
+        if new:
+            await self.query_one("#views").mount(view)
         self.settle()
 
     def settle(self) -> None:

@@ -17,8 +17,8 @@ from aiohttp.test_utils import TestServer
 
 from crawler.errors import WikiUnreachable
 from crawler.wire import Trouble, trouble_with
+from tests.commands import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 Serve = Callable[[str], Awaitable[str]]
 
@@ -69,6 +69,7 @@ async def test_a_certificate_signed_by_itself(serve_tls: Serve, wiki: Any) -> No
     assert wiki.requests == []
 
 
+@pytest.mark.long
 @needs_openssl
 async def test_what_the_message_advises_helps(serve_tls: Serve, tmp_path: Path) -> None:
     code, error = await train(await serve_tls("127.0.0.1"), tmp_path / "certificate.pem")

@@ -178,7 +178,8 @@ async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
     path = write(tmp_path / "d.bz2", multistream(range(1, 1000)))
     source = DumpSource([path])
     _, batches = await collect(source, stop_after=3)
-    assert all(len(batch.pages) <= BATCH_PAGES for batch in batches)
+    assert len(batches) == 3
+    assert all(0 < len(batch.pages) <= BATCH_PAGES for batch in batches)
     await source.close()
 
 
@@ -195,6 +196,7 @@ async def test_the_background_reads_only_a_little_ahead():
         assert len(made) <= item + 5
         if item == 20:
             break
+    assert 20 < len(made) <= 25
 
 
 @pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")

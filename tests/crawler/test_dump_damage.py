@@ -22,14 +22,14 @@ from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multi
 
 @functools.cache
 def long_dump(name):
-    """A dump of 4000 pages, of more than one of bzip2's blocks."""
-    texts = [os.urandom(150).hex() for _ in range(4000)]
+    """A dump of 2500 pages, of more than one of bzip2's blocks."""
+    texts = [os.urandom(150).hex() for _ in range(2500)]
     whole = (HEAD + "".join(page(i + 1, text=text) for i, text in enumerate(texts)) + FOOT).encode()
     return WRAPPINGS[name](whole)
 
 
 @pytest.mark.parametrize("name", ["dump.xml", "dump.xml.bz2", "dump.xml.gz", "dump.xml.xz", "dump.xml.zst"])
-@pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.3, 0.999])
 async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share):
     packed = long_dump(name)
     path = write(tmp_path / name, packed[: int(len(packed) * share)])
@@ -42,7 +42,7 @@ async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share)
     _, batches = await collect(source)
     found = ids(batches)
     assert found == list(range(1, len(found) + 1))
-    assert 0 < len(found) <= 4000
+    assert 0 < len(found) <= 2500
     [error] = source.activity.errors
     assert name in error.text
     assert "left out" in error.text

@@ -80,14 +80,41 @@ def test_pages(reply: dict[str, Any]) -> None:
     assert gathering.without_text() == []
 
 
+SITE = st.fixed_dictionaries(
+    {
+        "general": st.fixed_dictionaries(
+            {"generator": st.just("MediaWiki 1.39"), "articlepath": JSON | st.text()}
+        )
+    },
+    optional={"statistics": JSON, "namespaces": JSON, "namespacealiases": JSON},
+)
+
+
+@given(SITE)
+def test_siteinfo(query: dict[str, Any]) -> None:
+    site = read_siteinfo({"query": query}, WIKI)
+    assert site.article_path.count("$1") == 1
+    assert site.name == WIKI.host
+    assert site.articles is None or site.articles >= 0
+    assert {"File", "Image"} <= set(site.file_names)
+
+
 @given(st.dictionaries(KEYS, JSON, max_size=5))
-def test_siteinfo_and_continue(reply: dict[str, Any]) -> None:
+def test_what_is_no_siteinfo(reply: dict[str, Any]) -> None:
     with contextlib.suppress(Trouble):
-        site = read_siteinfo(reply, WIKI)
-        assert site.article_path.count("$1") == 1
-    with contextlib.suppress(Trouble):
-        going_on = read_continue(reply)
-        assert going_on is None or all(isinstance(v, str) for v in going_on.values())
+        read_siteinfo(reply, WIKI)
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS))
+def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> None:
+    reply |= {"batchcomplete": True} | ({} if going_on is None else {"continue": going_on})
+    try:
+        found = read_continue(reply)
+    except Trouble:
+        assert going_on is not None
+    else:
+        assert (found or {}).keys() == (going_on or {}).keys()
+        assert all(isinstance(value, str) for value in (found or {}).values())
 
 
 @given(
@@ -146,15 +173,35 @@ def test_robots(text: str, path: str) -> None:
     assert Robots(text.encode(), "wikitopics").allows("/" + path) in (True, False)
 
 
+def data(value: Any) -> bytes:
+    return b"data: " + json.dumps(value).encode()
+
+
+EVENT = st.tuples(
+    st.just(b"event: message"),
+    st.binary(max_size=20).map(lambda value: b"id: " + value),
+    st.fixed_dictionaries(
+        {
+            "meta": st.just({"domain": "wiki.invalid"}),
+            "namespace": st.just(0),
+            "type": st.sampled_from(["edit", "new"]),
+            "title": st.text(max_size=300) | JSON,
+        }
+    ).map(data),
+    st.just(b""),
+).map(list)
+"""One of this wiki's articles, with whatever for a title."""
+
+
 @settings(max_examples=50)
-@given(
-    st.lists(st.binary(max_size=30) | JSON.map(lambda v: b"data: " + json.dumps(v).encode()) | st.just(b""))
-)
-async def test_changes(lines: list[bytes]) -> None:
+@given(st.lists(EVENT | st.lists(st.binary(max_size=30) | JSON.map(data) | st.just(b"")), max_size=5))
+async def test_changes(events: list[list[bytes]]) -> None:
     async def coming() -> Any:
-        for line in lines:
+        for line in (b"", *(line for event in events for line in event)):
             yield line
 
-    async for change in changes(coming(), "wiki.invalid"):
+    found = [change async for change in changes(coming(), "wiki.invalid")]
+    assert len(found) >= (len(events[-1:]) if events and events[-1][:1] == [b"event: message"] else 0)
+    for change in found:
         assert change.title is None or change.title.encode()
-        change.event_id.encode("ascii")
+        assert change.event_id.isascii()

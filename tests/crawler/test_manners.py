@@ -84,11 +84,14 @@ async def test_told_to_wait(
     assert s.activity.throttled == 1
 
 
-async def test_429_at_the_start_is_waited_out(wiki: Any, source: Any, acts: Any) -> None:
+async def test_429_at_the_start_is_waited_out(wiki: Any, source: Any, acts: Any, clock: Any) -> None:
     wiki.script = [acts.text(429, "Too many requests", Retry_After="55")]
     s = source()
+    before = clock.now
     await s.open()
     await s.close()
+    assert wiki.script == []
+    assert clock.now - before >= 55
 
 
 async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, source: Any, read: Any) -> None:

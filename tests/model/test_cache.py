@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.model.conftest import needs_jit
 
 SCRIPT = """
@@ -23,6 +25,7 @@ for kind in kinds.names():
 """
 
 
+@pytest.mark.long
 @needs_jit
 def test_compiled_now_and_loaded_from_the_cache_are_the_same_kernels(tmp_path):
     root = Path(__file__).resolve().parents[2]

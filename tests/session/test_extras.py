@@ -9,7 +9,7 @@ from importlib import metadata
 import pytest
 
 from session.extras import EXTRAS, ZST
-from tests.conftest import ROOT
+from tests.commands import ROOT
 
 FOR_DEVELOPERS = {"test"}
 

@@ -1,17 +1,13 @@
 """Canned sessions, one of each kind a test run, and the app on them."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import canned
-from standins import Process, Started, Told
-
 from session.storage.reader import SessionReader
+from tests.tui import canned
+from tests.tui.standins import Process, Started, Told
 from tui.app import Wikitopics
 from tui.preferences import Preferences
 

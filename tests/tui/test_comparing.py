@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
 
+from tests.tui import canned, seeing
 from tui.chart.chart import Chart
 from tui.curves import warning
 from tui.look import Beside, Look

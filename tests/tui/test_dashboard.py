@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
 
+from tests.tui import canned, seeing
 from tui.chart.chart import Chart
 from tui.widgets.smallcharts import SmallChart
 from tui.widgets.topiclist import TopicList

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_terminal import LEAVE, Terminal
 
 from session.doors import control
 from session.storage.coordination.lock import owner
+from tests.tui.terminals import LEAVE, Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -69,6 +69,7 @@ def after(terminal: Terminal) -> bytes:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0, 1.8, 3.0])
 def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
     demo: Callable[..., Terminal], home: Path, seconds: float
@@ -82,6 +83,7 @@ def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
     until(lambda: not processes(home))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("at", [b"", b"starting the trainer", b"Freeze"])
 def test_a_signal_to_the_screen_ends_its_trainer(
@@ -97,7 +99,7 @@ def test_a_signal_to_the_screen_ends_its_trainer(
     until(lambda: not processes(home))
 
 
-@pytest.mark.parametrize("keys", [[b"q", b"s"], [b"\x03", b"\x03"]])
+@pytest.mark.parametrize("keys", [[b"q", b"s"], pytest.param([b"\x03", b"\x03"], marks=pytest.mark.long)])
 def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[bytes]) -> None:
     terminal = demo()
     terminal.wait_for(b"LIVE")
@@ -124,6 +126,7 @@ def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
     until(lambda: not processes(home))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", [b"starting the trainer", b"Freeze"])
 def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home: Path, at: bytes) -> None:
     terminal = demo(until=at)
@@ -134,6 +137,7 @@ def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home
     until(lambda: not processes(home))
 
 
+@pytest.mark.long
 def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], home: Path) -> None:
     terminal = demo("import tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO)
     terminal.wait_for(b"LIVE")
@@ -143,6 +147,7 @@ def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], 
     until(lambda: not processes(home))
 
 
+@pytest.mark.long
 def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Terminal], home: Path) -> None:
     away = "http://127.0.0.1:9/w/api.php"
     terminal = demo(

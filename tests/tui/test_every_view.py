@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import seeing
+
+from tests.tui import seeing
 
 Opener = Callable[..., Any]
 

@@ -2,11 +2,11 @@
 
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.commands import ROOT
+
 PICTURES = ROOT / "docs" / "pictures"
 MOST_BYTES = 2_000_000
 

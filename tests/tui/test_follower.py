@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
-import canned
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from session.storage.articles import Renewed
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
 from session.storage.writer import Changes, SessionWriter
+from tests.tui import canned
 from tui.follower import Follower
 from tui.look import Look
 
@@ -33,7 +33,7 @@ async def feed(path: Path) -> AsyncIterator[Follower]:
 
 
 async def until(feed: Follower, true: Callable[[Look], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true(await feed.look(METRICS)):
             await asyncio.sleep(0.05)
 

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
 from rich.cells import cell_len
 from textual import events
 
 from session.records import TopicRow
+from tests.tui import canned, seeing
 from tui.listing import found
 from tui.rowlist import RowList
 from tui.widgets.articlelist import ArticleList

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import numpy as np
 import pytest
-import seeing
 
 from session.records import ShareHistory, TopicRow
 from session.storage.reader import SessionReader
+from tests.tui import canned, seeing
 from tui.listing import GroupRow, featured, ordered
 from tui.widgets.topiclist import TopicList
 from tui.widgets.topicmap import SHADES, TopicMap, columns, levels

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
-from standins import Process
 
+from tests.tui import canned, seeing
+from tests.tui.standins import Process
 from tui.browser import open_page
 from tui.widgets.articlelist import ArticleList
 

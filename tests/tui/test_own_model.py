@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import seeing
-from standins import Process
 from textual.widgets import Checkbox, Input, Select
 
 from tests.packages import Package
+from tests.tui import seeing
+from tests.tui.standins import Process
 from tui.chart.chart import Chart
 
 Opener = Callable[..., Any]

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
+
+from tests.tui import canned, seeing
 
 Opener = Callable[..., Any]
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import seeing
-
+from tests.tui import seeing
 from tui.replay import Replay
 
 Opener = Callable[..., Any]

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import numpy as np
 import pytest
-import seeing
 from rich.cells import cell_len
 
 from session.records import TopicRow
 from session.storage.coordination.heartbeat import HeartbeatWriter
+from tests.tui import canned, seeing
 from tui.chart.chart import Chart
 from tui.chart.drawing import Drawing
 from tui.chart.plot import Series

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
 
 from session.records import Flow
 from session.storage.reader import SessionReader
+from tests.tui import canned, seeing
 from tui.look import Look
 from tui.views.crawl import facts, rates
 from tui.widgets.flow import allowed, last_stretch, rate, waiting

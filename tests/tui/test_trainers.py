@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
-from standins import Process, Told
 
 from session.doors.launch import NOBODY_ASKED
 from session.storage.reader import SessionReader
+from tests.tui import canned, seeing
+from tests.tui.standins import Process, Told
 from tui.widgets.flow import begins_again
 
 Opener = Callable[..., Any]

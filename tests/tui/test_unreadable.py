@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
+
+from tests.tui import canned, seeing
 
 Opener = Callable[..., Any]
 
@@ -62,6 +62,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
         await seeing.until(pilot, "Bauhaus")
         app.screen.view.find("Unix")
         await seeing.until(pilot, "1 article with “Unix” in the title")
+    assert asked > 1
 
 
 async def test_a_file_that_cannot_be_read_any_more_is_named(

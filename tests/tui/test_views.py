@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import canned
 import pytest
-import seeing
 
+from tests.tui import canned, seeing
 from tui.views.topics import Topics
 from tui.widgets.articlelist import ArticleList
 from tui.widgets.evolution import Evolution, doublings

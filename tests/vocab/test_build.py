@@ -147,6 +147,7 @@ def test_stop_words_are_words_that_could_enter():
     assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(SHARED / "corpus" / "articles-60k.jsonl.xz") as lines:

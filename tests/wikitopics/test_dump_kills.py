@@ -11,10 +11,11 @@ import pytest
 
 from session.errors import NoSession
 from session.storage.reader import SessionReader
-from tests.conftest import ROOT
+from tests.commands import ROOT
 from tests.crawler.dump_server import SMALL, served
 from tests.crawler.dumps import german, multistream
 
+pytestmark = pytest.mark.long
 PATH = "/dewiki/latest/dump.xml.bz2"
 OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "200"]
 IN_SMALL_PIECES = f"""

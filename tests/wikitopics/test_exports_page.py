@@ -10,7 +10,7 @@ import pytest
 from session.answers.exports import FORMATS, SUBJECTS, Asked
 from session.records import TopicChange
 from session.storage.reader import SessionReader
-from tests.conftest import ROOT
+from tests.commands import ROOT
 
 PAGE = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
 TYPES = {"text": str, "integer": int, "number": (int, float)}

@@ -230,6 +230,7 @@ def test_one_call_sees_one_commit(session):
         assert session.status().models[0].updates == before.models[0].updates + 1
 
 
+@pytest.mark.long
 def test_it_is_usable_while_a_trainer_runs(spawn, corpus_of, home):
     options = [*corpus_of(6000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
     trainer = spawn("train", *options)

@@ -51,24 +51,30 @@ def hostile(tmp_path, monkeypatch):
     assert not told.exists(), told.read_text()
 
 
+def first_and_long(commands):
+    """Each is a process or more; one of them is tried whenever the tests run."""
+    return [commands[0], *(pytest.param(command, marks=pytest.mark.long) for command in commands[1:])]
+
+
 def program(command):
     return subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=100)
 
 
-@pytest.mark.parametrize("command", WITHOUT_SESSION)
+@pytest.mark.parametrize("command", first_and_long(WITHOUT_SESSION))
 def test_commands_of_a_new_user(hostile, command):
     done = program(command)
     assert done.returncode in (0, 1), done.stderr  # 1: doctor has no contact
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", WITH_SESSION)
+@pytest.mark.parametrize("command", first_and_long(WITH_SESSION))
 def test_commands_on_a_session(trained, hostile, command):
     done = program(command)
     assert done.returncode in (0, 2), done.stderr
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
     home.mkdir()
     script = tmp_path / "screen.py"

@@ -82,6 +82,7 @@ def until_pending(path, number, trainer):
     raise AssertionError("the articles never came")
 
 
+@pytest.mark.long
 def test_killed_while_it_builds_it_comes_to_the_same(
     cli, counted_here, spawn, home, states, assert_same_states, one_line
 ):

@@ -132,6 +132,7 @@ def test_options_that_it_does_not_take_are_refused(unigrams, cli, one_line, spec
     one_line(cli("train", "--model", spec), 2, spec, says)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_stops_leave_no_trace(
     unigrams, spawn, cli, corpus_of, wait_for_articles, states, assert_same_states, home

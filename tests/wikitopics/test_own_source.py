@@ -113,6 +113,7 @@ def test_it_is_imported_only_when_it_is_named(notes, cli):
     assert notes.module not in sys.modules
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_stops_leave_no_trace(train, spawn, cli, wait_for_articles, states, assert_same_states, home):
     assert cli(*train, "--session", "undisturbed").code == 0

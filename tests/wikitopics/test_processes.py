@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from session.version import __version__
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.commands import ROOT
 
 
 def python(script, *arguments, **more):
@@ -123,9 +122,13 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    "slow", ["intake.counts_kind.Counts.open", "creation.load_vocabulary", "start.Stream"]
+    ("slow", "number"),
+    [
+        ("intake.counts_kind.Counts.open", signal.SIGTERM),
+        ("creation.load_vocabulary", signal.SIGINT),
+        ("start.Stream", signal.SIGTERM),
+    ],
 )
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""
 import os, time
@@ -180,6 +183,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
     assert 0 < now["articles"] < 7950
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, home, number, code, tmp_path, monkeypatch):
     temporary = tmp_path / "temporary"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.commands import ROOT
+
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root to become somebody else"
 )
@@ -64,6 +65,7 @@ def test_it_can_be_looked_at(shown):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [1, 2])
 def test_so_can_one_of_an_older_schema(version, home):
     home.mkdir()

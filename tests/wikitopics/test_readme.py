@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.commands import ROOT
 from wikitopics.cli import run
 from wikitopics.cli.main import wikitopics
 
-ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 NOT_OURS = {"--notes"}

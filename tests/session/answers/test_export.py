@@ -20,7 +20,7 @@ import pytest
 from session.answers.exports import SUBJECTS, Asked, format_of, formats, save
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
-from tests.conftest import ROOT
+from tests.commands import ROOT
 
 HEADERS = {
     "topics": "model,topic,rank,word,probability,share,name,npmi,parent",

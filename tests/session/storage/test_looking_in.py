@@ -91,6 +91,7 @@ def test_a_session_is_one_file_though_somebody_looked_in_at_the_end(spawn, corpu
             assert copy.status().articles == reader.status().articles == 657
 
 
+@pytest.mark.long
 async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus_of, home, tmp_path):
     path, alone = home / "default.db", tmp_path / "alone.db"
     options = [*corpus_of(8000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]

@@ -75,7 +75,7 @@ if __name__ == "__main__":
     import tempfile
 
     from session.storage.format import VERSION
-    from tests.conftest import write_corpus
+    from tests.corpora import write_corpus
     from wikitopics.cli import run
 
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@ from benchmarks.parts import kills
 from benchmarks.stops import disk
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_ten_stops_lose_nothing(tmp_path):
@@ -19,6 +20,7 @@ def test_ten_stops_lose_nothing(tmp_path):
     assert tally.stops == 8
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monkeypatch):

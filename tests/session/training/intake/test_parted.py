@@ -34,6 +34,10 @@ counting.start_worker(words, info)
 """
 
 
+# What other processes do when they break has its own test.
+pytestmark = pytest.mark.usefixtures("counted_here")
+
+
 @pytest.fixture
 def source(tmp_path: Any) -> Any:
     """Makes a dump's source; the first opening chooses the order."""

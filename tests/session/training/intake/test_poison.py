@@ -106,6 +106,7 @@ async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, c
     assert reason in warnings[0]
 
 
+@pytest.mark.long
 async def test_poison_in_several_blocks(feed_of):
     feed = feed_of({1: "it kills", 2: "it raises", 3: "it kills", 31: "it hangs", 60: "it kills"})
     blocks = await all_blocks(feed)
@@ -113,6 +114,7 @@ async def test_poison_in_several_blocks(feed_of):
     assert [len(block.documents.split_empty()[1]) for block in blocks] == [3, 0, 0, 1, 0, 1]
 
 
+@pytest.mark.long
 async def test_workers_that_always_die_are_no_fault_of_the_pages(feed_of):
     feed = feed_of(dict.fromkeys(range(1, 61), "it kills"))
     with pytest.raises(SessionError, match="is memory short"):

@@ -102,6 +102,7 @@ def stream_of(session: Path) -> list[Any]:
         connection.close()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_kills_and_stops_leave_the_same_stream(
     cli: Callable[..., Any], spawn: Callable[..., Any], home: Path, tmp_path: Path

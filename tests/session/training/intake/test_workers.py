@@ -104,6 +104,7 @@ def test_no_worker_outlives_a_killed_parent(stopped):
                 os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
     """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on device"."""
     script = (

@@ -1,0 +1,70 @@
+"""Small corpora: a vocabulary, and counts of documents from planted topics."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+def letters(n: int) -> list[str]:
+    """``n`` distinct words of three letters."""
+    return ["".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A vocabulary file and a counts file over it."""
+
+    vocabulary: Path
+    counts: Path
+    words: tuple[str, ...]
+    indptr: Any
+    word_ids: Any
+    numbers: Any
+
+    def options(self) -> list[str]:
+        return ["--source", "counts", "--counts", str(self.counts), "--vocab", str(self.vocabulary)]
+
+
+def write_corpus(
+    folder: Path, documents: int, words: int = 60, seed: int = 0, empty: Sequence[int] = ()
+) -> Corpus:
+    """Documents from five planted topics; those in ``empty`` hold no word."""
+    random = np.random.default_rng(seed)
+    beta = np.full((5, words), 0.2 / words)
+    for k in range(5):
+        beta[k, k * words // 5 : (k + 1) * words // 5] += 4.0 / words
+    beta /= beta.sum(axis=1, keepdims=True)
+    rows = [
+        random.multinomial(random.poisson(25) + 2, random.dirichlet(np.full(5, 0.2)) @ beta)
+        for _ in range(documents)
+    ]
+    ids = [
+        np.flatnonzero(row) if d not in set(empty) else np.empty(0, np.int64) for d, row in enumerate(rows)
+    ]
+    indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
+    word_ids = np.concatenate(ids).astype(np.int32)
+    numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = tuple(letters(words))
+    vocabulary, counts = folder / "words.txt", folder / "counts.npz"
+    vocabulary.write_text("\n".join(names) + "\n")
+    np.savez(counts, indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
+    return Corpus(vocabulary, counts, names, indptr, word_ids, numbers)
+
+
+@pytest.fixture
+def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
+    """Makes a corpus: ``corpus_of(documents, …)``."""
+    number = itertools.count()
+    return lambda documents, **more: write_corpus(tmp_path / f"corpus{next(number)}", documents, **more)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """700 documents over 60 words, three of them empty."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), 700, empty=(3, 200, 699))

@@ -1,0 +1,36 @@
+"""Small dumps, read and counted in this process."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from session.training.intake.count_pages import start_worker
+from session.training.intake.pool import CountingPool
+from tests.crawler.dump_server import SMALL
+
+
+class _Here(Executor):
+    """The workers of one pool, played by this process."""
+
+    def __init__(self, words: Sequence[str], info: Any) -> None:
+        start_worker(words, info)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@pytest.fixture
+def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are counted in this process: starting others takes longer than the rest of a small test."""
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda pool: _Here(*pool._initial))
+
+
+@pytest.fixture
+def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dump is asked for in pieces of which a small one has many."""
+    for name, value in SMALL.items():
+        monkeypatch.setattr(f"crawler.{name}", value)

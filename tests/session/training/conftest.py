@@ -1,0 +1,67 @@
+"""A run over a source in memory, in this process."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.corpora import Corpus
+
+
+@pytest.fixture
+def memory(corpus: Corpus) -> Any:
+    """A source of 700 pages: see `memory.py`."""
+    from tests.session.memory import Memory
+
+    return Memory(list(corpus.words))
+
+
+@pytest.fixture
+def trainer_of(
+    tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """Runs a session over a source, counting in threads: `await trainer_of(source, limits)`."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from session.storage.coordination.lock import trainer_lock
+    from session.storage.writer import SessionWriter
+    from session.training.intake.count_pages import count_pages
+    from session.training.intake.crawl import CrawledBlocks
+    from session.training.intake.pool import CountingPool
+    from session.training.running.run import Limits, Run
+    from session.training.stream import Stream
+    from tests.session.memory import INFO
+    from vocab import Vocabulary
+
+    path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
+    vocabulary = Vocabulary.from_words(corpus.words)
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr(
+        "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
+    )
+
+    async def run(
+        source: Any,
+        limits: Any = None,
+        meanwhile: Any = None,
+        report: Any = lambda _: None,
+        articles: int | None = None,
+    ) -> str:
+        limits = limits or Limits()
+        with trainer_lock(path):
+            store = SessionWriter(path)
+            trainer = Stream(store, article_limit=articles, threads=1)
+            feed = CrawledBlocks(source, INFO, corpus.words)
+            one = Run(path, store, trainer, feed, limits, report, lambda _: None)
+            try:
+                task = asyncio.create_task(one())
+                if meanwhile is not None:
+                    await meanwhile(one)
+                return await asyncio.wait_for(task, 100)
+            finally:
+                await feed.close()
+
+    run.path = path  # type: ignore[attr-defined]
+    return run

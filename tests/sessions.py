@@ -1,0 +1,117 @@
+"""Sessions made of the small corpora, and what is compared of them."""
+
+import contextlib
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.corpora import Corpus
+
+
+@pytest.fixture(scope="session")
+def trained_once(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished session over the corpus; nobody may write to it."""
+    from wikitopics.cli import run
+
+    path = tmp_path_factory.mktemp("trained") / "trained.db"
+    small = ["--topics", "5", "--batch-size", "64", "--held-out", "40", "--seed", "3"]
+    assert run(["train", *corpus.options(), *small, "--session", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def trained(trained_once: Path, home: Path) -> Path:
+    """The same as the session `default`, to do with as one likes."""
+    home.mkdir(exist_ok=True)
+    return Path(shutil.copy(trained_once, home / "default.db"))
+
+
+@pytest.fixture
+def new_session() -> Callable[..., Path]:
+    """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
+    import asyncio
+
+    from session.request import TrainRequest
+    from session.training.creation import create, load_vocabulary, settle
+    from session.training.intake.counts_kind import Counts
+    from session.training.intake.opening import open_source
+
+    def make(path: Path, corpus: Corpus, **options: Any) -> Path:
+        request = TrainRequest(
+            source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
+        )
+        vocabulary = load_vocabulary(str(corpus.vocabulary))
+        kind, asked = Counts(), request.asked(Counts())
+        opened = asyncio.run(open_source(kind, kind.identity(asked), asked, vocabulary, print))
+        settings = settle(request, kind, vocabulary, opened)
+        asyncio.run(opened.close())
+        create(path, settings, vocabulary)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A session of one model over three words, nothing trained yet: see `rows.py`."""
+    from session.storage import writer as stores
+    from tests.session.rows import WORDS, row, settings
+
+    path = tmp_path / "home" / "s.db"
+    stores.create(path, settings(), WORDS, [row()])
+    return path
+
+
+@pytest.fixture
+def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
+    """Returns once a trainer has committed so many: ``wait_for_articles(path, articles, trainer)``."""
+    from session.errors import NoSession
+    from session.storage.reader import SessionReader
+
+    def wait(path: Path, articles: int, trainer: subprocess.Popen[str]) -> None:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with contextlib.suppress(NoSession), SessionReader(path) as reader:
+                if reader.status().articles >= articles:
+                    return
+            assert trainer.poll() is None, trainer.communicate()
+            time.sleep(0.01)
+        raise AssertionError(f"{articles} articles were never trained")
+
+    return wait
+
+
+@pytest.fixture
+def states() -> Callable[[Path], list[dict[str, Any]]]:
+    """Every model's whole state in the session at this path."""
+    from session.storage.reader import SessionReader
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        with SessionReader(path) as reader:
+            return [reader.model_state(name) for name in reader.models()]
+
+    return read
+
+
+@pytest.fixture
+def assert_same_states() -> Callable[[list[dict[str, Any]], list[dict[str, Any]]], None]:
+    """Asserts that two lists of model states are equal bit for bit."""
+
+    def check(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
+        assert len(left) == len(right)
+        for one, other in zip(left, right, strict=True):
+            assert one.keys() == other.keys()
+            for key, value in one.items():
+                if isinstance(value, np.ndarray):
+                    assert value.dtype == other[key].dtype, key
+                    assert value.tobytes() == other[key].tobytes(), key
+                else:
+                    assert value == other[key], key
+
+    return check

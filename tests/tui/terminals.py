@@ -1,0 +1,67 @@
+"""A program in a terminal of its own (a pty), as a person would run it."""
+
+import os
+import pty
+import select
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable
+
+from tests.commands import ROOT
+
+ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
+"""The alternate screen, and back from it."""
+
+
+class Terminal:
+    """A program in a terminal of 100x30; what it wrote is kept."""
+
+    def __init__(self, code: str) -> None:
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(
+                TERM="xterm-256color",
+                COLUMNS="100",
+                LINES="30",
+                PYTHONPATH=str(ROOT),
+            )
+            os.chdir(ROOT)
+            os.execv(sys.executable, [sys.executable, "-c", code])
+        self.before = termios.tcgetattr(self.fd)
+        self.written = b""
+        self.code: int | None = None
+
+    def read(self, until: Callable[[bytes], bool], patience: float = 90.0) -> None:
+        end = time.monotonic() + patience
+        while not until(self.written):
+            assert time.monotonic() < end, self.written[-2000:]
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    chunk = os.read(self.fd, 65536)
+                except OSError:  # how Linux says that the other side is closed
+                    chunk = b""
+                if not chunk:
+                    return
+                self.written += chunk
+
+    def wait_for(self, words: bytes) -> None:
+        self.read(lambda written: words in written)
+        assert words in self.written
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.fd, keys)
+
+    def end(self) -> int:
+        """Its exit code once it has ended."""
+        if self.code is None:
+            self.read(lambda _: False)
+            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.code
+
+    def close(self) -> None:
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
