@@ -47,7 +47,8 @@ def open_screen(command: list[str], columns: int, rows: int) -> subprocess.Popen
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment = os.environ | {"TERM": "xterm-256color"}
-    screen = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    # Its controlling terminal, so that it hangs up when we end, however we do.
+    screen = subprocess.Popen(command, preexec_fn=lambda: os.login_tty(theirs), env=environment)
     os.close(theirs)
 
     def swallow() -> None:

@@ -20,7 +20,8 @@ from benchmarks.frame import Figures
 BATCHES = (256, 1_024, 4_096, 16_384)
 TOPICS = 100
 TRIES = 7
-ARTICLES = 3_000
+FAR, NEAR = 3_000, 20_000
+"""Articles of the dump that a cluster reads, and this machine."""
 MACHINES = (2, 4, 8)
 
 
@@ -80,27 +81,27 @@ def _seconds(work: Any, clock: Any) -> float:
 def remote() -> Figures:
     """CPU seconds of the trainer's own process for a megabyte of XML that is counted on a cluster."""
     with dask(workers=2) as address:
-        return _counted(address)
+        return _counted(FAR, address)
 
 
 def here() -> Figures:
     """The same on this machine, with a worker process a core."""
-    return _counted(None)
+    return _counted(NEAR, None)
 
 
-def _counted(address: str | None) -> Figures:
+def _counted(articles: int, address: str | None) -> Figures:
     from benchmarks.dump import HEAD, pages, write
 
-    pieces = [HEAD.encode(), *(piece.encode() for piece in pages(ARTICLES)), b"</mediawiki>\n"]
+    pieces = [HEAD.encode(), *(piece.encode() for piece in pages(articles)), b"</mediawiki>\n"]
     megabytes = sum(map(len, pieces)) / 1e6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml.bz2"
         write(path, pieces, bz2.compress, each=True)
         packed, began = path.stat().st_size / 1e6, time.monotonic()
-        own, articles = asyncio.run(_read(str(path), address))
+        own, found = asyncio.run(_read(str(path), address))
         seconds = time.monotonic() - began
     return {
-        "articles": articles,
+        "articles": found,
         "xml_mb": round(megabytes, 1),
         "compressed_mb": round(packed, 1),
         "own_cpu_seconds": round(own, 3),
