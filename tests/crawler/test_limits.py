@@ -2,7 +2,7 @@ import pytest
 
 from crawler.addresses import api_candidates, language_api
 from crawler.errors import BadSource
-from crawler.limits import is_loopback, is_wikimedia, manners_for
+from crawler.limits import dump_manners, is_loopback, is_wikimedia, manners_for
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,13 @@ def test_requests_a_minute(host: str, asked: int | None, rpm: int | None) -> Non
 def test_refused_rates(host: str, rpm: int) -> None:
     with pytest.raises(BadSource, match="--rpm"):
         manners_for(host, rpm)
+
+
+def test_a_server_of_dumps_is_asked_without_haste_unless_it_is_ones_own() -> None:
+    assert dump_manners("127.0.0.1").rpm is None
+    for host, wikimedia in (("dumps.wikimedia.org", True), ("mirror.example.org", False)):
+        manners = dump_manners(host)
+        assert (manners.rpm, manners.at_once, manners.wikimedia) == (200, 1, wikimedia)
 
 
 def test_loopback() -> None:

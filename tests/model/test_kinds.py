@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
+from model.registry import Registry
 from tests import packages
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
@@ -37,6 +38,12 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
     kind = kinds.load("unigrams")
     assert kind.label.startswith("mixture of unigrams")
     assert kind.create(3, 10, 100, {"eta": 0.5}).eta == 0.5
+
+
+def test_a_registry_holds_the_built_in_names_and_those_of_packages(install):
+    install(UNIGRAMS, "wikitopics.models", unigrams="foreign_models:MixtureOfUnigrams")
+    registry = Registry("kind", "wikitopics.models", kinds.BUILT_IN, lambda name, found: found, KindError)
+    assert [name in registry for name in ("lda", "unigrams", "ldaa")] == [True, True, False]
 
 
 def test_a_built_in_name_cannot_be_replaced(install):

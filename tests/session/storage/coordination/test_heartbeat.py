@@ -77,6 +77,11 @@ def test_what_a_trainer_says_comes_back_whole():
         assert decode_heartbeat(encode_heartbeat(beat)) == beat
 
 
+def test_a_trainer_that_has_just_begun_counts_from_nothing():
+    begun = dataclasses.asdict(TrainerActivity())
+    assert [name for name, value in begun.items() if value] == []
+
+
 def test_heartbeats_of_other_versions_are_read():
     """Older ones name no process, leave keys out and give errors no time; newer ones may say more."""
     told = {"crawl_rate": 2.0, "waiting_for": None, "errors": ["429"], "mood": "fine"}

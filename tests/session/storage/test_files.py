@@ -1,0 +1,45 @@
+"""Files and folders that take the place of others whole, or not at all."""
+
+import pytest
+
+from session.errors import SessionError
+from session.storage.files import replacing_folder
+
+
+def write(target, *names):
+    with replacing_folder(target, "model") as folder:
+        for name in names:
+            (folder / name).write_text(name)
+
+
+def test_a_folder_takes_the_place_of_one_that_was_written_so(tmp_path):
+    target = tmp_path / "out"
+    write(target, "model", "model.npy")
+    write(target, "model.txt")
+    assert [file.name for file in target.iterdir()] == ["model.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "model/"])
+def test_a_folder_with_anything_else_in_it_is_left_alone(tmp_path, name):
+    other = tmp_path / "out" / name
+    other.parent.mkdir()
+    other.mkdir() if name.endswith("/") else other.write_text("mine")
+    with pytest.raises(SessionError, match="holds other files"):
+        write(tmp_path / "out", "model")
+    assert other.exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(SessionError, match=r"not a folder|Not a directory"):
+        write(tmp_path / "out", "model")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_block_that_fails_leaves_what_was_there(tmp_path):
+    write(tmp_path / "out", "model")
+    with pytest.raises(ZeroDivisionError), replacing_folder(tmp_path / "out", "model") as folder:
+        (folder / "model.new").write_text(str(1 / 0))
+    assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
