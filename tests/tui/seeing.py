@@ -5,13 +5,23 @@ import time
 from typing import Any
 
 from textual.pilot import Pilot
+from textual.strip import Strip
+
+
+def strips(app: Any) -> list[Strip]:
+    """The whole screen, line by line, in its colours; Textual has no public way to ask for it."""
+    return list(app.screen._compositor.render_strips(app.screen.size))
 
 
 def lines(app: Any) -> list[str]:
     """The whole screen as text."""
     width, height = app.size
-    update = app.screen._compositor.render_strips(app.screen.size)
-    return ["".join(segment.text for segment in strip)[:width] for strip in update][:height]
+    return ["".join(segment.text for segment in strip)[:width] for strip in strips(app)][:height]
+
+
+def notices(app: Any) -> list[str]:
+    """What the app has told in passing, the newest last."""
+    return [notice.message for notice in app._notifications]
 
 
 def text(app: Any) -> str:

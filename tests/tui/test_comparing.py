@@ -58,7 +58,7 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
         while lines(app) != ["lda", "hdp", "delta/scvb0"]:
             await pilot.pause(0.05)
         assert app.choice.compared == [sessions.parent / "delta.db"]
-        (told,) = (told.message for told in app._notifications)
+        (told,) = seeing.notices(app)
         assert told.startswith("beta is not compared any more: ")
 
 
@@ -71,7 +71,7 @@ async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -
         await seeing.until(pilot, "broken")
         await pilot.press("x")
         await pilot.pause()
-        assert any("is on screen" in told.message for told in app._notifications)
+        assert any("is on screen" in notice for notice in seeing.notices(app))
         await pilot.press("end", "x")
         await pilot.pause()
         assert app.choice.compared == []

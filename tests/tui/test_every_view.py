@@ -105,7 +105,7 @@ async def test_no_color_leaves_no_colour(
     app = open_app(live)
     async with app.run_test(size=(120, 30)) as pilot:
         await seeing.until(pilot, "lda 1,3")
-        for strip in app.screen._compositor.render_strips(app.screen.size):
+        for strip in seeing.strips(app):
             for segment in strip:
                 colour = segment.style.color if segment.style else None
                 if colour is not None and colour.triplet is not None:

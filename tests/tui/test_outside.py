@@ -155,4 +155,4 @@ async def test_a_finished_session_says_why_nothing_starts(
         await seeing.until(pilot, "FINISHED")
         await pilot.press("R")
         await pilot.pause(0.05)
-        assert any(says in one.message for one in app._notifications)
+        assert any(says in notice for notice in seeing.notices(app))

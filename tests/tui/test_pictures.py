@@ -100,6 +100,6 @@ async def test_light_and_dark_say_the_same_in_other_colours(
 
 def backgrounds(app: Any) -> set[int]:
     """How bright the cells' backgrounds are, 0 to 255."""
-    strips = app.screen._compositor.render_strips(app.screen.size)
+    strips = seeing.strips(app)
     colours = {segment.style.bgcolor for strip in strips for segment in strip if segment.style}
     return {sum(colour.get_truecolor()) // 3 for colour in colours if colour is not None}

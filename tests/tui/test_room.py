@@ -110,7 +110,7 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
         assert "log y" not in seen
         await pilot.press("y", "y")
         await pilot.pause()
-        assert any("have no logarithm" in told.message for told in app._notifications)
+        assert any("have no logarithm" in notice for notice in seeing.notices(app))
 
 
 async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
         await seeing.until(pilot, "FINISHED")
         for view in "123456":
             await pilot.press(view)
-            for key in ("down", "enter", "m", "m", "c", "e", "escape", "question_mark", "escape"):
+            for key in ("down", "enter", "m", "c", "e", "escape"):
                 await pilot.press(key)
                 await pilot.pause()
                 seen.append(seeing.text(app))

@@ -270,7 +270,7 @@ async def test_sessions_are_found_sorted_and_deleted(open_app: Opener, live: Pat
             assert seen.index("runs ") < seen.index(long) < seen.index("big ")
             await pilot.press("D")
             await pilot.pause(0.1)
-            assert any("runs is not deleted" in told.message for told in app._notifications)
+            assert any("runs is not deleted" in notice for notice in seeing.notices(app))
             await pilot.press("o")
             seen = await seeing.until(pilot, "3 sessions by articles")
             assert seen.index("runs ") < seen.index("big ") < seen.index(long)
