@@ -14,6 +14,7 @@ import pytest
 import zstandard
 
 from crawler.background import Background
+from crawler.dump_files import DumpFiles
 from crawler.dump_xml import DumpReader
 from crawler.file_source import BATCH_PAGES
 from crawler.page_files import page_hash
@@ -87,6 +88,19 @@ async def test_it_resumes_behind_any_batch(tmp_path, name):
         _, rest = await collect(DumpSource(paths, held_out=60, resuming=True), whole[done - 1].position)
         assert ids(whole[:done]) + ids(rest) == ids(whole)
         assert [batch.lap for batch in rest] == [batch.lap for batch in whole[done:]]
+
+
+async def test_a_plain_dump_resumes_at_the_very_page(tmp_path):
+    path = write(tmp_path / "d.xml", dump(range(1, 400)))
+    _, whole = await collect(DumpSource([path], held_out=0))
+    assert whole[-2].position["offset"] > os.path.getsize(path) / 2
+    assert whole[-2].position["skip"] == 0
+
+
+def test_the_name_of_several_files_is_the_first_and_how_many_more(tmp_path):
+    files = [write(tmp_path / f"{name}.xml", b"") for name in "abc"]
+    assert DumpFiles(files[:1], print).name == "a.xml"
+    assert DumpFiles(files, print).name == "a.xml and 2 more"
 
 
 async def test_a_multistream_dump_resumes_without_reading_what_is_done(tmp_path):

@@ -100,6 +100,8 @@ def test_a_file_of_words(tmp_path):
         ("apple\ncafe\u0301\n".encode(), "line 2: .*NFC"),
         (b"apple\npear \n", "line 2"),
         (b"apple\n" + b"x y" * 1000, "line 2"),
+        (b"apple\n" + b"1" * 40, f"line 2: '{'1' * 40}'[^…]"),
+        (b"apple\n" + b"1" * 41, f"line 2: '{'1' * 40}'…"),
         (b"apple\n\x1b[31m\n", r"line 2: '\\x1b\[31m'"),
         ("apple\ncafé\n".encode("latin-1"), "line 2: not UTF-8"),
         ("apple\npear\n".encode("utf-16"), "line 1: not UTF-8"),
