@@ -53,10 +53,10 @@ class DumpPart:
     def __str__(self) -> str:
         return f"{short_name(self.file)}, bytes {self.start:,} to {self.stop:,}"
 
-    def held(self, beyond: int) -> "DumpPart":
-        """The same with its bytes in it, and ``beyond`` more of the file behind it. Raises BadSource."""
+    def held(self, stop: int) -> "DumpPart":
+        """The same with the bytes of the file up to ``stop`` in it. Raises BadSource."""
         try:
-            return replace(self, file=Held.of(self.file, self.start, self.stop + beyond))
+            return replace(self, file=Held.of(self.file, self.start, stop))
         except OSError as error:
             raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
 

@@ -32,9 +32,13 @@ class _Window:
     parts: list[DumpPart] = field(default_factory=list)
 
 
-def stop_of(part: DumpPart) -> int:
-    """Where the bytes end that are brought along with a part; a file may end before."""
-    return part.stop + BEHIND if part.last is None else min(part.start + FIRST, part.stop + BEHIND)
+def stop_of(part: DumpPart, behind: int | None = None) -> int:
+    """Where the bytes end that are brought along with a part, ``behind`` bytes behind it (None: BEHIND).
+
+    A file may end before.
+    """
+    stop = part.stop + (BEHIND if behind is None else behind)
+    return stop if part.last is None else min(part.start + FIRST, stop)
 
 
 def steps(rounds: Sequence[Round[DumpPart]], first: int) -> list[Step]:

@@ -10,10 +10,13 @@ from crawler.dump_files import DumpFiles
 from crawler.dump_parts import DumpPart
 from crawler.errors import BadSource
 from crawler.ranges import Held, LocalFile, Ranged
+from crawler.read_ahead import stop_of
 from crawler.source import Activity, Lack, Round
 
-BEYOND = 512 << 10
-"""Bytes that a part brings along behind its end: a page begun in it ends in the next block, or soon."""
+BEYOND = 64 << 10
+"""Bytes that a part brings along behind its end, at first: its last page ends in the next block, or soon."""
+MOST_BEYOND = 512 << 10
+"""Bytes that others bring along, once some did not have enough."""
 
 
 class Shelf(Protocol):
@@ -56,6 +59,7 @@ class LocalShelf:
     def __init__(self, paths: Sequence[str], *, elsewhere: bool = False) -> None:
         self.activity = Activity()
         self._elsewhere = elsewhere
+        self._beyond = BEYOND
         self._paths = paths
         self.name = DumpFiles(paths, lambda _: None).name
 
@@ -71,14 +75,16 @@ class LocalShelf:
     async def bring(self, part: DumpPart) -> DumpPart:
         """Itself, as the files are at hand; to other machines with its bytes."""
         self.activity.bytes_read += part.size
-        return await asyncio.to_thread(part.held, BEYOND) if self._elsewhere else part
+        return await asyncio.to_thread(part.held, stop_of(part, self._beyond)) if self._elsewhere else part
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         """With more bytes, if there are more: what is damaged here does not get better."""
         if lack != "more" or not isinstance(part.file, Held):
             return None
-        beyond = 4 * max(BEYOND, part.file.stop - part.stop)
-        return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, beyond)
+        had = part.file.stop - part.stop
+        self._beyond = max(self._beyond, min(2 * had, MOST_BEYOND))
+        stop = part.stop + 4 * max(BEYOND, had)
+        return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, stop)
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -191,7 +191,7 @@ class Cluster(Executor):
                 scheduler.refuse(worker, "it sent what are no word counts")
             finally:
                 worker.jobs -= 1
-                await self._tell_all()
+                await self._tell_one()
             if lost >= MOST_LOST:
                 raise WorkerDied(f"{lost} workers of the cluster were lost over it")
 
@@ -206,6 +206,11 @@ class Cluster(Executor):
                 if scheduler is not None and workers:
                     return scheduler, min(workers, key=lambda worker: worker.jobs / worker.threads)
                 await self._moved.wait()
+
+    async def _tell_one(self) -> None:
+        """There is room for one more job. All that wait would make work for each other."""
+        async with self._moved:
+            self._moved.notify()
 
     async def _tell_all(self) -> None:
         async with self._moved:

@@ -18,7 +18,7 @@ from session.errors import BadUsage, SessionError
 from session.options import CLUSTER
 from session.training.intake.cluster.address import ENCRYPTED
 from session.training.intake.cluster.fitness import PACKAGES, Versions
-from session.training.intake.cluster.work import answer, prepare
+from session.training.intake.cluster.work import Job, answer, prepare
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
@@ -61,7 +61,7 @@ class FarWorker:
 class Scheduler:
     """One connection, used from one event loop. A lost one is closed, and another is made."""
 
-    def __init__(self, client: Client, initial: bytes, refused: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, initial: Job, refused: Callable[[str], None]) -> None:
         """``refused`` is told of each worker that is not used, and why."""
         self.workers: dict[str, FarWorker] = {}
         self.unfit: dict[str, str] = {}
@@ -72,7 +72,7 @@ class Scheduler:
         self._here = Versions.here()
 
     @classmethod
-    async def connect(cls, address: str, initial: bytes, refused: Callable[[str], None]) -> Scheduler:
+    async def connect(cls, address: str, initial: Job, refused: Callable[[str], None]) -> Scheduler:
         """Raises :class:`Unreachable`; :class:`SessionError` where trying again does not help."""
         _be_quiet()
         security = Security()  # of Dask's configuration
@@ -125,9 +125,9 @@ class Scheduler:
                 self._take(address, int(there[address]["nthreads"]), versions[address])
         return bool(new)
 
-    async def ask(self, worker: FarWorker, job: bytes) -> object:
+    async def ask(self, worker: FarWorker, job: Job) -> object:
         """What comes of a job. Raises :class:`Gone`, :class:`TaskFailed`."""
-        task = self._submit(answer, worker.counting, job, worker.address)
+        task = self._submit(answer, worker.counting, *job, worker.address)
         asking = asyncio.ensure_future(_result(task))
         lost = asyncio.ensure_future(worker.gone.wait())
         try:
@@ -176,7 +176,7 @@ class Scheduler:
             self.unfit[address] = f"it has {wrong}: install the same versions there"
             self._refused(self.unfit[address])
             return
-        counting = self._submit(prepare, self._initial, address)
+        counting = self._submit(prepare, *self._initial, address)
         self.workers[address] = FarWorker(address, threads, counting)
 
     def _submit(self, fn: Callable[..., object], *args: Any) -> Future:

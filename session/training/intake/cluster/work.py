@@ -5,6 +5,11 @@ which may have the work of others in memory.
 """
 
 import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crawler.source import SourceInfo
 from session.training.intake.cluster.answers import pack
@@ -13,6 +18,9 @@ from session.training.intake.count_pages import NOTHING, start_worker
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from vocab import Vocabulary
 
+Buffer = NDArray[np.uint8]
+Job = tuple[bytes, *tuple[Buffer, ...]]
+"""What is pickled, and the buffers that belong to it."""
 MOST_PROCESSES = 256
 """There are as many as Dask gives jobs at the same time, which is how many threads its worker has."""
 FAILED, DIED = "failed", "died"
@@ -34,7 +42,7 @@ class Counting:
         if hasattr(self, "_workers"):
             self._workers.shutdown(wait=False, cancel_futures=True)
 
-    def answer(self, job: bytes) -> bytes:
+    def answer(self, job: Job) -> bytes:
         """What comes of a job: an answer also where it failed or killed its process."""
         try:
             return self._workers.submit(_packed, job, self._told).result()
@@ -44,21 +52,34 @@ class Counting:
             return pack(NOTHING, {**self._told, DIED: str(error)})
 
 
-def packed(*values: object) -> bytes:
-    """What a task takes. As they are, Dask would look through them for the names of other tasks."""
-    return pickle.dumps(values, protocol=5)
+def packed(*values: object) -> Job:
+    """What a task takes. As they are, Dask would look through them for the names of other tasks.
+
+    The bytes of a part come behind the rest, as arrays: these Dask sends as they lie, and bytes it copies.
+    """
+    beside: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(values, protocol=5, buffer_callback=beside.append)
+    return (head, *(np.frombuffer(each.raw(), np.uint8) for each in beside))
 
 
-def prepare(initial: bytes) -> Counting:
+def prepare(head: bytes, *beside: Buffer) -> Counting:
     """A task of the cluster: what its worker needs before any job. Takes words and the source's info."""
-    return Counting(*pickle.loads(initial))  # noqa: S301 (from the trainer, who may run anything here)
+    return Counting(*_unpacked((head, *beside)))
 
 
-def answer(counting: Counting, job: bytes) -> bytes:
+def answer(counting: Counting, head: bytes, *beside: Buffer) -> bytes:
     """A task of the cluster: one job. Takes a function and its arguments."""
-    return counting.answer(job)
+    return counting.answer((head, *beside))
 
 
-def _packed(job: bytes, told: dict[str, str]) -> bytes:
-    fn, *args = pickle.loads(job)  # noqa: S301
+def _packed(job: Job, told: dict[str, str]) -> bytes:
+    fn, *args = _unpacked(job)
     return pack(fn(*args), told)
+
+
+def _unpacked(job: Job) -> Sequence[Any]:
+    """The inverse of :func:`packed`."""
+    head, *beside = job
+    # From the trainer, who may run anything here.
+    found: Sequence[Any] = pickle.loads(head, buffers=[bytes(each) for each in beside])  # noqa: S301
+    return found
