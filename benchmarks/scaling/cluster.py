@@ -118,7 +118,7 @@ def _counted(address: str | None) -> Figures:
 
 
 async def _read(path: str, address: str | None) -> tuple[float, float, float, int]:
-    """CPU seconds a second while nothing is counted, seconds, CPU seconds without opening, and the articles."""
+    """(CPU seconds a second while nothing is counted, seconds, CPU seconds of counting, articles)."""
     from crawler.kind import Asked
     from crawler.kinds.dump import Dump
     from session.training.intake.opening import open_source
