@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
+MIXED = 5  # documents of which no two topics are likely to have the same
 
 
 @dataclass(frozen=True)
@@ -290,12 +291,18 @@ def topics_from(
     """(W, K) topics, columns sum to 1: the mean of documents drawn at random, on the mean of all words.
 
     Each of the `seeds` documents of a topic counts as much as another, however long; all of them are the part
-    `weight` of its words.
+    `weight` of its words. No document is drawn again before all have been, and where there are fewer than
+    topics each topic has at least `MIXED` of them: equal topics would stay equal.
     """
+    if n_topics > documents.D:
+        seeds = max(seeds, MIXED)
+    laps = -(-n_topics * seeds // documents.D)
+    order = np.concatenate([random.permutation(documents.D) for _ in range(laps)])
+    seeds_of = order[: n_topics * seeds].reshape(n_topics, seeds)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
     topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
     lengths = documents.lengths()
-    for k, drawn in enumerate(random.integers(0, documents.D, (n_topics, seeds))):
+    for k, drawn in enumerate(seeds_of):
         for d in drawn:
             entries = slice(documents.indptr[d], documents.indptr[d + 1])
             share = weight / seeds * documents.counts[entries] / (lengths[d] or 1)

@@ -6,6 +6,7 @@ from scipy.special import psi
 
 from model import Minibatch
 from model._scvb0_recipe import THETA_STEPS
+from model._topics import topics_from
 from model.hdp import OnlineHDP
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
@@ -168,6 +169,14 @@ def test_held_out_proportions_by_sweeps_are_the_oracles(documents):
         prior = model.document_prior()
         expected = proportions(counts, beta[:, ids], prior) if len(ids) else prior / prior.sum()
         np.testing.assert_allclose(theta[d], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("D", [40, 16])
+def test_no_two_topics_start_from_the_same_documents(D):
+    of_a_word_each = Minibatch(np.arange(D + 1), np.arange(D), np.ones(D, int))
+    topics = topics_from(of_a_word_each, D, 20, 1, 0.1, np.random.default_rng(0))
+    np.testing.assert_allclose(topics.sum(axis=0), 1)
+    assert np.unique(topics.round(9), axis=1).shape == topics.shape
 
 
 def test_held_out_proportions_of_figure_9(documents):
