@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from model._topics import Balance
 from model.states import MOST_ITERATIONS, TINY
 
@@ -14,7 +17,9 @@ class Recipe(Balance):
     """The numbers by which the default leaves the papers.
 
     Topics start from `first_documents` documents: each from `seeds` of them, with the part `seed_weight` of
-    its words; the rest are the corpus's. While there are fewer, each start has `first_passes` over them. The
+    its words; the rest are the corpus's. No document is drawn again before all have been. While there are
+    fewer than topics, each topic has `mixed`, since equal topics would stay equal (0: any are drawn, always
+    `seeds`). While there are fewer than `first_documents`, each start has `first_passes` over them. The
     uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. A whole step
     takes enough documents for a steady direction and few enough for some `steps` steps, within
     `smallest_step` and `largest_step`.
@@ -30,6 +35,7 @@ class Recipe(Balance):
 
     BOUNDS: ClassVar = {
         **Balance.BOUNDS,
+        "mixed": (0, MOST_ITERATIONS),
         "seed_weight": (TINY, 1),
         "inference_passes": (0, MOST_ITERATIONS),
     }
@@ -37,6 +43,7 @@ class Recipe(Balance):
     first_documents: int
     first_passes: int
     seeds: int
+    mixed: int
     seed_weight: float
     heavy: float
     steps: float
@@ -54,6 +61,15 @@ class Recipe(Balance):
     sweeps: int
     least_share: float
 
+    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """(K, n) which of so many documents each topic starts from."""
+        if not self.mixed:
+            return random.integers(0, documents, (n_topics, self.seeds))
+        n = self.seeds if documents >= n_topics else self.mixed
+        laps = -(-n_topics * n // documents)
+        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
+        return order[: n_topics * n].reshape(n_topics, n)
+
 
 VERSION_1 = Recipe(
     document_words=0.0,
@@ -64,6 +80,7 @@ VERSION_1 = Recipe(
     first_documents=1000,
     first_passes=1,
     seeds=5,
+    mixed=0,
     seed_weight=0.1,
     heavy=0.1,
     steps=40.0,
@@ -88,5 +105,6 @@ WARM = replace(
     balance_documents=20_000.0,
     first_passes=6,
     seeds=1,
+    mixed=5,
     inference_passes=2,
 )

@@ -85,7 +85,8 @@ class Rebirth:
         if turned:
             self.documents = 0
         if len(born):
-            fresh = topics_from(batch, topics.n_words, len(born), self.seeds, weight, random)
+            seeds = random.integers(0, batch.D, (len(born), self.seeds))
+            fresh = topics_from(batch, topics.n_words, seeds, weight)
             topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
             self.use[born] = 1 / topics.n_topics
         return born

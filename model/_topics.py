@@ -23,7 +23,6 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
-MIXED = 5  # documents of which no two topics are likely to have the same
 
 
 @dataclass(frozen=True)
@@ -283,28 +282,21 @@ def random_topics(
 def topics_from(
     documents: Minibatch,
     n_words: int,
-    n_topics: int,
-    seeds: int,
+    seeds: NDArray[np.integer[Any]],
     weight: float,
-    random: np.random.Generator,
 ) -> Vector:
-    """(W, K) topics, columns sum to 1: the mean of documents drawn at random, on the mean of all words.
+    """(W, K) topics, columns sum to 1: the mean of some documents, on the mean of all words.
 
-    Each of the `seeds` documents of a topic counts as much as another, however long; all of them are the part
-    `weight` of its words. No document is drawn again before all have been, and where there are fewer than
-    topics each topic has at least `MIXED` of them: equal topics would stay equal.
+    seeds: (K, n) which documents those of each topic are. Each counts as much as another, however long; all
+    of them are the part `weight` of the topic's words.
     """
-    if n_topics > documents.D:
-        seeds = max(seeds, MIXED)
-    laps = -(-n_topics * seeds // documents.D)
-    order = np.concatenate([random.permutation(documents.D) for _ in range(laps)])
-    seeds_of = order[: n_topics * seeds].reshape(n_topics, seeds)
+    n_topics = len(seeds)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
     topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
     lengths = documents.lengths()
-    for k, drawn in enumerate(seeds_of):
-        for d in drawn:
+    for k, of_topic in enumerate(seeds):
+        for d in of_topic:
             entries = slice(documents.indptr[d], documents.indptr[d + 1])
-            share = weight / seeds * documents.counts[entries] / (lengths[d] or 1)
+            share = weight / len(of_topic) * documents.counts[entries] / (lengths[d] or 1)
             topics[documents.word_ids[entries], k] += share
     return topics

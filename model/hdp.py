@@ -79,7 +79,7 @@ class OnlineHDP(OnlineModel):
         HALF_LIFE,
     )
 
-    version = 4
+    version = 5
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -334,12 +334,11 @@ class OnlineHDP(OnlineModel):
         return theta
 
     def _start_from(self, documents: Minibatch) -> None:
-        """Topics from documents: some drawn at random on the corpus's mean; sticks uniform and heavy."""
+        """Topics from documents, on the corpus's mean; sticks uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         mass = self._n_documents * 100 / K  # as in [SVI13] footnote 6: 100 words a document
-        lambda_hat = mass * topics_from(
-            documents, self.n_words, K, recipe.seeds, recipe.seed_weight, self._random
-        )
+        seeds = recipe.draw(documents.D, K, self._random)
+        lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
             Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
             recipe.heavy * self._n_documents * self.max_topics_per_document / K,
@@ -390,9 +389,9 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 had a few other keys and knew one recipe; up to version 3 `infer` made sweeps."""
-        if state.get("version") == 3:
-            return {**state, "recipe_inference_passes": 0}
+        """Version 1 knew one recipe, 3 made sweeps to infer, 4 drew some first documents twice."""
+        if state.get("version") in (3, 4):
+            return {"recipe_inference_passes": 0, "recipe_mixed": 0, **state}
         if state.get("version") == 2:
             return counted(state, VERSION_1)
         renamed = {"seen": "documents_seen", "words": "words_of_topics"}

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import psi
 
 from model import Minibatch
+from model._hdp_recipe import WARM
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import topics_from
 from model.hdp import OnlineHDP
@@ -174,7 +175,7 @@ def test_held_out_proportions_by_sweeps_are_the_oracles(documents):
 @pytest.mark.parametrize("D", [40, 16])
 def test_no_two_topics_start_from_the_same_documents(D):
     of_a_word_each = Minibatch(np.arange(D + 1), np.arange(D), np.ones(D, int))
-    topics = topics_from(of_a_word_each, D, 20, 1, 0.1, np.random.default_rng(0))
+    topics = topics_from(of_a_word_each, D, WARM.draw(D, 20, np.random.default_rng(0)), 0.1)
     np.testing.assert_allclose(topics.sum(axis=0), 1)
     assert np.unique(topics.round(9), axis=1).shape == topics.shape
 
