@@ -129,11 +129,8 @@ def above_the_papers_settings() -> Row:
 
 def with_our_proportions(theirs: FixedTopics) -> SCVB0:
     """Somebody else's topics and prior with SCVB0's way to the proportions of held-out documents."""
-    topics, alpha = theirs.topics(), theirs.document_prior()
-    N_phi = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)  # so much that eta hardly counts
-    state = SCVB0(len(topics), W, 1e6, eta=1e-9).state()
-    state.update(N_phi_hat=N_phi, N_Z=N_phi.sum(axis=0, dtype=float), final_alpha=alpha, _scale=1.0)
-    return SCVB0.from_state({**state, "warm_start": False})
+    topics = theirs.topics()
+    return SCVB0.with_topics(topics, np.full(len(topics), 1e9), theirs.document_prior())
 
 
 @row("tomotopy")
