@@ -1,6 +1,7 @@
 """How fast a dump becomes word counts. The figures for README come from here.
 
     python -m benchmarks.dump [--articles N] [--dump FILE] [--repeats N]
+    python -m benchmarks.dump --dump FILE --http COPIES
 
 Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps
 (bzip2, one stream, or a stream for every 100 pages) and in other ways; or a dump of your own. In turn, each
@@ -12,20 +13,28 @@ machine that is busy with other work. `work` says more then: the CPU seconds of 
 run over those of the bare stages. The number of cores over `work` is the ratio that an idle machine comes to
 at best. `own process` is what the trainer's process, which no further core relieves, would need of a core to
 take in 16 MB a second.
+
+With `--http` the file is read as that many files of one dump, from disk and from a server on loopback.
+`memory` is of all processes of the trainer (proportional set size): the most until a third of the dump was
+read, and until its end.
 """
 
 import argparse
 import asyncio
 import bz2
+import contextlib
 import gzip
 import lzma
+import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks._measure import cpu_seconds, median
+from benchmarks.processes import family, memory_mb
+from benchmarks.range_server import serving
 from crawler.dump_files import DumpFiles
 from crawler.embedded.corpus import Articles, Corpus
 from crawler.embedded.sample import load_sample
@@ -61,6 +70,12 @@ def write(path: Path, pieces: list[bytes], pack: Packing, *, each: bool) -> None
     path.write_bytes(b"".join(map(pack, pieces)) if each else pack(b"".join(pieces)))
 
 
+def unpacked_mb(path: Path) -> float:
+    """Megabytes of XML in a .bz2."""
+    with bz2.open(path) as file:
+        return sum(map(len, iter(lambda: file.read(1 << 20), b""))) / 1e6
+
+
 def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
     """CPU seconds of all stages in this process, and the articles."""
     begin = time.process_time()
@@ -75,10 +90,15 @@ def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
     return time.process_time() - begin, articles
 
 
-async def whole_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, float, int]:
-    """Seconds from the opening to the last count, CPU seconds of this process, and the articles."""
+async def whole_seconds(
+    names: Sequence[str], vocabulary: Vocabulary, look: Callable[[float], object] = lambda lap: None
+) -> tuple[float, float, int]:
+    """Seconds from the opening to the last count, CPU seconds of this process, and the articles.
+
+    ``look`` is called with the share of the dump that is behind us.
+    """
     begin, cpu, articles = time.monotonic(), time.process_time(), 0
-    asked = Asked({"dump": (str(path),)}, seed=0)
+    asked = Asked({"dump": tuple(names)}, seed=0)
     kind = Dump()
     opened = await open_source(kind, kind.identity(asked), asked, vocabulary, print)
     opening = time.process_time()
@@ -87,6 +107,7 @@ async def whole_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, floa
     try:
         while (block := await feed.next()) is not None:
             articles += len(block.documents)
+            look(block.lap or 0.0)
     finally:
         await feed.close()
     seconds = time.monotonic() - begin
@@ -100,7 +121,7 @@ def measure(name: str, path: Path, megabytes: float, repeats: int) -> None:
     for _ in range(repeats):
         bare, expected = bare_seconds(path, vocabulary)
         begin = cpu_seconds()
-        seconds, own, articles = asyncio.run(whole_seconds(path, vocabulary))
+        seconds, own, articles = asyncio.run(whole_seconds([str(path)], vocabulary))
         assert articles == expected
         rows.append((bare, seconds, bare / seconds, (cpu_seconds() - begin) / bare, own))
     bare, seconds, ratio, work, own = (median(list(column)) for column in zip(*rows, strict=True))
@@ -111,6 +132,33 @@ def measure(name: str, path: Path, megabytes: float, repeats: int) -> None:
     )
 
 
+def over_http(path: Path, copies: int, megabytes: float) -> None:
+    """Print how fast so many copies of a dump are read from disk and from a server, and in what memory."""
+    vocabulary = Vocabulary.load("english")
+    print("| from | GB of XML | MB/s | memory, a third read | memory, all read | own process |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder, serving(path) as (address, server):
+        here = [Path(folder) / f"{number}.bz2" for number in range(copies)]
+        for link in here:
+            link.symlink_to(path.absolute())
+        there = [f"{address}/{number}.bz2" for number in range(copies)]
+        for name, names in (("disk", list(map(str, here))), ("HTTP", there)):
+            most = {True: 0.0, False: 0.0}
+
+            def look(lap: float, most: dict[bool, float] = most) -> None:
+                ours = [pid for pid in family(os.getpid()) if pid != server]
+                with contextlib.suppress(OSError):  # one has just ended
+                    most[lap < 1 / 3] = max(most[lap < 1 / 3], memory_mb(ours))
+
+            seconds, own, _ = asyncio.run(whole_seconds(names, vocabulary, look))
+            whole = copies * megabytes
+            print(
+                f"| {name} | {whole / 1000:.1f} | {whole / seconds:.1f} | {most[True]:.0f} MB "
+                f"| {most[False]:.0f} MB | {16 * own / whole:.1%} |",
+                flush=True,
+            )
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -118,13 +166,17 @@ def main() -> None:
     arguments.add_argument("--articles", type=int, default=10_000)
     arguments.add_argument("--dump", type=Path, help="a .bz2 to take instead")
     arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--http", type=int, metavar="COPIES", help="of --dump, read from a server")
     asked = arguments.parse_args()
+    if asked.http:
+        if not asked.dump:
+            arguments.error("--http needs --dump")
+        over_http(asked.dump, asked.http, unpacked_mb(asked.dump))
+        return
     print("| packing | articles | MB | bare stages, MB/s | whole, MB/s | ratio | work | own process |")
     print("|---|---|---|---|---|---|---|---|")
     if asked.dump:
-        with bz2.open(asked.dump) as file:
-            size = sum(map(len, iter(lambda: file.read(1 << 20), b"")))
-        measure(asked.dump.name, asked.dump, size / 1e6, asked.repeats)
+        measure(asked.dump.name, asked.dump, unpacked_mb(asked.dump), asked.repeats)
         return
     articles = asked.articles
     pieces = [HEAD.encode(), *(piece.encode() for piece in pages(articles)), b"</mediawiki>\n"]

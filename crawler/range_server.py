@@ -15,7 +15,8 @@ FIRST = 64 << 10
 """Bytes of a file that are asked for to learn how large it is."""
 SMALLEST, LARGEST = 256 << 10, 4 << 20
 """Bytes of one request: fewer where replies do not come whole or in time."""
-_MOST_SIZE = 1 << 50
+MOST_SIZE = 1 << 44
+"""Bytes of a dump: of one that is said to be larger, each of a million parts would fill the memory."""
 _LONGEST_VERSION = 200
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
@@ -149,7 +150,7 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
     if found is None:
         raise _another_range(reply)
     start, last, size = map(int, found.groups())
-    if not start <= last < size < _MOST_SIZE:
+    if not start <= last < size <= MOST_SIZE:
         raise _another_range(reply)
     return start, last + 1, size
 

@@ -12,10 +12,10 @@ from yarl import URL
 from crawler.client import Client
 from crawler.clock import Clock
 from crawler.dump_parts import DumpPart
-from crawler.errors import CrawlerError, Unconfirmed
+from crawler.errors import BadSource, CrawlerError, Unconfirmed
 from crawler.kinds.dump import DUMP, VERSIONS, told_size
 from crawler.limits import dump_manners, is_wikimedia
-from crawler.range_server import HEAD, FileFacts, RangeServer
+from crawler.range_server import HEAD, MOST_SIZE, FileFacts, RangeServer
 from crawler.ranges import Held, Ranged
 from crawler.read_ahead import BEHIND, steps, stop_of
 from crawler.remote_files import Blocks, RemoteFile
@@ -111,6 +111,8 @@ class RemoteShelf:
         facts = self._known
         if facts is None:
             facts = [await self._server.look(url) for url in self._urls]
+            if sum(one.size for one in facts) > MOST_SIZE:
+                raise BadSource(f"{self.name}: its server says that it has over {told_size(MOST_SIZE)}")
         self._blocks = Blocks(self._server)
         files = [RemoteFile(url, one, self._blocks) for url, one in zip(self._urls, facts, strict=True)]
         self._files = {file.name: file for file in files}

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 from yarl import URL
 
@@ -32,6 +31,8 @@ _JOBS = (
     "articlesdumprecombine",
     "articlesdump",
 )
+_MOST_FILES = 5_000
+"""Each is looked at before the first is read; the largest dumps have some hundreds."""
 _MOST_TRIED = 6
 """Dates of each layout: what is older was given up."""
 
@@ -89,6 +90,8 @@ async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
 
 def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
     found = [match for match in map(form.fullmatch, names) if match is not None]
+    if len(found) > _MOST_FILES:
+        raise BadSource(f"{folder}: it lists {len(found):,} files; give those of one dump with --dump")
     return tuple(folder / match[0] for match in sorted(found, key=lambda match: int(match[1] or 0)))
 
 
@@ -99,7 +102,18 @@ async def _names(client: Client, folder: URL) -> frozenset[str]:
 
 def _listed(reply: Reply) -> frozenset[str]:
     text = _found(reply).decode("utf-8", "replace")
-    return frozenset(unquote(link).rstrip("/").rpartition("/")[2] for link in _LINK.findall(text))
+    return frozenset(filter(None, (_name(reply.url, link) for link in _LINK.findall(text))))
+
+
+def _name(folder: URL, link: str) -> str:
+    """What a link in the page of a folder calls something that lies in it; "" where it leads elsewhere."""
+    try:
+        there = folder.join(URL(link))
+        is_there = there.origin() == folder.origin()
+    except ValueError:
+        return ""
+    name = there.path.rstrip("/").removeprefix(folder.path)
+    return "" if not is_there or "/" in name else name
 
 
 def _object(reply: Reply) -> dict[str, Any]:

@@ -39,6 +39,17 @@ async def test_what_cannot_be_read_is_refused_in_a_line(server, clock, act, told
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize("files", [1, 2])
+async def test_a_size_that_no_dump_has_is_not_believed(server, clock, files):
+    async def vast(request, data):
+        size = (1 << 44) // files + 1
+        return part(data, *range_of(request), Content_Range=f"bytes 0-499/{size}")
+
+    server.always = vast
+    with pytest.raises((BadSource, WikiUnreachable), match=r"over 17,592|another range"):
+        await read(remote([server.url + PATH] * files, clock))
+
+
 async def test_a_large_file_of_one_frame_is_refused(clock, monkeypatch):
     monkeypatch.setattr("crawler.sources.shuffled.LARGEST", 1000)
     async with serving({PATH: gzip.compress(dump(NUMBERS))}) as server:

@@ -1,6 +1,7 @@
 """The newest complete dump of a wiki is found in both of Wikimedia's layouts."""
 
 import pytest
+from aiohttp import web
 from yarl import URL
 
 from crawler.errors import BadSource, Unconfirmed
@@ -68,6 +69,40 @@ async def test_the_folder_of_one_dump_will_do():
         folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
         assert len(await opened(server, folder=folder)) == 2
         assert len(await opened(server, folder="/dewiki/20261020/")) == 1
+
+
+async def test_a_folder_of_endless_files_is_not_walked_through():
+    files = new_layout("dewiki", "2026-11-01", {f"p{n}p{n}": b"" for n in range(5001)})
+    async with serving(files) as server:
+        with pytest.raises(BadSource, match="lists 5,001 files"):
+            await opened(server)
+        assert len(server.asked) < 20
+
+
+HOSTILE = (
+    "../../x.bz2",
+    "%2e%2e/x.bz2",
+    "http://other.org/dewiki-2026-11-02-p1p2.xml.bz2",
+    "http://[",
+    "\x1b[2J",
+    "a" * 600,
+)
+
+
+async def test_names_that_are_none_of_a_dump_are_passed_over():
+    """Whatever a listing links to, what is read lies in its folder, and is called what dumps are called."""
+    folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
+    links = "".join(f'<a href="{name}">x</a>' for name in (*HOSTILE, "SHA256SUMS", "_SUCCESS", *NEW))
+    files = {path: data for path, data in NEW.items() if path.endswith(".bz2")}
+
+    async def listing(request, data):
+        return web.Response(text=links, content_type="text/html") if request.path == folder else None
+
+    async with serving(files) as server:
+        server.always = listing
+        found = [URL(url) for url in await opened(server, folder=folder)]
+    assert {url.parent.path for url in found} == {folder.rstrip("/")}
+    assert found[0].name == "dewiki-2026-11-01-p1p30.xml.bz2"
 
 
 async def test_none_is_told_in_a_line():
