@@ -60,3 +60,10 @@ def test_the_options_of_every_kind():
         "hdp": ["alpha", "omega", "eta", "kappa", "tau0", "half_life"],
     }
     assert [kinds.load(name).default_topics for name in kinds.names()] == [100, 100, 300]
+
+
+def test_step_sizes_fall_no_faster_than_their_sum_diverges():
+    """Beyond a kappa of 1 the steps become too small for a model to get anywhere."""
+    for name in kinds.names():
+        (kappa,) = (option for option in kinds.load(name).options if option.name == "kappa")
+        assert (kappa.least, kappa.most) == (0.5, 1)
