@@ -107,7 +107,7 @@ def test_what_is_no_siteinfo(reply: dict[str, Any]) -> None:
 
 @given(st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS))
 def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> None:
-    reply |= {"batchcomplete": True} | ({} if going_on is None else {"continue": going_on})
+    reply |= {"batchcomplete": True, "continue": going_on}
     try:
         found = read_continue(reply)
     except Trouble:
