@@ -170,10 +170,11 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One metric of one model: four arrays of equal length, oldest first."""
+    """One metric of one model: four arrays of equal length, oldest first. Counts are floats, ready to be
+    drawn."""
 
-    articles: NDArray[np.int64]
-    tokens: NDArray[np.int64]
+    articles: NDArray[np.float64]
+    tokens: NDArray[np.float64]
     seconds: NDArray[np.float64]
     """Trainer running time over all runs."""
     values: NDArray[np.float64]
@@ -232,13 +233,13 @@ class TopicRow:
     words: tuple[tuple[str, float], ...]
     """Most probable first: (word, probability)."""
     newcomers: frozenset[str]
-    """Those of the first ten words that the snapshot before had not among its first ten."""
-    share_before: float | None
-    """Share in the snapshot before the newest."""
+    """Those of the first ten words that were not among the first ten when the trend begins."""
     trend: tuple[float, ...]
-    """Shares over the last snapshots, oldest first."""
+    """Shares from then to now, oldest first."""
     articles: int
     """After how many it was so: those of the newest snapshot."""
+    since: int
+    """After how many the trend begins: the snapshot nearest to half of them, or the first one."""
 
     @property
     def label(self) -> str:
@@ -247,8 +248,8 @@ class TopicRow:
 
     @property
     def change(self) -> float:
-        """How far its share has moved since the snapshot before."""
-        return 0.0 if self.share_before is None else self.share - self.share_before
+        """How far its share has moved since the trend begins."""
+        return self.share - self.trend[0]
 
 
 @dataclass(frozen=True, slots=True)

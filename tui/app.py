@@ -50,7 +50,7 @@ from tui.words import visible
 TOPIC_ACTIONS = ("rename", "pin")
 """What can be done with the topic that is chosen."""
 
-ASKING_ACTIONS = ("find", "maximise", "models", "pause", "save", "restart", "browse")
+ASKING_ACTIONS = ("find", "maximise", "models", "order", "pause", "save", "restart", "browse")
 """What else applies only now and then."""
 
 
@@ -142,7 +142,8 @@ class Wikitopics(Commanding):
             return {
                 "find": bool(view.finds()),
                 "maximise": view.PANELS > 1,
-                "models": self.latest is not None and len(self.latest.models) > 1,
+                "models": self.latest is not None and view.OF_MODEL and len(self.latest.models) > 1,
+                "order": view.LISTS_TOPICS,
                 "pause": status is not None and status.running,
                 "save": status is not None and status.running,
                 "restart": status is not None and status.pid is None and not self.is_awaiting,

@@ -88,8 +88,7 @@ _tellers: dict[str, Callable[[float], str]] = {
 
 
 def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
-    values = {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
-    return np.asarray(values, dtype=np.float64)
+    return {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
 
 
 def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:

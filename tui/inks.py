@@ -127,7 +127,7 @@ class Lines(Drawn):
         """Something that :meth:`lines` draws from is new."""
         before, self._lines = self._lines, None
         width, height = self.size
-        if before is None or self._lines_for != (width, height):
+        if before is None or self._lines_for != (width, height) or not self.is_on_screen:
             self.refresh()
             return
         pairs = zip_longest(before[:height], self._made()[:height])

@@ -9,7 +9,7 @@ from tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from tui.chart.fit import fitted_range
 from tui.chart.patterns import PATTERNS, dashed, sample
 from tui.chart.plot import Frame, Series, plot
-from tui.chart.raster import ascii_cells, braille, dots, spans
+from tui.chart.raster import ascii_signs, braille, cells, dots, spans
 from tui.chart.spark import bar, spark
 
 UNIT = Axis(0.0, 1.0)
@@ -23,25 +23,25 @@ def drawn(frame: Frame, *series: Series) -> list[str]:
 def test_a_spike_among_many_points_is_not_lost() -> None:
     y = np.zeros(100_000)
     y[54_321] = 1.0
-    covered = spans(np.linspace(0, 1, y.size), y, UNIT, 80)
+    covered = spans([(np.linspace(0, 1, y.size), y)], UNIT, 80)
     assert covered.high.max() == 1.0
-    assert np.argmax(covered.high) == int(54_321 / y.size * 80)
+    assert np.argmax(covered.high[0]) == int(54_321 / y.size * 80)
 
 
 def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
     x = np.array([0.01, 0.02, 0.03, 0.9])
-    covered = spans(x, np.array([0.5, 0.2, 0.7, 0.4]), UNIT, 10)
-    assert covered.low[0] == 0.2
-    assert covered.high[0] == 0.7
-    assert np.isfinite(covered.low[:9]).all(), "the line between two points is whole"
+    covered = spans([(x, np.array([0.5, 0.2, 0.7, 0.4]))], UNIT, 10)
+    assert covered.low[0, 0] == 0.2
+    assert covered.high[0, 0] == 0.7
+    assert np.isfinite(covered.low[0, :9]).all(), "the line between two points is whole"
 
 
 def test_a_gap_stays_a_gap() -> None:
     x = np.linspace(0, 1, 5)
-    covered = spans(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]), UNIT, 100)
-    assert np.isnan(covered.low[26:74]).all()
-    assert np.isfinite(covered.low[5:24]).all()
-    assert np.isfinite(covered.low[76:95]).all()
+    low = spans([(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]))], UNIT, 100).low[0]
+    assert np.isnan(low[26:74]).all()
+    assert np.isfinite(low[5:24]).all()
+    assert np.isfinite(low[76:95]).all()
 
 
 def test_binning_happens_in_the_space_of_the_axis() -> None:
@@ -54,8 +54,8 @@ def test_binning_happens_in_the_space_of_the_axis() -> None:
 def test_a_log_axis_bins_like_the_logarithms_would() -> None:
     x = np.geomspace(1, 1e5, 5_000)
     y = np.random.default_rng(0).uniform(1, 9, x.size)
-    on_log = spans(x, y, Axis(0.0, 5.0, log=True), 50)
-    on_linear = spans(np.log10(x), y, Axis(0.0, 5.0), 50)
+    on_log = spans([(x, y)], Axis(0.0, 5.0, log=True), 50)
+    on_linear = spans([(np.log10(x), y)], Axis(0.0, 5.0), 50)
     assert on_log.low == pytest.approx(on_linear.low)
     assert on_log.high == pytest.approx(on_linear.high)
 
@@ -112,15 +112,16 @@ def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
 def test_braille_dots_are_where_they_belong() -> None:
     covered = np.zeros((4, 2), dtype=np.bool_)
     covered[3, 1] = True
-    assert chr(braille(covered)[0, 0]) == "⢀"
+    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢀"
     covered[0, 0] = True
-    assert chr(braille(covered)[0, 0]) == "⢁"
-    assert ascii_cells(np.ones((3, 1), dtype=np.bool_))[0, 0] == ord("|")
+    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢁"
+    assert ascii_signs(cells(np.ones((3, 1), dtype=np.bool_), 3, 1))[0, 0] == ord("|")
 
 
 def test_dots_fill_the_range_of_a_column() -> None:
-    covered = dots(spans(np.array([0.1, 0.2]), np.array([0.0, 1.0]), UNIT, 1), UNIT, 8)
-    assert covered[:, 0].all()
+    line = np.array([0.1, 0.2]), np.array([0.0, 1.0])
+    covered = dots(spans([line], UNIT, 1), UNIT, 8)
+    assert covered[0, :, 0].all()
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(1, 20))
@@ -174,7 +175,7 @@ def test_sparklines() -> None:
 def fitted_of(*values: list[float]) -> tuple[float, float] | None:
     """The range that is shown of lines whose points are evenly spread."""
     lines = [np.array(line, np.float64) for line in values]
-    return fitted_range([spans(np.linspace(0, 1, y.size), y, UNIT, 60) for y in lines])
+    return fitted_range(spans([(np.linspace(0, 1, y.size), y) for y in lines], UNIT, 60))
 
 
 FALL = [16_000.0, 4_000.0, 2_500.0, 2_000.0, 1_800.0, 1_700.0, 1_650.0, 1_600.0, 1_580.0, 1_570.0]
@@ -211,8 +212,8 @@ def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
 def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
     line = Series("a", np.linspace(1, 10, 10), sign * np.array(FALL))
     picture = plot([line], Frame(30, 8, log_x=False, fit_y=True), plain, plain)
-    ((series, column, above),) = picture.cuts
-    assert (series, above) == (0, sign > 0)
+    ((series, column, above, reach),) = picture.cuts
+    assert (series, above, reach) == (0, sign > 0, sign * FALL[0])
     edge = 0 if above else 7
     assert picture.codes[edge, column]
     assert not picture.codes[:, : column - 1].any()

@@ -33,8 +33,8 @@ async def test_everything_of_the_design_is_there(open_app: Opener, live: Path, s
             "queue 340" if size[0] < 120 else "queue",
             "41/200",
             "the network sets the pace",
-            "top words",
-            "film actor",
+            "Δ since 6.1k",
+            "film, actor",
         ):
             assert words in seen, words
         assert len(seeing.lines(app)) == size[1]

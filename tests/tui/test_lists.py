@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from textual import events
 
 from session.records import TopicRow
+from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tui.listing import found
 from tui.rowlist import RowList
@@ -124,7 +125,7 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(open_app: Open
 
 
 def topic(number: int, share: float, words: str) -> TopicRow:
-    return TopicRow(number, "", share, tuple((w, 0.1) for w in words.split()), frozenset(), None, (), 64)
+    return TopicRow(number, "", share, tuple((w, 0.1) for w in words.split()), frozenset(), (share,), 64, 64)
 
 
 def test_topics_with_the_whole_word_come_first() -> None:
@@ -222,3 +223,18 @@ async def test_a_search_without_a_hit_says_so(open_app: Opener, live: Path) -> N
         await seeing.until(pilot, "film actor")
         await pilot.press("2", "slash", *"zzzz")
         assert "no topics yet" not in await seeing.until(pilot, "no topic has “zzzz” among its top words")
+
+
+def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    with SessionReader(path) as reader:
+        kept = {one.articles: one for one in reader.each_snapshot("lda")}
+        for as_of, since in ((None, 6_144), (4_096, 2_048), (16, 16)):
+            rows = reader.topics("lda", 20, as_of)
+            assert {(row.articles, row.since) for row in rows} == {(as_of or 12_480, since)}
+            now, then = kept[as_of or 12_480], kept[since]
+            for row in rows:
+                assert row.trend[0] == then.shares[row.topic]
+                assert row.trend[-1] == row.share == now.shares[row.topic]
+                assert row.change == row.share - row.trend[0]
+                assert row.newcomers == set(now.words[row.topic][:10]) - set(then.words[row.topic][:10])

@@ -53,7 +53,7 @@ def test_shares_are_read_once_and_with_what_has_come_since(tmp_path: Path) -> No
 
 def test_orders() -> None:
     def topic(number: int, name: str, share: float, before: float) -> TopicRow:
-        return TopicRow(number, name, share, (), frozenset(), before, (), 64)
+        return TopicRow(number, name, share, (), frozenset(), (before, share), 64, 32)
 
     rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
     orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
@@ -79,7 +79,7 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live
 
 def test_the_card_tells_of_the_topic_that_matters_most() -> None:
     def topic(number: int, share: float, before: float) -> TopicRow:
-        return TopicRow(number, "", share, (), frozenset(), before, (), 64)
+        return TopicRow(number, "", share, (), frozenset(), (before, share), 64, 32)
 
     rows = [topic(0, 0.3, 0.31), topic(1, 0.2, 0.4), topic(2, 0.5, 0.5)]
     assert featured(rows, rows[0], {2}) == (rows[0], "chosen")

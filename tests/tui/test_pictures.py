@@ -20,7 +20,7 @@ Opener = Callable[..., Any]
 FOLDER = Path(__file__).parent / "snapshots"
 SIZES = {"small": (80, 24), "middle": (120, 40), "large": (200, 60)}
 VIEWS = {
-    "dashboard": ("1", "film actor"),
+    "dashboard": ("1", "film, actor"),
     "topics": ("2", "50 topics after"),
     "articles": ("3", "Articles read"),
     "crawl": ("4", "latency"),

@@ -26,7 +26,7 @@ X = np.array([100.0, 1_000.0, 10_000.0])
 
 
 def topic(*words: str) -> TopicRow:
-    return TopicRow(0, "name", 0.5, tuple((word, 0.1) for word in words), frozenset(), None, (0.5,), 64)
+    return TopicRow(0, "name", 0.5, tuple((word, 0.1) for word in words), frozenset(), (0.5,), 64, 64)
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:
@@ -129,7 +129,7 @@ async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path
 async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(60, 16)) as pilot:
-        seen = await seeing.until(pilot, "top words")
+        seen = await seeing.until(pilot, "Topics by share")
         assert "lda 1,3" in seen
         assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
         await pilot.press("2", "enter")

@@ -72,8 +72,10 @@ def ticks(
         values = _time_ticks(axis, most)
     else:
         values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
-    placed = [(float(axis.position(np.array([value]))[0]), label(value)) for value in values]
-    return [(position, text) for position, text in placed if -1e-9 <= position <= 1 + 1e-9]
+    positions = axis.position(np.array(values, np.float64)).tolist()
+    return [
+        (at, label(value)) for at, value in zip(positions, values, strict=True) if -1e-9 <= at <= 1 + 1e-9
+    ]
 
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:

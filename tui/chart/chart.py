@@ -73,11 +73,10 @@ class Chart(Picture, can_focus=True):
         chart = self.current_plot()
         if chart is None or not chart.cuts:
             return ""
-        _, _, above = chart.cuts[0]
-        lines = [self.drawing.series[index].y for index, _, up in chart.cuts if up == above]
-        far = max(np.nanmax(y) for y in lines) if above else min(np.nanmin(y) for y in lines)
-        way = "up" if above else "down"
-        return f"early values {way} to {self.drawing.value(float(far))} are cut: Y shows them"
+        above = chart.cuts[0].above
+        reached = [cut.reach for cut in chart.cuts if cut.above == above]
+        way, far = ("up", max(reached)) if above else ("down", min(reached))
+        return f"early values {way} to {self.drawing.value(far)} are cut: Y shows them"
 
     # Crosshair and zoom -------------------------------------------------------------------------
 

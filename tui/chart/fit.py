@@ -1,6 +1,6 @@
 """Which part of y a chart shows: that of the later part of its lines, the early fall cut. Pure."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,15 @@ WORTH = 1.6
 """A cut that makes the picture no more than so much larger is not made. A straight line would gain 1.5."""
 
 
-def fitted_range(covered: Sequence[Spans]) -> tuple[float, float] | None:
+def fitted_range(covered: Spans) -> tuple[float, float] | None:
     """The range of y to show, in the y axis's own space; None where it is the whole one.
 
     It is that of the last two thirds of the x axis. Only how a line begins can lie outside: from where it
     first comes into the range, all of it is shown. So a cut never hides that something became worse.
     """
-    if not covered:
+    low, high = covered.low, covered.high
+    if not low.size:
         return None
-    low, high = np.stack([one.low for one in covered]), np.stack([one.high for one in covered])
     columns = np.arange(low.shape[1])
     whole, later = _range(low, high), _range(low, high, columns >= int(len(columns) * LATER))
     if not np.isfinite(later).all():
@@ -37,11 +37,26 @@ def fitted_range(covered: Sequence[Spans]) -> tuple[float, float] | None:
     return (bottom, top) if whole[1] - whole[0] > WORTH * (top - bottom) else None
 
 
-def leaves(spans: Spans, axis: Axis) -> tuple[int, bool] | None:
-    """The last column in which the line is outside the axis, and whether it is above; None: it never is."""
+class Cut(NamedTuple):
+    """Where the beginning of a line is cut."""
+
+    line: int
+    column: int
+    above: bool
+    reach: float
+    """The value that is farthest out on that side."""
+
+
+def cuts(spans: Spans, axis: Axis) -> list[Cut]:
+    """For each line that is ever outside the axis, the last column in which it is."""
     above, below = spans.high > axis.high, spans.low < axis.low
-    columns = np.flatnonzero(above | below)
-    return (int(columns[-1]), bool(above[columns[-1]])) if columns.size else None
+    found = []
+    for line in np.flatnonzero((above | below).any(axis=1)).tolist():
+        column = int(np.flatnonzero(above[line] | below[line])[-1])
+        upwards = bool(above[line, column])
+        far = float(np.nanmax(spans.high[line]) if upwards else np.nanmin(spans.low[line]))
+        found.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
+    return found
 
 
 def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.raster import braille
+from tui.chart.raster import braille, cells
 
 _DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
 """Along the line: whole, dashes, dots, dashes with dots, short dashes far apart, long dashes."""
@@ -45,4 +45,4 @@ def sample(pattern: int, *, ascii_only: bool = False) -> str:
         return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
     lit = np.zeros((4, 2 * SAMPLE), np.bool_)
     lit[1] = True
-    return "".join(chr(code) if code else " " for code in braille(dashed(lit, pattern))[0])
+    return "".join(chr(code) if code else " " for code in braille(cells(dashed(lit, pattern), 4, 2))[0])

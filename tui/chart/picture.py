@@ -5,15 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len
-from textual import events
-from textual.strip import Strip
 
 from tui.chart.axes import Floats
 from tui.chart.drawing import Drawing
 from tui.chart.patterns import sample
 from tui.chart.plot import Frame, Plot, Series, plot
 from tui.chart.raster import runs
-from tui.inks import SERIES, Drawn, Part
+from tui.inks import SERIES, Lines, Part
 from tui.words import folded, squeezed
 
 END_LABEL_MOST = 24
@@ -32,7 +30,7 @@ class EndLabel(NamedTuple):
     text: str
 
 
-class Picture(Drawn):
+class Picture(Lines):
     """Lines over a linear or logarithmic axis, with values at their ends."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -51,7 +49,6 @@ class Picture(Drawn):
         """The part of the x axis in sight, in its logarithms where it is logarithmic; None: all of it."""
         self.cross: float | None = None
         """Where the crosshair is."""
-        self._strips: list[Strip] | None = None
         self._plot: Plot | None = None
         self._plotted: tuple[Drawing, Frame] | None = None
         self.left = 0
@@ -65,12 +62,8 @@ class Picture(Drawn):
 
     def paint_anew(self) -> None:
         """Something about the picture is another."""
-        self._strips = self._labels = None
-        self.refresh()
-
-    def notify_style_update(self) -> None:
-        self._strips = None
-        super().notify_style_update()
+        self._labels = None
+        self.redraw()
 
     @property
     def logs_y(self) -> bool:
@@ -145,54 +138,39 @@ class Picture(Drawn):
         width, height = self.size
         if width < 8 or height < 3:
             return None
-        frame = self.frame()
-        if self._plot is None or self._plotted != (self.drawing, frame):
-            for _ in range(2):  # the labels' width is known only after the first drawing
-                frame = self.frame()
-                self._plot = plot(self.drawing.series, frame, self.drawing.label_x, self.drawing.label_y)
-                left = max((len(text) for _, text in self._plot.y_ticks), default=0)
-                if left == self.left:
-                    break
+        frame, drawing = self.frame(), self.drawing
+        if self._plot is None or self._plotted != (drawing, frame):
+            self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)
+            left = max((len(text) for _, text in self._plot.y_ticks), default=0)
+            if left != self.left:  # the labels' width is known only after the first drawing
                 self.left = left
-            self._plotted = (self.drawing, self.frame())
+                frame = self.frame()
+                self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)
+            self._plotted = drawing, frame
         return self._plot
 
-    def render_line(self, y: int) -> Strip:
-        if self._strips is None:
-            self._strips = self._paint()
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.pen())
-
-    def on_resize(self, event: events.Resize) -> None:
-        self._strips = None
-
-    def _paint(self) -> list[Strip]:
-        whole = self.size.width
+    def lines(self, width: int, height: int) -> list[list[Part]]:
         chart = self.current_plot()
         if chart is None or self.drawing.nothing:
-            return self._blank()
-        height, width = chart.codes.shape
-        ends = self._placed_ends(chart, whole)
+            return self._blank(width, height)
+        rows = chart.codes.shape[0]
+        ends = self._placed_ends(chart, width)
         y_ticks = dict(chart.y_ticks)
         tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
-        broken = {0 if above else height - 1 for _, _, above in chart.cuts}
-        lines = []
+        broken = {0 if cut.above else rows - 1 for cut in chart.cuts}
+        lines: list[list[Part]] = []
         for row, cells in enumerate(self._cells(chart)):
             label = y_ticks.get(row, "")
             edge: Part = (tick if label else wall, "faint")
             if row in broken:
                 edge = (self._cut_signs()[2], "accent")
-            lines.append(self.strip([(label.rjust(self.left), "muted"), edge, *cells, *ends[row]], whole))
-        return [*lines, *self._bottom(chart, width, whole)]
+            lines.append([(label.rjust(self.left), "muted"), edge, *cells, *ends[row]])
+        return [*lines, *self._bottom(chart, width)]
 
-    def _blank(self) -> list[Strip]:
-        width, height = self.size
-        lines = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
-        told = dict(enumerate(lines, start=max((height - len(lines)) // 2, 0)))
-        strips = []
-        for y in range(height):
-            text = told.get(y, "")
-            strips.append(self.strip([(" " * ((width - cell_len(text)) // 2) + text, "muted")], width))
-        return strips
+    def _blank(self, width: int, height: int) -> list[list[Part]]:
+        told = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
+        above: list[list[Part]] = [[] for _ in range((height - len(told)) // 2)]
+        return [*above, *([(" " * ((width - cell_len(text)) // 2) + text, "muted")] for text in told)]
 
     def _cells(self, chart: Plot) -> list[list[Part]]:
         """The plotting area, row by row: lines before the crosshair before the marks."""
@@ -207,9 +185,9 @@ class Picture(Drawn):
                 free = chart.codes[:, column] == 0
                 codes[free, column], owners[free, column] = ord(sign), owner
         up, down, _ = self._cut_signs()
-        for line, column, above in chart.cuts:
-            row = 0 if above else -1
-            codes[row, column], owners[row, column] = ord(up if above else down), line
+        for cut in chart.cuts:
+            row = 0 if cut.above else -1
+            codes[row, cut.column], owners[row, cut.column] = ord(up if cut.above else down), cut.line
         inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is that of nobody, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
@@ -244,7 +222,8 @@ class Picture(Drawn):
             lowest = row + 1
         return placed
 
-    def _bottom(self, chart: Plot, width: int, whole: int) -> list[Strip]:
+    def _bottom(self, chart: Plot, whole: int) -> list[list[Part]]:
+        width = chart.codes.shape[1]
         corner, line, tick = ("+", "-", "+") if self.ascii_only else ("└", "─", "┬")
         rule = [line] * width
         text = [" "] * (width + self.left + 1)
@@ -257,7 +236,7 @@ class Picture(Drawn):
         name = f"  {self.drawing.x_name}"
         room = whole - len(labels)
         names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
-        return [self.strip(parts, whole), self.strip([(labels, "muted"), *names], whole)]
+        return [parts, [(labels, "muted"), *names]]
 
     def _turned(self, chart: Plot, rule: list[str]) -> list[Part]:
         """The axis, with a sign where something began or ended; where both, it began."""

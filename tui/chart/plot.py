@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
-from tui.chart.fit import fitted_range, leaves
+from tui.chart.fit import Cut, cuts, fitted_range
 from tui.chart.patterns import dashed, with_signs
-from tui.chart.raster import Spans, ascii_cells, braille, cells, dots, spans
+from tui.chart.raster import Spans, ascii_signs, braille, cells, dots, spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,7 @@ class Plot:
     """(row, label)"""
     ends: tuple[int | None, ...]
     """For each series the row where it ends within the window; None: nothing of it is in sight."""
-    cuts: tuple[tuple[int, int, bool], ...] = ()
-    """(series, column, whether above) where the beginning of a line is cut."""
+    cuts: tuple[Cut, ...] = ()
 
     def column(self, x: float) -> int:
         """The column of a value on the x axis; may lie outside."""
@@ -79,22 +78,20 @@ def plot(
     width, height = max(frame.width, 1), max(frame.height, 1)
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
-    covered = [spans(s.x, s.y, x_axis, width * across, log_y=frame.log_y) for s in series]
-    y_axis, cuts = _y_axis(covered, frame)
+    covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
+    y_axis, cut = _y_axis(covered, frame)
+    lit = dots(covered, y_axis, height * down)
+    for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
+        line[:] = dashed(line, pattern)
+    of_each = cells(lit, down, across)
+    together = np.bitwise_or.reduce(of_each, axis=0)
     owners = np.full((height, width), -1, dtype=np.int8)
-    everything = np.zeros((height * down, width * across), dtype=np.bool_)
-    for index, one in enumerate(covered):
-        lit = dots(one, y_axis, height * down)
-        pattern = frame.patterns[index] if frame.patterns else 0
-        if not frame.ascii_only:
-            lit = dashed(lit, pattern)
-        everything |= lit
-        owners[cells(lit, down, across) > 0] = index
-    ends = [_end_row(one, y_axis, height) for one in covered]
+    for index, one in enumerate(of_each):
+        owners[one > 0] = index
     if frame.ascii_only:
-        codes = with_signs(ascii_cells(everything), owners, frame.patterns)
+        codes = with_signs(ascii_signs(together), owners, frame.patterns)
     else:
-        codes = braille(everything)
+        codes = braille(together)
     return Plot(
         codes=codes,
         owners=owners,
@@ -102,19 +99,16 @@ def plot(
         y_axis=y_axis,
         x_ticks=_x_labels(x_axis, width, label_x, frame.time_x),
         y_ticks=_y_labels(y_axis, height, label_y, frame.whole_y),
-        ends=tuple(ends),
-        cuts=tuple((index, column // across, above) for index, column, above in cuts),
+        ends=_end_rows(covered, y_axis, height),
+        cuts=tuple(one._replace(column=one.column // across) for one in cut),
     )
 
 
-def _y_axis(covered: Sequence[Spans], frame: Frame) -> tuple[Axis, list[tuple[int, int, bool]]]:
-    """The axis, and where lines are cut by it: (series, dot column, whether above)."""
-    ranges = [half for one in covered for half in (one.low, one.high)]
+def _y_axis(covered: Spans, frame: Frame) -> tuple[Axis, list[Cut]]:
+    """The axis, and where lines are cut by it, in columns of dots."""
     fit = fitted_range(covered) if frame.fit_y and frame.window is None else None
-    shown = np.array(fit) if fit else np.concatenate(ranges) if ranges else np.empty(0)
-    axis = fitted(shown, frame.log_y, margin=0.06)
-    left = [leaves(one, axis) for one in covered] if fit else []
-    return axis, [(index, *cut) for index, cut in enumerate(left) if cut is not None]
+    axis = fitted(np.array(fit or (covered.low, covered.high)), frame.log_y, margin=0.06)
+    return axis, cuts(covered, axis) if fit else []
 
 
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
@@ -128,14 +122,18 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
 
 
-def _end_row(covered: Spans, axis: Axis, height: int) -> int | None:
-    """The row of the rightmost dots."""
-    known = np.flatnonzero(np.isfinite(covered.low))
-    if not known.size:
-        return None
-    middle = (covered.low[known[-1]] + covered.high[known[-1]]) / 2
-    position = (middle - axis.low) / (axis.high - axis.low)
-    return height - 1 - min(max(int(position * height), 0), height - 1)
+def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]:
+    """For each line the row of its rightmost dots; None where there are none."""
+    rows: list[int | None] = []
+    for low, high in zip(covered.low, covered.high, strict=True):
+        known = np.flatnonzero(np.isfinite(low))
+        if not known.size:
+            rows.append(None)
+            continue
+        middle = float(low[known[-1]] + high[known[-1]]) / 2
+        position = (middle - axis.low) / (axis.high - axis.low)
+        rows.append(height - 1 - min(max(int(position * height), 0), height - 1))
+    return tuple(rows)
 
 
 def _x_labels(

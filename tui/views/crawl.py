@@ -29,6 +29,7 @@ class Crawl(View):
     """Facts beside the rate of the last half hour, the newest errors below."""
 
     TITLE = "Crawl"
+    OF_MODEL = False
     PANELS = 3
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("y", "log_y", "Log y", id="crawl.log_y", tooltip="logarithmic or linear rates"),

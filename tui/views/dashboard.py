@@ -43,6 +43,7 @@ class Dashboard(View):
     """Panels side by side where the terminal is wide, one below the other where not."""
 
     TITLE = "Dashboard"
+    LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
@@ -166,10 +167,11 @@ class Dashboard(View):
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
         if loaded and not (same and chart.drawing.series):
             self._drawn = shown
-            chart.draw(drawing(look, choice, self.x_kind))
+            chart.draw(drawing(look, choice, self.x_kind))  # which has it entitled
+        else:
+            self._entitle()
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, choice, self.x_kind, chart)
-        self._entitle()
         for flow in self.query(FlowPanel):
             flow.show(look, choice.ascii_only)
         topics = self.query_one(TopicList)

@@ -14,6 +14,7 @@ class Log(View):
     """The events, oldest first, following the newest."""
 
     TITLE = "Log"
+    OF_MODEL = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("escape", "all", "All lines", show=False, id="log.all", tooltip="every line again"),
     ]

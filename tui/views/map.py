@@ -20,6 +20,7 @@ class Map(View):
     """A row a topic, the stream from left to right; the line below tells of the cell under the cursor."""
 
     TITLE = "Map"
+    LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
         Binding("escape", "all", "All topics", id="map.all", tooltip="all topics again"),

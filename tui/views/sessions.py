@@ -31,6 +31,7 @@ class Sessions(View):
     """The sessions in the session folder."""
 
     TITLE = "Sessions"
+    OF_MODEL = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
         Binding("o", "order", "Order", id="sessions.order", tooltip="sessions by name, articles, last saved"),

@@ -31,6 +31,7 @@ class Topics(View):
     """List and detail side by side where the terminal is wide; else Enter opens and Escape closes."""
 
     TITLE = "Topics"
+    LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding(

@@ -29,6 +29,10 @@ class View(Container):
     TITLE = ""
     PANELS = 1
     """With one panel there is nothing to maximise."""
+    OF_MODEL = True
+    """Whether what it shows is a model's."""
+    LISTS_TOPICS = False
+    """Whether topics stand here in the order chosen."""
 
     def on_mount(self) -> None:
         self.post_message(Ready())

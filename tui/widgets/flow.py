@@ -146,6 +146,8 @@ class FlowPanel(Lines):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._look: Look | None = None
+        self._stretch: Sequence[Flow] = ()
+        """The rates since somebody last began to train."""
         self.ascii_only = False
 
     def show(self, look: Look, ascii_only: bool) -> None:
@@ -155,6 +157,8 @@ class FlowPanel(Lines):
     def lines(self, width: int, height: int) -> list[list[Part]]:
         if self._look is not None and self._look.as_of is not None:
             return past(self._look, width, ascii_only=self.ascii_only)
+        if self._look is not None:
+            self._stretch = last_stretch(self._look.flow)
         return self._brief(width) if height <= 2 else self._full(width, height)
 
     def _brief(self, width: int) -> list[list[Part]]:
@@ -188,7 +192,7 @@ class FlowPanel(Lines):
     def _rate(self, name: str, now: Part, of: Callable[[Flow], float], room: int) -> list[Part]:
         """A number and what it was in the last minutes."""
         assert self._look is not None
-        history = [of(flow) for flow in last_stretch(self._look.flow)]
+        history = [of(flow) for flow in self._stretch]
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
         text, ink = now
         spark_ink = "spark" if self._look.status.lively else "faint"

@@ -39,7 +39,7 @@ class SmallCharts(Container):
             self.metric = metric
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+        super().__init__(id=id, classes="-empty")
         self._drawn: tuple[object, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -61,6 +61,7 @@ class SmallCharts(Container):
             and metric.name != choice.metric
             and any((curve := look.curves.get((m, metric.name))) and curve.values.size for m in models)
         ][:MOST]
+        self.set_class(not metrics, "-empty")
         for index, chart in enumerate(self.query(SmallChart)):
             chart.display = index < len(metrics)
             if not chart.display:

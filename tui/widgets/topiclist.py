@@ -11,22 +11,22 @@ from tui.inks import Part
 from tui.listing import Row, found, grouped, number_of
 from tui.look import Choice, Look
 from tui.rowlist import RowList
-from tui.words import cut, padded, plural, share
+from tui.words import cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they come with the first minibatch"
 TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
-CHANGE_SHOWN = 0.0005
-"""A change of share below this (0.05 points) is noise and shown as none."""
+CHANGE = 6
+"""Cells of how far a share has moved."""
+CHANGE_SHOWN = 0.0001
+"""A change of share below this (0.01 points) is shown as none."""
 ROOMY = 60
 """Cells of a line from which on there is a trend."""
 NAME = 30
-"""Cells of a name at most, beside the words."""
+"""Cells of a name, beside a column of words."""
 WORDS = 17
-"""Cells of the words at least: much of them is in the name."""
-WITH_WORDS = 36
-"""With fewer cells than this left for names and words there are names only."""
+"""Cells of such a column at least. Where there is less room, words follow each name."""
 
 
 class TopicList(RowList[Row]):
@@ -140,16 +140,24 @@ class TopicList(RowList[Row]):
             mark = "v" if self.ascii_only else "▾"
             return words + (mark if order == self._order else " ")
 
-        text = f"   {head('#', 'number')} {head('share', 'share')}  {head('Δ', 'change')}    "
+        text = f"   {head('#', 'number')} {head('share', 'share')}  "
         if width >= ROOMY:
-            text += "trend".ljust(TREND + 2)
+            # Over the change and the trend: both are of this stretch of the stream.
+            text += head(self._since(), "change").ljust(CHANGE + TREND + 2)
+        else:
+            text += head("Δ", "change").ljust(CHANGE)
         named, words = self._columns(width - len(text))
         return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
 
+    def _since(self) -> str:
+        """What the changes are counted from: "Δ since 6.2k"."""
+        first = next(iter(self._topics), None)
+        return "Δ" if first is None or first.since == first.articles else f"Δ since {short(first.since)}"
+
     @staticmethod
     def _columns(room: int) -> tuple[int, int]:
-        """Cells of the name and of the words."""
-        named = min(NAME, room - WORDS) if room >= WITH_WORDS else max(room, 0)
+        """Cells of the name and of the words; 0 for no column of words."""
+        named = NAME if room >= NAME + WORDS else max(room, 0)
         return named, room - named
 
     def parts(self, row: Row, width: int) -> list[Part]:
@@ -159,7 +167,7 @@ class TopicList(RowList[Row]):
             self._change(row),
         ]
         if width >= ROOMY:
-            trend = row.trend[-TREND:] if isinstance(row, TopicRow) else ()
+            trend = row.trend if isinstance(row, TopicRow) else ()
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", "spark"))
         named, words = self._columns(width - sum(len(text) for text, _ in out))
@@ -168,8 +176,11 @@ class TopicList(RowList[Row]):
             called = cut(row.name, max(named + words - len(many), 0), ascii_only=self.ascii_only)
             return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
-        out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
-        return out + words_of(row, words) if words else out
+        if words:
+            out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
+            return out + words_of(row, words)
+        called = inside + cut(row.name, named - len(inside), ascii_only=self.ascii_only)
+        return [*out, (called + "  ", ""), *words_of(row, named - cell_len(called) - 2, beside=row.name)]
 
     def _sign(self, row: Row) -> str:
         """What a row begins with: the number of a topic, whether a group is open."""
@@ -178,29 +189,32 @@ class TopicList(RowList[Row]):
         return ("+-" if self.ascii_only else "▸▾")[row.is_open]
 
     def _change(self, row: Row) -> Part:
-        if isinstance(row, TopicRow) and row.share_before is None:
-            return "      ", "muted"
+        if isinstance(row, TopicRow) and row.since == row.articles:
+            return " " * CHANGE, "muted"
         if abs(row.change) < CHANGE_SHOWN:
-            return ("·     " if not self.ascii_only else ".     "), "faint"
-        up = row.change > 0
+            return ("." if self.ascii_only else "·").ljust(CHANGE), "faint"
+        up, points = row.change > 0, abs(100 * row.change)
         sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
-        points = f"{abs(100 * row.change):.1f}"
-        points = points.removeprefix("0") if points.startswith("0.") else points
-        return f"{sign}{points:<4} ", "good" if up else "muted"
+        told = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
+        return f"{sign}{told}".ljust(CHANGE), "good" if up else "muted"
 
 
 def _group(row: Row | None) -> int | None:
     return None if row is None or isinstance(row, TopicRow) else row.number
 
 
-def words_of(row: TopicRow, room: int) -> list[Part]:
-    """As many top words as fit ``room`` whole; a newcomer is marked with + (and in colour)."""
+def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> list[Part]:
+    """As many top words as fit ``room`` whole; a newcomer is marked with + (and in colour). ``beside``: of
+    the words after this name, which are not in it."""
     out: list[Part] = []
+    named = frozenset((beside or "").replace(",", " ").split())
     for i, (word, _) in enumerate(row.words):
+        if word in named:
+            continue
         new = word in row.newcomers
         text = ("+" if new else "") + word
         room -= cell_len(text) + 1
-        if room < -1 and i:
+        if room < -1 and (i or beside is not None):
             break
         out.append((text + " ", "new" if new else ("" if i < 3 else "muted")))
     return out

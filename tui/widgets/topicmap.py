@@ -213,8 +213,8 @@ class TopicMap(RowList[TopicRow]):
     def _room(self, width: int) -> tuple[int, int, int]:
         """Cells of the name, the map and the words."""
         words = WORDS if width >= WITH_WORDS else 0
-        name = min(max(width // 4, NAMES[0]), NAMES[1])
-        return name, max(width - NUMBER - name - words - (1 if words else 0), 1), words
+        name = min(max(width // 3, NAMES[0]), NAMES[1])
+        return name, max(width - NUMBER - name - words - 1, 1), words
 
     def _picture(self, width: int) -> Picture:
         assert self._history is not None

@@ -98,9 +98,8 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
     for row in shown:
         coherence = npmi[row.topic]
         said = "" if coherence is None else f"{coherence:.2f}"
-        moved = 100 * (row.share - row.trend[0])
         put_line(
-            f"{row.topic:5} {row.share:6.1%} {moved:+6.2f} {said:>6}  "
+            f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {said:>6}  "
             f"{row.name:{wide}}  {' '.join(word for word, _ in words[row.topic])}"
         )
     if len(shown) < len(rows):

@@ -127,7 +127,7 @@ class _Model:
                 number=row.topic,
                 name=visible(row.name),
                 share=row.share,
-                moved=row.share - row.trend[0],
+                moved=row.change,
                 coherence=coherence,
                 words=_words(row, own[row.topic].tolist()),
                 place=places[row.topic],

@@ -38,13 +38,8 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
             [self._number(model), metric],
         )
         found = [decode_measurement(row) for row in rows]
-        articles, tokens, seconds, values = zip(*found, strict=True) if found else ((), (), (), ())
-        return Curve(
-            np.array(articles, np.int64),
-            np.array(tokens, np.int64),
-            np.array(seconds, np.float64),
-            np.array(values, np.float64),
-        )
+        columns = zip(*found, strict=True) if found else ((), (), (), ())
+        return Curve(*(np.array(column, np.float64) for column in columns))
 
     def newest(self) -> tuple[int, int]:
         """Of the measurements and of the snapshots a number each: another one as soon as one is added."""

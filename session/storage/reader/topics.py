@@ -132,27 +132,25 @@ class TopicReader(OpenedSession):
 
         ``as_of``: as they were after so many articles.
         """
-        where, bound = ("", []) if as_of is None else ("AND articles <= ?", [as_of])
-        kept = self._top_words(model, f"{where} ORDER BY articles DESC LIMIT ?", [*bound, TREND_POINTS])[::-1]
+        there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
+        kept = list(self.words_at(model, _late(there)))
         if not kept:
             return []
-        newest = self._as_snapshot(model, kept[-1])
-        before = self._as_snapshot(model, kept[-2]) if len(kept) > 1 else None
+        newest, then = self._as_snapshot(model, kept[-1]), self._as_snapshot(model, kept[0])
         trend = np.stack([one.shares for one in kept], axis=1)
         rows = []
         called = self.topic_names(model) if as_of is None else self._names_by_words(model, kept[-1])
         for topic, words in enumerate(newest.words):
-            old = frozenset(before.words[topic][:LEADING]) if before else frozenset(words)
             rows.append(
                 TopicRow(
                     topic=topic,
                     name=called[topic],
                     share=float(newest.shares[topic]),
                     words=tuple(zip(words[:top], newest.probabilities[topic].tolist(), strict=False)),
-                    newcomers=frozenset(words[: min(top, LEADING)]) - old,
-                    share_before=float(before.shares[topic]) if before else None,
+                    newcomers=frozenset(words[: min(top, LEADING)]).difference(then.words[topic][:LEADING]),
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
+                    since=then.articles,
                 )
             )
         return rows
@@ -180,3 +178,14 @@ class TopicReader(OpenedSession):
             probabilities=kept.probabilities,
             shares=kept.shares,
         )
+
+
+def _late(snapshots: Sequence[int]) -> list[int]:
+    """A few of these article counts, ascending: the newest, that nearest to half of it, and some in between
+    at even factors. So a trend is of as large a part of the stream however dense snapshots are."""
+    if not snapshots:
+        return []
+    kept = np.array(snapshots)
+    wanted = snapshots[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
+    nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
+    return [snapshots[place] for place in np.unique(nearest).tolist()]
