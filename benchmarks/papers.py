@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from benchmarks._measure import Curve, curve, minibatches
 from benchmarks.frame import Figures
+from benchmarks.measuring import Curve, curve, minibatches
 from benchmarks.splits import Corpus, split
 from model import CompletionSet, Minibatch
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Curves = Mapping[str, Mapping[str, Any]]
-"""By name, each a :class:`benchmarks._measure.Curve` as a dictionary."""
+"""By name, each a :class:`benchmarks.measuring.Curve` as a dictionary."""
 
 
 def train(corpus: Corpus = "short") -> Minibatch:
@@ -55,7 +55,7 @@ def in_sweeps(
 
     fit: a model after so many sweeps; fitted anew for each number, which tells the seconds of each.
     """
-    from benchmarks._measure import timed
+    from benchmarks.measuring import timed
 
     found = Curve(name, [], [], [])
     for n in sweeps:

@@ -25,12 +25,12 @@ import lzma
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._data import CORPUS, held_out_documents, stream, words
+from benchmarks.corpora import CORPUS, held_out_documents, stream, words
 from model import Minibatch
 from vocab import Vocabulary
 
@@ -63,7 +63,8 @@ def split(corpus: Corpus) -> Split:
         made = {"short": _short, "long": _long}[corpus]()
         FOLDER.mkdir(exist_ok=True)
         draft = path.with_suffix(".part.npz")
-        np.savez_compressed(draft, n_words=made.n_words, **_arrays(made))
+        arrays: dict[str, Any] = _arrays(made)
+        np.savez_compressed(draft, n_words=made.n_words, **arrays)
         draft.replace(path)
     with np.load(path) as file:
         parts = [
@@ -128,7 +129,7 @@ def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
     return _batch([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])
 
 
-def _batch(documents: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Minibatch:
+def _batch(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
     indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
     return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))
 

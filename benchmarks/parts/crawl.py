@@ -174,7 +174,8 @@ def resident_mb() -> float:
 
 async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
     source = ApiSource(Wiki(url, version="0"))
-    read, curve = 0, []
+    read = 0
+    curve: list[tuple[int, float]] = []
     async with aclosing(source.batches(None)) as batches:
         async for batch in batches:
             read += len(batch.pages)

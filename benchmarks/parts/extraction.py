@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks._data import CORPUS
+from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
 from crawler import extract_html, extract_wikitext
 from vocab import Vocabulary

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._measure import growing, learn_all
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing, learn_all
 from benchmarks.splits import CORPORA, split
 from model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from model.naming import WORDS, most_relevant
@@ -57,11 +57,12 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
 @PART.point(minutes=6)
 def weights() -> Figures:
     rows = []
+    by_part: dict[str, list[list[float]]] = {"tuning": [], "report": []}
     for corpus in CORPORA:
         parts = split(corpus)
         for model in models(parts.n_words, parts.train):
             leading, shares = model.top_words(LEADING), model.topic_shares()
-            for part in ("tuning", "report"):
+            for part in by_part:
                 documents: Minibatch = getattr(parts, part)[:1000]
                 about = model.infer(documents).argmax(axis=1)
                 scores = [
@@ -69,10 +70,8 @@ def weights() -> Figures:
                     for weight in WEIGHTS
                 ]
                 rows.append({"corpus": corpus, "model": model.kind, "part": part, "scores": scores})
-    means = {
-        part: np.mean([row["scores"] for row in rows if row["part"] == part], axis=0).tolist()
-        for part in ("tuning", "report")
-    }
+                by_part[part].append(scores)
+    means = {part: np.mean(found, axis=0).tolist() for part, found in by_part.items()}
     percent = {
         part: {f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, scores, strict=True)}
         for part, scores in means.items()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks._measure import growing, median, minibatches
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing, median, minibatches
 from benchmarks.papers import compile_kernels, drawn, held_out, in_sweeps, plot, table, train, words
 from model import SCVB0, BatchLDA, OnlineLDA
 from model.coherence import npmi
@@ -50,7 +50,7 @@ def svb(
     return OnlineLDA(topics, n_words or words(), n_documents or train().D, seed=seed, **priors, **steps)
 
 
-MODELS = {
+MODELS: Mapping[str, tuple[str, Callable[[], Any]]] = {
     "scvb0": ("SCVB0", scvb0),
     "svb_1": ("SVB, 1 pass", functools.partial(svb, 1)),
     "svb_5": ("SVB, 5 passes", functools.partial(svb, 5)),
@@ -93,7 +93,7 @@ PART.add("batch_10000", functools.partial(batch, 10_000), minutes=5)
 def five_seconds() -> Figures:
     """What either has learnt of few long articles after so many CPU seconds, ten times."""
     few, W = train("long")[:FEW], words("long")
-    made = {
+    made: dict[str, Callable[[int], Any]] = {
         "scvb0": lambda seed: scvb0(20, FEW, W, seed),
         "svb": lambda seed: svb(5, 0.0, 20, FEW, W, seed),
         "our_scvb0": lambda seed: SCVB0(20, W, FEW, seed=seed),
@@ -101,7 +101,8 @@ def five_seconds() -> Figures:
     found: dict[str, Any] = {}
     for name, make in made.items():
         make(0).learn(few[:S])
-        documents, coherent = [], []
+        documents: list[float] = []
+        coherent: list[float] = []
         for seed in range(RUNS):
             model, seen = make(seed), 0
             order = np.random.default_rng(seed).permutation(FEW // S + 1)
@@ -113,7 +114,7 @@ def five_seconds() -> Figures:
                 seen += S
             documents.append(seen)
             coherent.append(float(npmi(model.topics(), train("long")).mean()))
-        words_of = [model.top_words(6).ids[k].tolist() for k in range(4)]
+        words_of = [model.top_words(6)[0][k].tolist() for k in range(4)]
         found[name] = {"documents": median(documents), "npmi": median(coherent), "topics": words_of}
     return found
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import _data as data
-from benchmarks._measure import learn_all, minibatches
+from benchmarks import corpora
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import learn_all, minibatches
 from benchmarks.papers import (
     compile_kernels,
     cycled,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PART = Part("paper_h10", "[H10]: online against batch LDA, a topic as it evolves, S, kappa and tau0")
 K = 100
 PAPER: Mapping[str, Any] = {"alpha": 0.01, "eta": 0.01, "warm_start": False}
-FIGURE_1: Mapping[str, float] = {"kappa": 0.5, "tau0": 1024.0}
+FIGURE_1: Mapping[str, Any] = {"kappa": 0.5, "tau0": 1024.0}
 S = 1024
 SUBSET = 20_000
 ABOUT = ("company", "companies", "business", "market", "industry")
@@ -74,7 +74,7 @@ def batch_subset() -> Figures:
 @PART.point(minutes=1)
 def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
-    model, vocabulary = online(train().D), data.words()
+    model, vocabulary = online(train().D), corpora.words()
     about = [vocabulary.index(word) for word in ABOUT]
     due, seen = S, 0
     looks: list[tuple[int, np.ndarray[Any, Any]]] = []
@@ -82,7 +82,7 @@ def a_topic() -> Figures:
         model.learn(batch)
         seen += batch.D
         if seen >= due or seen == train().D:
-            looks.append((seen, model.top_words(8).ids))
+            looks.append((seen, model.top_words(8)[0]))
             due *= 4
     topic = int(model.topics()[:, about].sum(axis=1).argmax())
     return {"looks": [[n, [vocabulary[word] for word in ids[topic]]] for n, ids in looks]}

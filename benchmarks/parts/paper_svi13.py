@@ -10,8 +10,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from benchmarks._measure import growing, minibatches
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing, minibatches
 from benchmarks.papers import compile_kernels, drawn, held_out, plot, score, table, train, words
 from model import OnlineHDP, OnlineLDA
 
@@ -28,7 +28,13 @@ THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07
 
 def papers_lda(topics: int = 100, size: int = 500, kappa: float = 0.9) -> Figures:
     def made() -> OnlineLDA:
-        options = {"alpha": 1 / topics, "eta": 0.01, "tau0": 1.0, "kappa": kappa, "warm_start": False}
+        options: dict[str, Any] = {
+            "alpha": 1 / topics,
+            "eta": 0.01,
+            "tau0": 1.0,
+            "kappa": kappa,
+            "warm_start": False,
+        }
         return OnlineLDA(topics, words(), train().D, **options)
 
     compile_kernels(made())

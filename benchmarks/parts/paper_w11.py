@@ -11,8 +11,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from benchmarks._measure import learn_all, minibatches
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import learn_all, minibatches
 from benchmarks.papers import (
     compile_kernels,
     cycled,

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._measure import cpu_seconds, growing, minibatches
-from benchmarks._peers import FixedTopics, SklearnLDA, words_of
+from benchmarks import peers
 from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing, minibatches, timed
 from benchmarks.papers import held_out, table, train, words
+from benchmarks.peers import FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
 from model.coherence import npmi, top_words
@@ -52,23 +53,11 @@ class Look:
 Looks = Iterator[Look]
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    begun = cpu_seconds()
-    work()
-    return cpu_seconds() - begun
-
-
-def normalised(topics: NDArray[Any]) -> NDArray[Any]:
-    topics = np.asarray(topics, float)
-    scaled: NDArray[Any] = topics / topics.sum(axis=1, keepdims=True)
-    return scaled
-
-
 def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
     """A model that learns from minibatches, after 2,000 documents and at each doubling, and at the end."""
     seen, due, spent, late = 0, 2_000, 0.0, False
     for batch in batches:
-        spent += seconds_of(functools.partial(model.learn, batch))
+        spent += timed(functools.partial(model.learn, batch))[0]
         seen, late = seen + batch.D, True
         if seen >= due:
             due, late = 2 * due, False
@@ -100,116 +89,56 @@ def our_hdp(corpus: Corpus) -> Looks:
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
 
+def papers_lda(corpus: Corpus) -> Looks:
+    """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
+    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5, "warm_start": False}
+    size = 4096 if corpus == "short" else 256
+    return looked_at(
+        OnlineLDA(K, words(corpus), train(corpus).D, **options), minibatches(train(corpus), size)
+    )
+
+
+def papers_scvb0(corpus: Corpus) -> Looks:
+    """[F13] section 5: S = 100."""
+    model = SCVB0(K, words(corpus), train(corpus).D, warm_start=False)
+    return looked_at(model, minibatches(train(corpus), 100))
+
+
 def sklearn_lda(corpus: Corpus) -> Looks:
     size, offset = (1024, 64.0) if corpus == "short" else (256, 10.0)
-    model = SklearnLDA(K, words(corpus), train(corpus).D, size, offset)
+    model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset)
     return looked_at(model, minibatches(train(corpus), size))
-
-
-class GensimLDA:
-    """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn."""
-
-    def __init__(self, n_words: int, size: int, workers: int = 0) -> None:
-        from gensim.models import LdaModel, LdaMulticore
-
-        self.n_words = n_words
-        options: dict[str, Any] = {"num_topics": K, "id2word": {n: str(n) for n in range(n_words)}}
-        options |= {
-            "chunksize": size,
-            "alpha": [0.01] * K,
-            "eta": 0.01,
-            "random_state": 0,
-            "eval_every": None,
-        }
-        options |= {"decay": 0.5, "offset": 64.0}
-        if workers:
-            self._lda = LdaMulticore(workers=workers, **options)
-        else:
-            self._lda = LdaModel(**options)
-
-    def learn(self, batch: Minibatch) -> None:
-        self._lda.update([self._bow(batch, d) for d in range(batch.D)])
-
-    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        gamma, _ = self._lda.inference([self._bow(batch, d) for d in range(batch.D)])
-        return normalised(gamma).astype(np.float32)
-
-    def topics(self) -> NDArray[Any]:
-        topics: NDArray[Any] = self._lda.get_topics()
-        return topics
-
-    @staticmethod
-    def _bow(batch: Minibatch, d: int) -> list[tuple[int, int]]:
-        return list(zip(*words_of(batch, d), strict=True))
 
 
 def gensim_lda(corpus: Corpus) -> Looks:
     size = 1024 if corpus == "short" else 256
-    return looked_at(GensimLDA(words(corpus), size), minibatches(train(corpus), size))
+    return looked_at(peers.GensimLDA(K, words(corpus), size), minibatches(train(corpus), size))
 
 
 def gensim_multicore(corpus: Corpus) -> Looks:
     """Its workers take chunks of its own from larger pieces."""
     size = 1024 if corpus == "short" else 256
-    return looked_at(GensimLDA(words(corpus), size, workers=2), minibatches(train(corpus), 16 * size))
+    return looked_at(
+        peers.GensimLDA(K, words(corpus), size, workers=2), minibatches(train(corpus), 16 * size)
+    )
 
 
 def gensim_hdp(corpus: Corpus) -> Looks:
-    """Step sizes of [W11] section 4.2; it goes over the articles when it is made."""
-    from gensim.models import HdpModel
-
-    documents = train(corpus)[:20_000]
-    bows = [list(zip(*words_of(documents, d), strict=True)) for d in range(documents.D)]
-    made: list[Any] = []
-    options: dict[str, Any] = {
-        "T": 150,
-        "K": 15,
-        "chunksize": 256,
-        "kappa": 0.6,
-        "tau": 64.0,
-        "random_state": 0,
-    }
-    names = {n: str(n) for n in range(words(corpus))}
-    spent = seconds_of(lambda: made.append(HdpModel(bows, names, **options)))
-    made[0].update_expectations()
-    alpha, topics = made[0].hdp_to_lda()
-    fixed = FixedTopics(normalised(topics), np.maximum(alpha, 1e-6))
-    yield Look(spent, normalised(topics), alpha / alpha.sum(), lambda scored: scored.score(fixed))
+    spent, topics, alpha = peers.gensim_hdp(train(corpus)[:20_000], words(corpus))
+    fixed = FixedTopics(topics, alpha)
+    yield Look(spent, topics, alpha / alpha.sum(), lambda scored: scored.score(fixed))
 
 
 def vowpal_wabbit(corpus: Corpus) -> Looks:
-    from vowpalwabbit import Workspace
-
-    documents = train(corpus)
     with tempfile.TemporaryDirectory() as folder:
-        texts, model = Path(folder) / "documents.vw", Path(folder) / "model.txt"
-        with texts.open("w") as file:
-            for d in range(documents.D):
-                counted = zip(*words_of(documents, d), strict=True)
-                file.write("| " + " ".join(f"{w}:{n}" for w, n in counted) + "\n")
-
-        def learn() -> None:
-            workspace = Workspace(
-                f"--lda {K} --lda_D {documents.D} --lda_alpha 0.01 --lda_rho 0.01 --minibatch 256 -b 16 "
-                f"--power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} --quiet --no_stdin"
-            )
-            workspace.run_parser()
-            workspace.finish()
-
-        spent = seconds_of(learn)
-        topics = np.zeros((words(corpus), K))
-        for line in model.read_text().splitlines():
-            place, *weights = line.split()
-            if place.isdigit() and len(weights) == K and int(place) < len(topics):
-                topics[int(place)] = [float(weight) for weight in weights]
-    yield Look(spent, normalised(topics.T))
+        spent, topics = peers.vowpal_wabbit(train(corpus), K, words(corpus), Path(folder))
+    yield Look(spent, topics)
 
 
 def _added(model: Any, corpus: Corpus) -> Any:
-    """A model of tomotopy with all articles; words are their ids."""
+    """A model of tomotopy with all articles."""
     for d in range(train(corpus).D):
-        ids, counts = words_of(train(corpus), d)
-        model.add_doc(np.repeat(ids, counts).astype(str).tolist())
+        model.add_doc(peers.tokens(train(corpus), d))
     return model
 
 
@@ -221,33 +150,17 @@ def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
     tokens = np.asarray(model.get_count_by_topics(), float)[alive]
 
     def own(scored: CompletionSet) -> float:
-        seen = scored.seen
-        documents = [
-            model.make_doc(np.repeat(*words_of(seen, d)).astype(str).tolist()) for d in range(seen.D)
-        ]
+        documents = [model.make_doc(peers.tokens(scored.seen, d)) for d in range(scored.seen.D)]
         theta, _ = model.infer(documents, iter=100, workers=1)
-        return scored.score(Given(normalised(topics), np.asarray(theta, np.float32)[:, alive]))
+        return scored.score(peers.Given(peers.normalised(topics), np.asarray(theta, np.float32)[:, alive]))
 
-    return Look(spent, normalised(topics), tokens / tokens.sum(), own)
-
-
-class Given:
-    """Topics and proportions that somebody else inferred."""
-
-    def __init__(self, topics: NDArray[Any], theta: NDArray[np.float32]) -> None:
-        self.n_words, self._topics, self._theta = topics.shape[1], topics, theta
-
-    def topics(self) -> NDArray[Any]:
-        return self._topics
-
-    def infer(self, _: Minibatch) -> NDArray[np.float32]:
-        return self._theta
+    return Look(spent, peers.normalised(topics), tokens / tokens.sum(), own)
 
 
 def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
     spent, done = 0.0, 0
     for n in sweeps:
-        spent += seconds_of(functools.partial(model.train, n - done, workers=1))
+        spent += timed(functools.partial(model.train, n - done, workers=1))[0]
         done = n
         yield _gibbs_look(model, spent, corpus)
 
@@ -293,6 +206,8 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
     "our_scvb0": ("SCVB0", our_scvb0, (), 0.5),
     "our_lda": ("online LDA", our_lda, (), 0.5),
     "our_hdp": ("online HDP", our_hdp, (), 0.7),
+    "papers_lda": ("online LDA, settings of [H10]", papers_lda, (), 0.5),
+    "papers_scvb0": ("SCVB0, settings of [F13]", papers_scvb0, (), 0.5),
     "sklearn": ("scikit-learn", sklearn_lda, ("sklearn",), 2),
     "gensim": ("gensim LdaModel", gensim_lda, ("gensim",), 2),
     "gensim_multicore": ("gensim LdaMulticore", gensim_multicore, ("gensim",), 2),
@@ -346,7 +261,7 @@ def by_seconds(points: Mapping[str, Figures]) -> Figure:
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
                 curve: Any = found["curve"]
-                line = "-" if name.startswith("our") else "--"
+                line = "-" if name.startswith("our") else ":" if name.startswith("papers") else "--"
                 axes.plot(*zip(*curve, strict=True), line, marker=".", label=label)
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks._data import CORPUS
+from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
 from benchmarks.frame.results import RESULTS, commit
 from benchmarks.rehearsed.figures import draw, told

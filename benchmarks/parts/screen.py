@@ -20,7 +20,6 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen as AppScreen
 
@@ -51,9 +50,9 @@ def ignore(_: Path) -> None:
 class Measured(Wikitopics):
     """The app without a terminal; what it would write there is made all the same."""
 
-    CSS_PATH = ROOT / "tui" / "room.tcss"
+    CSS_PATH = str(ROOT / "tui" / "room.tcss")
 
-    def _display(self, screen: AppScreen[object], renderable: RenderableType | None) -> None:
+    def _display(self, screen: AppScreen[object], renderable: object) -> None:
         if isinstance(renderable, CompositorUpdate):
             renderable.render_segments(self.console)
 
@@ -288,7 +287,7 @@ def cost() -> Figures:
 def start() -> Figures:
     """Seconds from the command to the first frame and to the numbers, best of five, warm: of a small session
     and of one of 1 GB."""
-    found = {}
+    found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         small = canned.build(Path(folder) / "small.db", canned.Recipe(state="stopped"))
         big = canned.build(Path(folder) / "big.db", canned.Recipe(state="stopped"))

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import words
+from benchmarks.corpora import words
 from benchmarks.frame import Figures, Part
 from benchmarks.splits import in_order, split
 from session.storage.writer import SessionWriter

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._data import CORPUS
+from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
 from benchmarks.frame.results import RESULTS, ROOT
 from benchmarks.processes import family, memory_mb
@@ -132,7 +132,7 @@ def _bytes_an_article(path: Path, articles: int) -> float:
         ).fetchone()
     finally:
         connection.close()
-    return round(used / max(1, articles), 1)
+    return round(float(used) / max(1, articles), 1)
 
 
 def _size(path: Path) -> int:

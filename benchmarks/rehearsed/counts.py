@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import words
+from benchmarks.corpora import words
 from benchmarks.splits import in_order, split
 from model import Minibatch
 
@@ -57,6 +57,6 @@ def _write(
     """One array, as numpy.savez writes it."""
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
     with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-        np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+        np.lib.format.write_array_header_1_0(file, header)
         for part in parts:
             file.write(part.tobytes())

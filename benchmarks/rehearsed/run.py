@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks._data import CORPUS
+from benchmarks.corpora import CORPUS
 from benchmarks.processes import cpu_seconds, open_screen
 from benchmarks.rehearsed.counts import write_resampled
 from session.storage.reader import SessionReader

@@ -37,7 +37,7 @@ def e_step(batch: int) -> Figures:
     import numpy as np
     from distributed import Client
 
-    from benchmarks._data import stream, words
+    from benchmarks.corpora import stream, words
     from model import OnlineLDA
 
     documents = stream()[:batch]
@@ -94,13 +94,11 @@ def here() -> Figures:
 def _counted(address: str | None) -> Figures:
     """A connection takes some CPU as long as it is open, whatever is counted, and a busy machine takes long:
     so that is measured by itself, and reckoned in as of a run at 16 MB a second."""
-    from benchmarks.dump import HEAD, pages, write
+    from benchmarks.parts.dump import pages, write
 
-    pieces = [HEAD.encode(), *(piece.encode() for piece in pages(ARTICLES)), b"</mediawiki>\n"]
-    megabytes = sum(map(len, pieces)) / 1e6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml.bz2"
-        write(path, pieces, bz2.compress, each=True)
+        megabytes = write(path, pages(ARTICLES), bz2.compress, each=True)
         packed = path.stat().st_size / 1e6
         idle, seconds, own, found = asyncio.run(_read(str(path), address))
     each = (own - idle * seconds) / megabytes

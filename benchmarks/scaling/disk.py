@@ -6,7 +6,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks._data import CORPUS
+from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Unavailable
 from benchmarks.stops.files import read_only
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import CORPUS
-from benchmarks._measure import cpu_seconds
+from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Unavailable
+from benchmarks.measuring import cpu_seconds
 from benchmarks.splits import Corpus, split
 from model import Minibatch, kinds
 
@@ -57,10 +57,15 @@ def point(varied: str, value: int, model: str) -> str:
     return f"usual_{model}" if getattr(USUAL, varied) == value else f"{varied}_{value}_{model}"
 
 
+def _varied(varied: str, value: int) -> Setting:
+    changes: dict[str, Any] = {varied: value}
+    return replace(USUAL, **changes)
+
+
 def settings() -> Iterator[tuple[str, str, Setting]]:
     """(name, model, setting) of all points, each once."""
     named = {
-        point(varied, value, model): (model, replace(USUAL, **{varied: value}))
+        point(varied, value, model): (model, _varied(varied, value))
         for varied, values in VARIED.items()
         for value in values
         for model in MODELS

@@ -1,24 +1,22 @@
 """How much a session tells of its topics: ten runs of each kind of model.
 
-    python -m benchmarks.events          # some minutes; writes benchmarks/results/events.json
-    python -m benchmarks.events short-0  # this run's events one by one
-
 Articles come in another order for each seed, minibatches, snapshots and events as in a session. `short` and
 `long` (read five times) are taken for parts of 7,000,000 articles, the demo's sample has the demo's settings.
 """
 
 from __future__ import annotations
 
-import json
-import sys
+import functools
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from benchmarks._data import words
+from benchmarks.corpora import words
+from benchmarks.frame import Figures, Part
+from benchmarks.measuring import median
+from benchmarks.papers import table
 from benchmarks.splits import in_order, split
 from crawler.embedded.sample import load_sample
 from crawler.kinds.demo import Demo
@@ -28,7 +26,7 @@ from session.training.chronicle import Chronicle
 from session.training.schedule import minibatch_size, snapshot_due
 from vocab import Vocabulary
 
-RESULTS = Path(__file__).parent / "results" / "events.json"
+PART = Part("events", "how much a session tells of its topics")
 KINDS = ("lda", "scvb0", "hdp")
 CHANGES: tuple[TopicChange, ...] = get_args(TopicChange)
 SETTLED = 10_000
@@ -48,7 +46,8 @@ class Corpus(NamedTuple):
 
 def corpora() -> dict[str, Corpus]:
     """By name."""
-    sample, presets = load_sample(), Demo.presets
+    sample = load_sample()
+    presets: Mapping[str, Any] = Demo.presets
     return {
         "short": Corpus(words(), split("short").train),
         "long": Corpus(Vocabulary.load("english").words, split("long").train, passes=5),
@@ -89,25 +88,44 @@ def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[Top
     return [event for one in snapshots(model, corpus, seed) for event in chronicle.note(one)]
 
 
-def main(only: str = "") -> None:
-    """All runs, or those of one name."""
-    runs = {f"{name}-{seed}": (corpus, None, seed) for name, corpus in corpora().items() for seed in range(3)}
-    runs["short-300-topics-0"] = corpora()["short"], 300, 0
-    found = []
-    print(f"| run | kind | {' | '.join(CHANGES)} | all | after {SETTLED:,} |\n|---|---|{'---|' * 7}")
-    for name, (corpus, topics, seed) in runs.items():
-        for kind in KINDS if only in ("", name) else ():
-            told = events(corpus, kind, topics, seed)
-            counted = Counter(event.event for event in told)
-            late = sum(event.articles >= SETTLED for event in told)
-            numbers = [counted[change] for change in CHANGES]
-            print(f"| {name} | {kind} | {' | '.join(map(str, [*numbers, len(told), late]))} |", flush=True)
-            found.append({"run": name, "kind": kind, **counted, "all": len(told), "late": late})
-            if only:
-                print(*(f"{event.articles:>9,}  {event.told()}" for event in told), sep="\n")
-    if not only:
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+def told(name: str, topics: int | None, seeds: int) -> Figures:
+    """The events of each kind of model and seed, counted."""
+    found: dict[str, Any] = {kind: [] for kind in KINDS}
+    for kind in KINDS:
+        for seed in range(seeds):
+            run: list[TopicEvent] = events(corpora()[name], kind, topics, seed)
+            counted: Counter[str] = Counter(event.event for event in run)
+            late = sum(event.articles >= SETTLED for event in run)
+            found[kind].append({**counted, "all": len(run), "late": late})
+    return found
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+RUNS: Mapping[str, tuple[str, str, int | None, int]] = {
+    "short": ("145,549 short articles, 100 topics (HDP 300)", "short", None, 3),
+    "short_300_topics": ("the same, one seed, 300 topics", "short", 300, 1),
+    "long": ("5,565 long articles five times", "long", None, 3),
+    "demo": ("the demo, 20,000 articles, 50 topics", "demo", None, 3),
+}
+"""By point: its name in the table, the corpus, the number of topics, the seeds."""
+for _name, (_, _corpus, _topics, _seeds) in RUNS.items():
+    PART.add(_name, functools.partial(told, _corpus, _topics, _seeds), minutes=_seeds)
+
+
+def medians(points: Mapping[str, Figures]) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, (label, *_) in RUNS.items():
+            if name in points:
+                yield label, *(_in_words(points[name][kind]) for kind in KINDS)
+
+    return table(("run", "LDA", "SCVB0", "HDP"), rows())
+
+
+def _in_words(runs: Any) -> str:
+    def middle(of: str) -> int:
+        return int(median([run.get(of, 0) for run in runs]))
+
+    kinds_of = ", ".join(f"{middle(change)} {change}" for change in CHANGES if middle(change))
+    return f"{middle('all')} ({middle('late')}): {kinds_of}"
+
+
+PART.pages["medians"] = medians

@@ -1,8 +1,5 @@
 """A stream whose subjects change half way: what a half-life is good for, and what it costs.
 
-    python -m benchmarks.forgetting              # all three models, and the plot
-    python -m benchmarks.forgetting lda hdp      # some of them, renewed in the results
-
 A corpus is parted by subject: an LDA of 50 topics is cut in two where its topics go together least (or second
 least), and an article belongs to the side with over 0.7 of its words; others are left out. A stream has
 articles of one side, then of the other. After the change stand side by side, on the same 1,000 articles and
@@ -11,35 +8,34 @@ without, and one that begins with the change and never sees the old subjects. Th
 loses by then on the old ones. The numbers of `model/_rebirth.py` were chosen on the first two streams, which
 are short articles of `benchmarks.splits`; the others are of another corpus, over another vocabulary, and
 chose nothing.
-
-Writes benchmarks/results/forgetting.json and .svg.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import platform
-import sys
-from pathlib import Path
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._data import articles
-from benchmarks._measure import growing, minibatches
+from benchmarks.corpora import articles
+from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing, minibatches
+from benchmarks.papers import table
 from benchmarks.splits import in_order, split
 from model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
 
-RESULTS = Path(__file__).parent / "results"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PART = Part("forgetting", "what a half-life is good for on a stream whose subjects change")
 HALF_LIFE = 5_000
 AFTER = 12_000
 DOCUMENTS = 7_000_000  # D, as a live session has it
 SURE = 0.7
 SCORED = 1_000
 PIECE = 250
-GOAL = 0.05
 
 Points = list[tuple[int, float]]
 
@@ -54,13 +50,13 @@ class Stream(NamedTuple):
     before: int
 
 
-STREAMS = (
-    Stream("short articles (chosen on)", "short", 1, False, 60_000),
-    Stream("the same, back (chosen on)", "short", 1, True, 60_000),
-    Stream("articles", "articles", 1, False, 20_000),
-    Stream("the same, back", "articles", 1, True, 20_000),
-    Stream("other subjects", "articles", 2, False, 20_000),
-)
+STREAMS: Mapping[str, Stream] = {
+    "short": Stream("short articles (chosen on)", "short", 1, False, 60_000),
+    "short_back": Stream("the same, back (chosen on)", "short", 1, True, 60_000),
+    "articles": Stream("articles", "articles", 1, False, 20_000),
+    "articles_back": Stream("the same, back", "articles", 1, True, 20_000),
+    "others": Stream("other subjects", "articles", 2, False, 20_000),
+}
 
 
 def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
@@ -122,7 +118,7 @@ def followed(model: OnlineModel, documents: Minibatch, change: int) -> Points:
     return points
 
 
-def measure(kind: str, stream: Stream) -> dict[str, Any]:
+def measure(kind: str, stream: Stream) -> Figures:
     """Curves and figures of one kind of model on one stream."""
     n_words, old, new = parted(stream)
 
@@ -143,54 +139,58 @@ def measure(kind: str, stream: Stream) -> dict[str, Any]:
         name: round(figures["new subjects alone"] - figures[name], 3) for name in ("half-life", "without")
     }
     price = round(dict(curves["without"])[0] - dict(curves["half-life"])[0], 3)
-    print(f"{kind:6} {stream.name:28} {figures} behind {behind} price {price}", flush=True)
     return {
-        "kind": kind,
-        "stream": stream.name,
         "after_two_half_lives": figures,
         "behind": behind,
         "price_before_the_change": price,
-        "verdict": "goal" if behind["half-life"] <= GOAL < behind["without"] else "BELOW",
         "curves": {name: [(at, round(value, 4)) for at, value in points] for name, points in curves.items()},
     }
 
 
-def main(only: list[str]) -> None:
-    """Measure, keep, draw."""
-    path = RESULTS / "forgetting.json"
-    kept = json.loads(path.read_text())["measured"] if path.exists() else []
-    for kind in only or list(kinds.BUILT_IN):
-        kept = [one for one in kept if one["kind"] != kind]
-        kept += [measure(kind, stream) for stream in STREAMS]
-        about = {"python": platform.python_version(), "half_life": HALF_LIFE}
-        # A line a measurement: the curves are long.
-        lines = ",\n".join("  " + json.dumps(one) for one in kept)
-        path.write_text(f'{json.dumps(about)[:-1]}, "measured": [\n{lines}\n]}}\n')
-    if importlib.util.find_spec("matplotlib"):
-        draw([one for one in kept if one["stream"] == STREAMS[2].name])
+for _kind in kinds.BUILT_IN:
+    for _name, _stream in STREAMS.items():
+        PART.add(f"{_kind}_{_name}", functools.partial(measure, _kind, _stream), minutes=1.5)
 
 
-def draw(measured: list[dict[str, Any]]) -> None:
+def behind(points: Mapping[str, Figures]) -> str:
+    """How far behind a model of the new subjects alone, with a half-life and without."""
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, stream in STREAMS.items():
+            cells = []
+            for kind in kinds.BUILT_IN:
+                found: Any = points.get(f"{kind}_{name}")
+                at, back = (found["after_two_half_lives"], found["behind"]) if found else ({}, {})
+                cells += [
+                    f"{at[one]:.3f} ({back[one]:.3f})" if found else "-" for one in ("half-life", "without")
+                ]
+            yield stream.name, *cells
+
+    head = [f"{kind}, {how}" for kind in kinds.BUILT_IN for how in ("half-life", "without")]
+    return table(("", *head), rows())
+
+
+def curves(points: Mapping[str, Figures]) -> Figure:
     """A panel a model."""
-    import matplotlib
-
-    matplotlib.use("svg")
     from matplotlib import pyplot
 
+    shown: dict[str, Any] = {
+        kind: points[f"{kind}_articles"] for kind in kinds.BUILT_IN if f"{kind}_articles" in points
+    }
     figure, panels = pyplot.subplots(
-        1, len(measured), figsize=(4 * len(measured), 3.6), sharey=True, squeeze=False
+        1, len(shown) or 1, figsize=(4 * len(shown) or 4, 3.6), sharey=True, squeeze=False
     )
-    for axes, one in zip(panels[0], measured, strict=True):
-        for name, points in one["curves"].items():
-            axes.plot(*zip(*points, strict=True), marker=".", markersize=3, label=name)
+    for axes, (kind, one) in zip(panels[0], shown.items(), strict=False):
+        for name, followed_points in one["curves"].items():
+            axes.plot(*zip(*followed_points, strict=True), marker=".", markersize=3, label=name)
         axes.axvline(2 * HALF_LIFE, color="grey", linewidth=0.8, linestyle=":")
-        axes.set(title=one["kind"], xlabel="articles since the change")
+        axes.set(title=kind, xlabel="articles since the change")
         axes.grid(alpha=0.3)
+        axes.legend()
     panels[0][0].set(ylabel="log-likelihood before training, nats a word")
-    panels[0][0].legend()
     figure.tight_layout()
-    figure.savefig(RESULTS / "forgetting.svg", metadata={"Date": None})
+    return figure
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+PART.pages["behind"] = behind
+PART.pictures["curves"] = curves

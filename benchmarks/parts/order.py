@@ -1,25 +1,26 @@
 """What the order of a dump is worth: the same articles by age, as a session reads them, and shuffled.
 
-    python -m benchmarks.order [KIND ...]
-
 A dump is made of 60,000 articles of the shared corpus, sorted by page id. Its order is found as for a
 session, and what that holds out is held out from all three orders. Models have their defaults and
 D = 7,000,000; the score is of document completion, in nats a word.
 """
 
-import argparse
 import bz2
+import functools
 import json
 import lzma
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from benchmarks._data import CORPUS
-from benchmarks._measure import growing
+from benchmarks.corpora import CORPUS
+from benchmarks.frame import Figures, Part
+from benchmarks.measuring import growing
+from benchmarks.papers import table
 from benchmarks.splits import in_order
 from crawler.dump_order import rounds
 from crawler.dump_survey import survey
@@ -31,6 +32,7 @@ from session.storage.documents import Documents
 from session.training.intake.count_pages import count_part
 from vocab import Vocabulary
 
+PART = Part("order", "what the order of a dump is worth")
 DOCUMENTS = 7_000_000
 POINTS = (1_000, 5_000, 20_000)
 INFO = SourceInfo("", None)
@@ -83,32 +85,42 @@ def scores(kind: str, n_words: int, documents: Minibatch, held_out: CompletionSe
     return [*found, held_out.score(model)]
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    arguments.add_argument("kinds", nargs="*", metavar="KIND", default=list(kinds.BUILT_IN))
-    asked = arguments.parse_args()
+def measured(kind: str) -> Figures:
+    """Scores after POINTS and after all, in each of the three orders."""
     vocabulary = Vocabulary.load("english")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml.bz2"
         write(path)
         documents, held_out = as_read(path, vocabulary)
     counts = Minibatch(documents.indptr, documents.word_ids, documents.counts)
-    trained = counts[held_out:]
+    trained, scored = counts[held_out:], CompletionSet(counts[:held_out])
     orders = {
         "by age": np.argsort(documents.page_ids[held_out:]),
-        "in parts at random": np.arange(trained.D),
+        "as read": np.arange(trained.D),
         "shuffled": np.random.default_rng(0).permutation(trained.D),
     }
-    print(f"{trained.D:,} articles, {held_out:,} others held out")
-    print(f"| model | order | {' | '.join(f'{n:,}' for n in POINTS)} | all |")
-    print(f"|---|---|{'---|' * (len(POINTS) + 1)}")
-    for kind in asked.kinds:
-        for name, order in orders.items():
-            found = scores(kind, len(vocabulary), in_order(trained, order), CompletionSet(counts[:held_out]))
-            print(f"| {kind} | {name} | {' | '.join(f'{score:.3f}' for score in found)} |", flush=True)
+    return {
+        "articles": trained.D,
+        "held_out": held_out,
+        "scores": {
+            name: scores(kind, len(vocabulary), in_order(trained, order), scored)
+            for name, order in orders.items()
+        },
+    }
 
 
-if __name__ == "__main__":
-    main()
+for _kind in kinds.BUILT_IN:
+    PART.add(_kind, functools.partial(measured, _kind), minutes=2)
+
+
+def compared(points: Mapping[str, Figures]) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for kind, found in points.items():
+            by_order: Any = found["scores"]
+            for name, values in by_order.items():
+                yield kind, name, *(f"{value:.3f}" for value in values)
+
+    return table(("model", "order", *(f"{n:,}" for n in POINTS), "all"), rows())
+
+
+PART.pages["compared"] = compared

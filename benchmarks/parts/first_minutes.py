@@ -1,0 +1,104 @@
+"""The first minutes of a stream: every model beside scikit-learn and plain [H10] at each doubling.
+
+As somebody sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
+short and long articles, medians of three seeds, scored on the articles that only report. One scorer for all:
+the best of a few symmetric priors for everybody's topics.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from benchmarks.frame import Figures, Part
+from benchmarks.measuring import median
+from benchmarks.papers import held_out, table, train, words
+from benchmarks.peers import FixedTopics, SklearnLDA
+from benchmarks.splits import CORPORA, Corpus
+from model import SCVB0, OnlineHDP, OnlineLDA
+from session.training.schedule import minibatch_size
+
+PART = Part("first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]")
+D = 7_000_000
+K = 100
+DOUBLINGS = {"short": [500 * 2**i for i in range(7)], "long": [500, 1000, 2000, 4000]}
+PRIORS = (0.01, 0.03, 0.1, 0.3)
+SEEDS = range(3)
+Made = tuple[Any, Callable[[int], int]]
+"""A model, and the size of its next minibatch by the articles seen."""
+
+
+def scores(made: Made, corpus: Corpus) -> Iterator[float]:
+    """At the first minibatch end at or behind each doubling."""
+    (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
+    for due in DOUBLINGS[corpus]:
+        before = seen
+        while seen < due:
+            batch = documents[seen : seen + size(seen)]
+            model.learn(batch)
+            seen += batch.D
+        if seen > before:  # a large minibatch may reach behind two doublings
+            topics = model.topics()
+            last = max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
+        yield last
+
+
+def ours(make: Callable[[int, int], Any], corpus: Corpus, seed: int) -> Made:
+    model = make(words(corpus), seed)
+    return model, lambda seen: minibatch_size(seen, model.default_batch_size)
+
+
+def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
+    return SklearnLDA(K, words(corpus), D, size, offset, seed), lambda _: size
+
+
+def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
+    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": tau0, "kappa": kappa, "warm_start": False}
+    return OnlineLDA(K, words(corpus), D, seed=seed, **options), lambda _: size
+
+
+OURS: Mapping[str, Callable[[Corpus, int], Made]] = {
+    "online LDA": functools.partial(ours, lambda W, seed: OnlineLDA(K, W, D, seed=seed)),
+    "SCVB0": functools.partial(ours, lambda W, seed: SCVB0(K, W, D, seed=seed)),
+    "online HDP": functools.partial(ours, lambda W, seed: OnlineHDP(W, D, seed=seed)),
+}
+PEERS: Mapping[str, Callable[[Corpus, int], Made]] = {
+    "scikit-learn, S = 256": functools.partial(sklearn, 256, 64.0),
+    "scikit-learn, S = 1,024": functools.partial(sklearn, 1024, 10.0),
+    "[H10], S = 256": functools.partial(plain, 256, 64.0, 0.5),
+    "[H10], S = 1,024": functools.partial(plain, 1024, 10.0, 0.7),
+}
+
+
+def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus) -> Figures:
+    """By model the median score at each doubling."""
+    found = {}
+    for name, make in models.items():
+        by_seed = [list(scores(make(corpus, seed), corpus)) for seed in SEEDS]
+        found[name] = [median(list(column)) for column in zip(*by_seed, strict=True)]
+    return found
+
+
+for _corpus in CORPORA:
+    PART.add(f"{_corpus}_ours", functools.partial(measured, OURS, _corpus), minutes=2)
+    PART.add(f"{_corpus}_peers", functools.partial(measured, PEERS, _corpus), "sklearn", minutes=5)
+
+
+def doublings(corpus: Corpus, points: Mapping[str, Figures]) -> str:
+    """Ours, and how far ahead of the best peer."""
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        others: Any = points.get(f"{corpus}_peers", {})
+        best = [max(column) for column in zip(*others.values(), strict=True)]
+        own: Any = points.get(f"{corpus}_ours", {})
+        for name, found in own.items():
+            ahead = [f" ({one - other:+.3f})" for one, other in zip(found, best, strict=False)]
+            yield name, *(f"{one:.3f}{ahead[i] if ahead else ''}" for i, one in enumerate(found))
+        if best:
+            yield "the best of scikit-learn and [H10]", *(f"{one:.3f}" for one in best)
+
+    return table(("after", *(f"{n:,}" for n in DOUBLINGS[corpus])), rows())
+
+
+PART.pages |= {corpus: functools.partial(doublings, corpus) for corpus in CORPORA}

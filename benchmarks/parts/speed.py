@@ -1,0 +1,158 @@
+"""Documents learnt in a CPU second, beside other programs in the same run; threads, and many topics.
+
+Each in turn with ours, three times over, medians. The topics are looked up after each of our minibatches, as
+the screen does.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.frame import Figures, Part
+from benchmarks.measuring import cpu_seconds, growing, in_turn, learn_all, minibatches, wall
+from benchmarks.papers import compile_kernels, table, train, words
+from benchmarks.splits import Corpus
+from model import SCVB0, OnlineHDP, OnlineLDA
+
+PART = Part("speed", "documents learnt in a CPU second beside other programs, threads, many topics")
+K = 100
+OURS = {"short": 10_240, "long": 4_096}
+THEIRS = {"short": 4_096, "long": 1_024}
+S = 1_024
+REPEATS = 3
+MODELS: Mapping[str, Callable[[Corpus], Any]] = {
+    "lda": lambda corpus: OnlineLDA(K, words(corpus), 100_000),
+    "scvb0": lambda corpus: SCVB0(K, words(corpus), 100_000),
+    "hdp": lambda corpus: OnlineHDP(words(corpus), 100_000, max_topics=150, max_topics_per_document=15),
+}
+
+
+def our_seconds(make: Callable[[], Any], corpus: Corpus, documents: int) -> float:
+    """CPU seconds for a document."""
+    model = make()
+    begun = cpu_seconds()
+    for batch in minibatches(train(corpus)[:documents], S):
+        model.learn(batch)
+        model.topics()
+    return (cpu_seconds() - begun) / documents
+
+
+def sklearn_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[: THEIRS[corpus]]
+    model = peers.SklearnLDA(K, words(corpus), 100_000)
+    begun = cpu_seconds()
+    learn_all(model, minibatches(documents, S))
+    return (cpu_seconds() - begun) / documents.D
+
+
+def vowpal_wabbit_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[: OURS[corpus]]
+    with tempfile.TemporaryDirectory() as folder:
+        return peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))[0] / documents.D
+
+
+def gensim_hdp_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[:2_048]
+    return peers.gensim_hdp(documents, words(corpus))[0] / documents.D
+
+
+def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
+    """Both in turn: documents a CPU second, and how many times as many are ours."""
+    make = functools.partial(MODELS[kind], corpus)
+    compile_kernels(make())
+    ours, others = in_turn(REPEATS, lambda: our_seconds(make, corpus, OURS[corpus]), lambda: theirs(corpus))
+    return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
+
+
+for _kind in ("lda", "scvb0"):
+    for _corpus in ("short", "long"):
+        PART.add(
+            f"{_kind}_sklearn_{_corpus}",
+            functools.partial(beside, _kind, sklearn_seconds, _corpus),
+            "sklearn",
+            minutes=0.6,
+        )
+PART.add(
+    "lda_vowpal_wabbit", functools.partial(beside, "lda", vowpal_wabbit_seconds, "short"), "vowpalwabbit"
+)
+PART.add("hdp_gensim", functools.partial(beside, "hdp", gensim_hdp_seconds, "short"), "gensim")
+
+
+@PART.point(minutes=0.5)
+def four_times_the_topics() -> Figures:
+    def made(topics: int) -> OnlineLDA:
+        return OnlineLDA(topics, words(), 100_000)
+
+    compile_kernels(made(K))
+    few, many = in_turn(
+        REPEATS,
+        lambda: our_seconds(lambda: made(K), "short", 40_960),
+        lambda: our_seconds(lambda: made(4 * K), "short", 40_960),
+    )
+    return {"times": many / few}
+
+
+@PART.point(minutes=1)
+def two_threads() -> Figures:
+    """Wall clock. The least of many, in turn: other work on the machine only ever adds to it."""
+    documents, topics = train()[:40_960], {}
+
+    def run(threads: int) -> float:
+        model = OnlineLDA(K, words(), 100_000, threads=threads)
+        seconds, _ = wall(lambda: learn_all(model, minibatches(documents, S)))
+        topics[threads] = model.topics()
+        return seconds
+
+    run(1)
+    taken = [(run(1), run(2)) for _ in range(20)]
+    one, two = (min(column) for column in zip(*taken, strict=True))
+    assert np.array_equal(topics[1], topics[2])
+    return {"times": one / two}
+
+
+@PART.point(minutes=1)
+def whole_pass() -> Figures:
+    """CPU seconds of each model for one pass over all articles of either corpus, as a session learns them."""
+    found = {}
+    for corpus in ("short", "long"):
+        for kind, make in (("lda", OnlineLDA), ("scvb0", SCVB0)):
+            model: Any = make(K, words(corpus), train(corpus).D)
+            compile_kernels(model)
+            found[f"{kind}_{corpus}"] = _pass(make(K, words(corpus), train(corpus).D), corpus)
+        found[f"hdp_{corpus}"] = _pass(OnlineHDP(words(corpus), train(corpus).D), corpus)
+    return found
+
+
+def _pass(model: Any, corpus: Corpus) -> float:
+    begun = cpu_seconds()
+    learn_all(model, growing(train(corpus), model.default_batch_size))
+    return cpu_seconds() - begun
+
+
+def times(points: Mapping[str, Figures]) -> str:
+    labels = {
+        "lda_sklearn_short": "online LDA, scikit-learn's LDA",
+        "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA",
+        "lda_sklearn_long": "online LDA, scikit-learn's LDA, long articles",
+        "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, long articles",
+        "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's",
+        "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15)",
+    }
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, label in labels.items():
+            if found := points.get(name):
+                one: Any = found
+                yield label, f"{one['ours']:,.0f}", f"{one['theirs']:,.0f}", f"{one['times']:.1f}"
+
+    return table(("documents a CPU second", "ours", "theirs", "times"), rows())
+
+
+PART.pages["times"] = times

@@ -1,0 +1,185 @@
+"""Other people's topic models behind the face that measuring needs; each imported only where installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model import Minibatch, OnlineLDA
+
+
+def csr(batch: Minibatch, n_words: int) -> Any:
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((batch.counts, batch.word_ids, batch.indptr), shape=(batch.D, n_words))
+
+
+def words_of(batch: Minibatch, d: int) -> tuple[list[int], list[int]]:
+    """Word ids and counts of a document."""
+    entries = slice(batch.indptr[d], batch.indptr[d + 1])
+    return batch.word_ids[entries].tolist(), batch.counts[entries].tolist()
+
+
+def bow(batch: Minibatch, d: int) -> list[tuple[int, int]]:
+    """A document as gensim takes it."""
+    return list(zip(*words_of(batch, d), strict=True))
+
+
+def tokens(batch: Minibatch, d: int) -> list[str]:
+    """A document as tomotopy takes it; words are their ids."""
+    ids, counts = words_of(batch, d)
+    return [str(w) for w, n in zip(ids, counts, strict=True) for _ in range(n)]
+
+
+def normalised(topics: NDArray[Any]) -> NDArray[Any]:
+    """Rows that sum to 1."""
+    topics = np.asarray(topics, float)
+    scaled: NDArray[Any] = topics / topics.sum(axis=1, keepdims=True)
+    return scaled
+
+
+class SklearnLDA:
+    """scikit-learn's LatentDirichletAllocation with `partial_fit`; `batch_size` is set to the minibatch's.
+
+    offset: its learning_offset. Its default, 10, is best for 12,000 documents; 64 is for 100,000, by 0.1
+    nats.
+    """
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: int,
+        batch_size: int = 1024,
+        offset: float = 10.0,
+        seed: int = 0,
+    ) -> None:
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        self.n_words = n_words
+        self._lda = LatentDirichletAllocation(
+            n_topics,
+            doc_topic_prior=0.01,
+            topic_word_prior=0.01,
+            batch_size=batch_size,
+            total_samples=n_documents,
+            learning_offset=offset,
+            random_state=seed,
+        )
+
+    def learn(self, batch: Minibatch) -> None:
+        self._lda.partial_fit(csr(batch, self.n_words))
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        theta: NDArray[np.float32] = self._lda.transform(csr(batch, self.n_words)).astype(np.float32)
+        return theta
+
+    def topics(self) -> NDArray[Any]:
+        return normalised(self._lda.components_)
+
+
+class GensimLDA:
+    """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn."""
+
+    def __init__(self, n_topics: int, n_words: int, size: int, workers: int = 0) -> None:
+        from gensim.models import LdaModel, LdaMulticore
+
+        self.n_words = n_words
+        options: dict[str, Any] = {"num_topics": n_topics, "id2word": {n: str(n) for n in range(n_words)}}
+        options |= {"chunksize": size, "alpha": [0.01] * n_topics, "eta": 0.01, "decay": 0.5, "offset": 64.0}
+        options |= {"random_state": 0, "eval_every": None}
+        self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
+
+    def learn(self, batch: Minibatch) -> None:
+        self._lda.update([bow(batch, d) for d in range(batch.D)])
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        gamma, _ = self._lda.inference([bow(batch, d) for d in range(batch.D)])
+        return normalised(gamma).astype(np.float32)
+
+    def topics(self) -> NDArray[Any]:
+        topics: NDArray[Any] = self._lda.get_topics()
+        return topics
+
+
+class Given:
+    """Topics, and proportions that somebody inferred for the documents that are asked about."""
+
+    def __init__(self, topics: NDArray[Any], theta: NDArray[np.float32]) -> None:
+        self.n_words, self._topics, self._theta = topics.shape[1], topics, theta
+
+    def topics(self) -> NDArray[Any]:
+        return self._topics
+
+    def infer(self, _: Minibatch) -> NDArray[np.float32]:
+        return self._theta
+
+
+class FixedTopics:
+    """Topics and a Dirichlet prior learnt by somebody else; proportions by our own inference."""
+
+    def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
+        K, W = topics.shape
+        state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
+        # Counts so large that exp(E[log beta]) is E[beta].
+        counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
+        state.update(
+            lambda_hat=counts,
+            total_hat=counts.sum(axis=0, dtype=float),
+            eta_lambda=1e-9,
+            alpha=np.full(K, alpha),
+        )
+        self._model = OnlineLDA.from_state(state)
+        self.n_words = W
+        self.infer = self._model.infer
+        self.topics = self._model.topics
+
+
+def vowpal_wabbit(
+    documents: Minibatch, n_topics: int, n_words: int, folder: Any
+) -> tuple[float, NDArray[Any]]:
+    """CPU seconds of Vowpal Wabbit's online LDA over a file of these documents, and its topics (K, W).
+
+    Minibatches of 256 and 16 bits of hash, the settings with which it does not crash.
+    """
+    from vowpalwabbit import Workspace
+
+    from benchmarks.measuring import timed
+
+    texts, model = folder / "documents.vw", folder / "model.txt"
+    with texts.open("w") as file:
+        for d in range(documents.D):
+            file.write("| " + " ".join(f"{w}:{n}" for w, n in bow(documents, d)) + "\n")
+
+    def learn() -> None:
+        workspace = Workspace(
+            f"--lda {n_topics} --lda_D {documents.D} --lda_alpha 0.01 --lda_rho 0.01 --minibatch 256 -b 16 "
+            f"--power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} --quiet --no_stdin"
+        )
+        workspace.run_parser()
+        workspace.finish()
+
+    spent, _ = timed(learn)
+    topics = np.zeros((n_words, n_topics))
+    for line in model.read_text().splitlines():
+        place, *weights = line.split() or [""]
+        if place.isdigit() and len(weights) == n_topics and int(place) < n_words:
+            topics[int(place)] = [float(weight) for weight in weights]
+    return spent, normalised(topics.T)
+
+
+def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any], NDArray[Any]]:
+    """CPU seconds, topics (K, W) and prior (K,) of gensim's HdpModel, step sizes of [W11] section 4.2."""
+    from gensim.models import HdpModel
+
+    from benchmarks.measuring import timed
+
+    bows = [bow(documents, d) for d in range(documents.D)]
+    options = {"T": 150, "K": 15, "chunksize": 256, "kappa": 0.6, "tau": 64.0, "random_state": 0}
+    # It goes over the documents when it is made.
+    spent, hdp = timed(lambda: HdpModel(bows, {n: str(n) for n in range(n_words)}, **options))
+    hdp.update_expectations()
+    alpha, topics = hdp.hdp_to_lda()
+    return spent, normalised(topics), np.maximum(alpha, 1e-6)
