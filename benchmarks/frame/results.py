@@ -15,7 +15,7 @@ from benchmarks.frame.part import Figures
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics", "pyproject.toml")
+CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
 
