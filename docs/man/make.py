@@ -41,7 +41,8 @@ def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.C
 
 def made() -> str:
     """The page."""
-    top = click.Context(wikitopics, info_name="wikitopics", max_content_width=WIDTH, terminal_width=WIDTH)
+    settings = {**wikitopics.context_settings, "max_content_width": WIDTH, "terminal_width": WIDTH}
+    top = click.Context(wikitopics, info_name="wikitopics", **settings)
     lines = [
         f'.TH WIKITOPICS 1 "" "wikitopics {__version__}" "User Commands"',
         ".SH NAME",
