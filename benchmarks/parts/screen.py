@@ -88,6 +88,12 @@ def measured(look: Look, by: int) -> Look:
     return replace(grown(look, by), topics=look.topics, changes=look.changes)
 
 
+def ticked(look: Look, by: int) -> Look:
+    """The session a second later: articles were read and trained, nothing was measured."""
+    status = replace(look.status, articles=look.status.articles + 64 * by)
+    return replace(look, status=status, recent=look.recent[1:] + look.recent[:1])
+
+
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Measured]:
     """The screen on a session, once it has drawn it."""
@@ -104,7 +110,8 @@ async def opened(path: Path) -> AsyncIterator[Measured]:
 def draw() -> Figures:
     """CPU milliseconds of the screen's thread for a redraw at 200x60, up to the bytes for the terminal.
 
-    Four models of 1,000 topics and 100,000 rows a metric, each with new numbers, or a new snapshot as well.
+    Four models of 1,000 topics and 100,000 rows a metric: a second later with nothing measured, after a new
+    measurement of every model, and after a new snapshot of every model as well.
     """
 
     async def run(path: Path) -> dict[str, float]:
@@ -115,6 +122,7 @@ def draw() -> Figures:
             kinds: dict[str, Callable[[Look, int], Look]] = {
                 "nothing": lambda look, _: look,
                 "chart": lambda look, _: look,
+                "second": ticked,
                 "numbers": measured,
                 "snapshot": grown,
             }
