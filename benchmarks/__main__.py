@@ -13,6 +13,7 @@ each point is kept with its figures.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,9 @@ def measure(part: Part, name: str) -> bool:
         print(f"{part.name}.{name}: something else is running, load {run.load}", file=sys.stderr)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", f"{part.name}.{name}", file.name]
-        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        # Where Python keeps no compiled sources, every start of the program would be a first one.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         if code:
             if code != UNAVAILABLE:
                 print(f"{part.name}.{name}: FAILED", file=sys.stderr)
