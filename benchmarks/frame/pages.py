@@ -41,8 +41,7 @@ def _written(match: re.Match[str]) -> str:
 def _table(match: re.Match[str]) -> str:
     begin, part, name, end = match.groups()
     figures: Mapping[str, Figures] = Results(part, RESULTS).figures()
-    written = load(part).pages[name](figures) if figures else "Not measured yet."
-    return f"{begin}{written}\n{end}"
+    return f"{begin}{load(part).pages[name](figures)}\n{end}"
 
 
 def filled(page: str) -> str:
