@@ -25,17 +25,17 @@ K = 100
 DOUBLINGS = {"short": [500 * 2**i for i in range(7)], "long": [500, 1000, 2000, 4000]}
 PRIORS = (0.01, 0.03, 0.1, 0.3)
 SEEDS = range(3)
-Made = tuple[Any, Callable[[int], int]]
-"""A model, and the size of its next minibatch by the articles seen."""
+Made = tuple[Any, Callable[[int, int], int]]
+"""A model, and the size of its next minibatch by the articles seen and those of the next doubling."""
 
 
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
-    """At the first minibatch end at or behind each doubling."""
+    """At each doubling, or at the first minibatch end behind it."""
     (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
     for due in DOUBLINGS[corpus]:
         before = seen
         while seen < due:
-            batch = documents[seen : seen + size(seen)]
+            batch = documents[seen : seen + size(seen, due)]
             model.learn(batch)
             seen += batch.D
         if seen > before:  # a large minibatch may reach behind two doublings
@@ -46,16 +46,21 @@ def scores(made: Made, corpus: Corpus) -> Iterator[float]:
 
 def ours(make: Callable[[int, int], Any], corpus: Corpus, seed: int) -> Made:
     model = make(words(corpus), seed)
-    return model, lambda seen: minibatch_size(seen, model.default_batch_size)
+    return model, lambda seen, _: minibatch_size(seen, model.default_batch_size)
+
+
+def up_to(size: int) -> Callable[[int, int], int]:
+    """Peers have minibatches of one size, but for those that end at a doubling."""
+    return lambda seen, due: min(size, due - seen)
 
 
 def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
-    return SklearnLDA(K, words(corpus), D, size, offset, seed), lambda _: size
+    return SklearnLDA(K, words(corpus), D, size, offset, seed), up_to(size)
 
 
 def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
     options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": tau0, "kappa": kappa, "warm_start": False}
-    return OnlineLDA(K, words(corpus), D, seed=seed, **options), lambda _: size
+    return OnlineLDA(K, words(corpus), D, seed=seed, **options), up_to(size)
 
 
 OURS: Mapping[str, Callable[[Corpus, int], Made]] = {
