@@ -94,7 +94,7 @@ PART.add("batch_10000", functools.partial(batch, 10_000), minutes=5)
 def learnt(
     model: Any, few: Minibatch, seed: int, *, seconds: float = np.inf, documents: float = np.inf
 ) -> int:
-    """Learn minibatches in an order by the seed for so many CPU seconds or documents; returns the documents."""
+    """Learn minibatches, in an order by the seed, for so many CPU seconds or documents; returns these."""
     parts, until = list(minibatches(few, S)), time.process_time() + seconds
     order, seen = np.random.default_rng(seed).permutation(len(parts)), 0
     while seen < documents and time.process_time() < until:
