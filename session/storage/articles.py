@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlite_utils import Database
 
 from session.errors import Damaged
 from session.records import Role
@@ -17,6 +16,7 @@ from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents
 from session.storage.format import ROLES
 from session.storage.proportions import Proportions
+from session.storage.sqliteutils import Database
 
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""

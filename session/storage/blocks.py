@@ -19,7 +19,7 @@ from session.storage.documents import Documents
 from session.storage.proportions import LARGEST_ARTICLE, Proportions
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from session.storage.sqliteutils import Database
 
 
 def title_key(title: str) -> int:

@@ -15,7 +15,7 @@ from session.paths import BESIDE, LOCK
 from session.storage.format import APPLICATION_ID, VERSION
 
 if TYPE_CHECKING:  # its import takes a third of the time that a command which only reads has
-    from sqlite_utils import Database
+    from session.storage.sqliteutils import Database
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
@@ -44,7 +44,7 @@ _DAMAGE = (
 
 def connect(path: Path, *, timeout: float | None = None) -> "Database":
     """A connection that writes to an existing session, of whatever schema; refuses what is none."""
-    from sqlite_utils import Database
+    from session.storage.sqliteutils import Database
 
     check_file(path)
     connection = sqlite3.connect(

@@ -9,7 +9,7 @@ lacks is empty. The decoder of the record (in :mod:`session.storage.codec`) take
 `tests/session/storage/schemas` keeps a file of each version; `test_schemas` says how one is made.
 """
 
-from sqlite_utils import Database, Migrations
+from session.storage.sqliteutils import Database, Migrations
 
 migrations = Migrations("wikitopics")
 

@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlite_utils import Database
-
 from session.errors import Damaged, SessionError
 from session.options import KEEP_ARTICLES, KEEP_COUNTS
 from session.paths import WAL, beside
@@ -52,6 +50,7 @@ from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
 from session.storage.format import APPLICATION_ID, VERSION
 from session.storage.schema import migrations
+from session.storage.sqliteutils import Database
 from session.storage.tables import (
     read_committed,
     read_documents,

@@ -39,8 +39,8 @@ def test_the_help_of_train_loads_no_library_of_the_trainer(spawn):
     assert done.stdout.endswith("\n[] 0\n")
 
 
-def test_train_never_loads_the_screen(corpus, home):
-    screen = "[name for name in sys.modules if name.split('.')[0] in ('textual', 'tui', 'rich')]"
+def test_train_never_loads_the_screen_nor_what_only_other_programs_need(corpus, home):
+    screen = "[name for name in sys.modules if name.split('.')[0] in ('textual', 'tui', 'rich', 'pandas')]"
     few = ["--topics", "2", "--articles", "64", "--held-out", "10"]
     done = python(f"code = run(sys.argv[1:])\nprint({screen}, code)", "train", *corpus.options(), *few)
     assert done.stdout == "[] 0\n", done.stderr

@@ -1,5 +1,6 @@
 """When to commit: soon after every minibatch, and not so often that saving takes the time of training."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -18,7 +19,7 @@ class Saving:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._saved = clock()
-        self._took = {False: 0.0, True: 0.0}
+        self._took: dict[bool, float] = {}
 
     def saved(self) -> None:
         """A commit is done."""
@@ -26,10 +27,12 @@ class Saving:
 
     def stepped(self, seconds: float, *, measured: bool) -> None:
         """A step is done, and took so long."""
+        if not self._took:  # the first of a run is saved at once: somebody waits to see that it goes on
+            self._saved = -math.inf
         self._took[measured] = seconds
 
     def due(self, measures: bool | None = None) -> bool:
         """Whether to commit now; ``measures``: whether the step that is ready will, None where none is."""
         age = self._clock() - self._saved
-        likely = 0.0 if measures is None else self._took[measures]
+        likely = 0.0 if measures is None else self._took.get(measures, 0.0)
         return age >= COMMIT_SECONDS or age + likely > LATEST_SECONDS

@@ -18,9 +18,21 @@ def clock() -> Clock:
     return Clock()
 
 
+def test_the_first_step_of_a_run_is_saved_at_once(clock: Clock) -> None:
+    saving = Saving(clock)
+    assert not saving.due(False)
+    saving.stepped(0.1, measured=False)
+    assert saving.due(False)
+    assert saving.due()
+    saving.saved()
+    saving.stepped(0.1, measured=True)
+    assert not saving.due(False)
+
+
 def test_quick_steps_share_a_commit(clock: Clock) -> None:
     saving = Saving(clock)
     saving.stepped(0.1, measured=False)
+    saving.saved()
     dues = []
     for _ in range(10):
         clock.now += 0.1001
@@ -34,6 +46,7 @@ def test_a_long_step_is_not_waited_for(clock: Clock) -> None:
     saving = Saving(clock)
     saving.stepped(0.1, measured=False)
     saving.stepped(4.0, measured=True)
+    saving.saved()
     clock.now += 0.1
     assert saving.due(True)
     assert not saving.due(False)

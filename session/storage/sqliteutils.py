@@ -1,0 +1,28 @@
+"""sqlite-utils, loaded without pandas.
+
+Where pandas is installed, sqlite-utils imports it for the sake of one more type of column, which no session
+has. That would be a third of a second at the start of every trainer.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    """An import of this package fails in the block, unless it is loaded already."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+with _without("pandas"):
+    from sqlite_utils import Database, Migrations
+
+__all__ = ["Database", "Migrations"]
