@@ -16,6 +16,7 @@ from scipy.special import betaln, psi
 
 from model import _hdp_figure9_kernels as figure_9_kernels
 from model import _hdp_kernels as kernels
+from model import _hdp_statistics_kernels as adding
 from model._blocks import Workers
 from model._hdp_proportions_kernels import proportions as proportions_kernel
 from model._hdp_recipe import Recipe
@@ -191,14 +192,14 @@ def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) ->
 
     def block(start: int, stop: int) -> Vector:
         mass = np.zeros(K)
-        kernels.sum_statistics(start, stop, words.indptr, words.entries, documents, *places, sums, mass)
+        adding.sum_statistics(start, stop, words.indptr, words.entries, documents, *places, sums, mass)
         return mass
 
     mass = np.zeros(K)
     for of_block in workers.map(block, len(words.ids), WORD_BLOCK):
         mass += of_block
     tables = np.zeros(K)
-    kernels.add_tables(found.topics, found.zeta, found.n_topics, tables)
+    adding.add_tables(found.topics, found.zeta, found.n_topics, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
 
 

@@ -14,10 +14,11 @@ from session.errors import SessionError
 from session.options import HELD_OUT, VOCAB_ARTICLES
 from session.paths import vocabulary_file
 from session.settings import Settings
+from session.storage.changes import Changes
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block, Documents
 from session.storage.files import replacing
-from session.storage.writer import Changes, SessionWriter
+from session.storage.writer import SessionWriter
 from session.training.creation import new_models
 from session.training.evaluation import Measured
 from session.training.stream import Stream

@@ -13,6 +13,7 @@ from session.paths import user_path, vocabulary_file
 from session.request import TrainRequest
 from session.settings import Settings, check_batch_sizes
 from session.storage import writer
+from session.storage.changes import ModelRow
 from session.training.intake.opening import Opened
 from vocab import Vocabulary
 from vocab.errors import UnknownVocabulary
@@ -106,7 +107,7 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> Non
     writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
 
 
-def new_models(settings: Settings, n_words: int) -> list[writer.ModelRow]:
+def new_models(settings: Settings, n_words: int) -> list[ModelRow]:
     """The models before their first article."""
     models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
-    return [writer.ModelRow.of(model, None) for model in models]
+    return [ModelRow.of(model, None) for model in models]

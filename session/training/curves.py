@@ -7,8 +7,9 @@ import numpy as np
 from model import OnlineModel
 from model.changes import LOOKS
 from session.records import SNAPSHOT_WORDS, TopWords
+from session.storage.changes import Changes
 from session.storage.codec.progress import Progress
-from session.storage.writer import Changes, SessionWriter
+from session.storage.writer import SessionWriter
 from session.story import line
 from session.training.chronicle import Chronicle
 from session.training.evaluation import HeldOut, Measured

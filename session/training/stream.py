@@ -18,10 +18,11 @@ from session.options import HELD_OUT, KEEP_ARTICLES, SEED
 from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from session.settings import Settings
 from session.storage.articles import ArticleRows, Largest, Renewed
+from session.storage.changes import Changes, ModelRow
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block, Documents
 from session.storage.proportions import Proportions
-from session.storage.writer import Changes, ModelRow, SessionWriter
+from session.storage.writer import SessionWriter
 from session.training.curves import Curves
 from session.training.evaluation import HeldOut, Measured
 from session.training.prequential import newest, scored

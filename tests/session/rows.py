@@ -8,8 +8,8 @@ from session.records import TopWords
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
+from session.storage.changes import Changes, ModelRow
 from session.storage.documents import Documents
-from session.storage.writer import Changes, ModelRow
 
 WORDS = ("aa", "bb", "cc")
 

@@ -22,11 +22,12 @@ from session.records import Event, TopicEvent, TopWords, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
+from session.storage.changes import Changes, ModelRow
 from session.storage.codec.progress import Progress
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
-from session.storage.writer import Changes, ModelRow, SessionWriter, create
+from session.storage.writer import SessionWriter, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",

@@ -10,9 +10,10 @@ import pytest
 
 from session.errors import SessionError
 from session.storage.articles import Renewed
+from session.storage.changes import Changes
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
-from session.storage.writer import Changes, SessionWriter
+from session.storage.writer import SessionWriter
 from tests.tui import canned
 from tui.follower import Follower
 from tui.look import Look

@@ -10,9 +10,10 @@ import time
 import pytest
 
 from session.errors import NoSession
+from session.storage.changes import Changes
 from session.storage.database import connect
 from session.storage.reader import SessionReader
-from session.storage.writer import Changes, SessionWriter
+from session.storage.writer import SessionWriter
 from tui.follower import Follower
 
 TRAINER = """
@@ -20,7 +21,8 @@ import sys
 from pathlib import Path
 from session.records import TrainerActivity
 from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.writer import Changes, SessionWriter
+from session.storage.changes import Changes
+from session.storage.writer import SessionWriter
 path = Path(sys.argv[1])
 store, pulse = SessionWriter(path), HeartbeatWriter(path)
 pulse.begin(0)

@@ -13,12 +13,13 @@ import pytest
 from session.errors import DiskFull, SessionError
 from session.storage import writer as stores
 from session.storage.articles import ArticleRows
+from session.storage.changes import Changes, ModelRow
 from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import lock_path
 from session.storage.database import connect
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
-from session.storage.writer import Changes, ModelRow, SessionWriter
+from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
 
 TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")

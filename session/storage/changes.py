@@ -1,0 +1,71 @@
+"""What a commit brings to the session file: its :class:`Changes`, and of each model a :class:`ModelRow`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from session.records import TopicEvent, TopWords
+from session.storage.articles import ArticleRows, Renewed
+from session.storage.codec.models import check_size
+from session.storage.codec.topics import TopicNames
+from session.storage.documents import Block, Documents
+from session.storage.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from model import OnlineModel
+
+
+@dataclass(slots=True)
+class ModelRow:
+    """What the store keeps of one model besides its evaluations."""
+
+    state: Mapping[str, Any]
+    topics: int
+    topics_in_use: int
+    updates: int
+    rho: float
+    log_likelihood: float | None
+
+    @classmethod
+    def of(cls, model: "OnlineModel", log_likelihood: float | None) -> "ModelRow":
+        """A model as it is now. Raises :class:`SessionError` for one that no session can keep."""
+        state = model.state()
+        check_size(state, model.n_topics, model.n_words)
+        return cls(
+            state=state,
+            topics=model.n_topics,
+            topics_in_use=model.topics_in_use(),
+            updates=model.updates,
+            rho=float(model.rho),
+            log_likelihood=log_likelihood,
+        )
+
+
+@dataclass(slots=True)
+class Changes:
+    """What has happened since the last commit."""
+
+    pending: list[tuple[int, Documents]] = field(default_factory=list)
+    held_out: list[Documents] = field(default_factory=list)
+    articles: list[ArticleRows] = field(default_factory=list)
+    renewed: list[Renewed] = field(default_factory=list)
+    drops_articles: bool = False
+    """Whether with `--keep-articles top` those that are not among the best of a topic go now."""
+    metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
+    """(model, articles, tokens, seconds, metric, value)"""
+    snapshots: list[TopWords] = field(default_factory=list)
+    topic_names: dict[int, TopicNames] = field(default_factory=dict)
+    topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
+    """Of the model of this number."""
+    log: list[str] = field(default_factory=list)
+    """Lines that tell of what is saved with them: each stands there once, whatever is trained again."""
+    models: dict[int, ModelRow] = field(default_factory=dict)
+    first_articles: list[Block] = field(default_factory=list)
+    """Of a session that has no vocabulary yet."""
+    reads_first_articles: bool = False
+    """Whether all of those are among what is saved now."""
+    word_counts: WordCounts | None = None
+    """Of all that was trained; None where the session keeps none, or nothing was."""
+    thinned_metrics: set[int] = field(default_factory=set)
+    """Article counts whose measurements go, and those whose snapshots go."""
+    thinned_snapshots: set[int] = field(default_factory=set)
