@@ -314,6 +314,16 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes):
     assert model.updates == len(sizes) + 1
 
 
+def test_the_start_weighs_as_much_as_the_corpus(documents):
+    """Seen behind steps that change next to nothing: 100 words for each document, their tables for the sticks."""
+    model = make(dtype="float64", tau0=1e12, kappa=1.0)
+    model.learn(documents[:5])
+    np.testing.assert_allclose(model.topic_weights(), 1000 * 100 / 8 + 30 * ETA, rtol=1e-6)
+    tables = WARM.heavy * 1000 * T / 8
+    np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)
+    np.testing.assert_allclose(model.b, OMEGA + tables * np.arange(7, 0, -1), rtol=1e-6)
+
+
 def test_small_minibatches_forget_as_much_as_one_large(documents):
     whole = make(n_documents=1, dtype="float64")
     whole.learn(documents[:1])

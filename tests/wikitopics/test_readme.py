@@ -16,6 +16,8 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""
+PROGRAM = click.Context(wikitopics, info_name="wikitopics", **wikitopics.context_settings)
+"""Every command's context descends from it: click keeps the help option a command was first asked for."""
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -33,17 +35,16 @@ def spans(page: Path) -> list[str]:
 def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
     """The command that these words begin with, and the words behind its name."""
     command: click.Command = wikitopics
-    context = click.Context(wikitopics, info_name="wikitopics")
     while isinstance(command, click.Group) and words and re.match(r"[a-z]", words[0]):
-        found = command.get_command(context, words[0])
+        found = command.get_command(PROGRAM, words[0])
         assert found is not None, f"`{words[0]}` is no command of {command.name}"
         command, words = found, words[1:]
     return command, words
 
 
 def options(command: click.Command) -> set[str]:
-    parameters = command.get_params(click.Context(command))
-    return {option for parameter in parameters for option in parameter.opts} | {"--help", "-h"}
+    parameters = command.get_params(click.Context(command, parent=PROGRAM))
+    return {option for parameter in parameters for option in parameter.opts}
 
 
 def commands() -> list[list[str]]:
@@ -67,14 +68,13 @@ def test_every_command_exists_with_its_options(words: tuple[str, ...]) -> None:
 def test_the_table_of_commands_is_complete() -> None:
     table = text(README).split("| command | does |")[1].split("\n\n")[0]
     named = set(re.findall(r"`(?:wikitopics )?([a-z]+)", table))
-    assert set(wikitopics.list_commands(click.Context(wikitopics))) <= named
+    assert set(wikitopics.list_commands(PROGRAM)) <= named
 
 
 def known_options() -> set[str]:
-    context = click.Context(wikitopics)
     known: set[str] = set()
-    for name in wikitopics.list_commands(context):
-        command = wikitopics.get_command(context, name)
+    for name in wikitopics.list_commands(PROGRAM):
+        command = wikitopics.get_command(PROGRAM, name)
         assert command is not None
         known |= options(command)
         if isinstance(command, click.Group):
