@@ -30,24 +30,29 @@ FAULTS = (
 )
 
 
+def interrupted(trial: Trial, folder: Path, stops: int, expect: Callable[[Path], None]) -> Tally:
+    """Sessions stopped so many times in all. ``expect``: what is asked of each at its end; raises Broken."""
+    number = 0
+    while trial.tally.stops < stops:
+        number += 1
+        path = folder / f"rough{number}.db"
+        # The last session is trained to its end, so that there is always one to look at.
+        if not trial.interrupted(path, stops):
+            trial.undisturbed(path)
+        try:
+            check(path)
+            expect(path)
+        except Broken as error:
+            trial.tally.broken.append(f"{path.stem} at its end: {error}")
+    return trial.tally
+
+
 def counts(folder: Path, stops: int, documents: int, seed: int = 0) -> Tally:
     """Word counts: interrupted sessions against an undisturbed one."""
     trial = Trial(folder, counts_command(folder, documents), random.Random(seed), threads=True)
     calm = folder / "calm.db"
     trial.undisturbed(calm)
-    number = 0
-    while trial.tally.stops < stops:
-        number += 1
-        path = folder / f"rough{number}.db"
-        # The last session is trained to its end, so that there is always one to compare.
-        if not trial.interrupted(path, stops):
-            trial.undisturbed(path)
-        try:
-            check(path)
-            expect_same(path, calm)
-        except Broken as error:
-            trial.tally.broken.append(f"{path.stem} at its end: {error}")
-    return trial.tally
+    return interrupted(trial, folder, stops, lambda path: expect_same(path, calm))
 
 
 def wiki(folder: Path, stops: int, articles: int, faults: str, seed: int = 0) -> Tally:
@@ -72,22 +77,15 @@ def demo(folder: Path, stops: int, articles: int, seed: int = 0) -> Tally:
 
 
 def crawls(folder: Path, command: list[str], stops: int, articles: int, rng: random.Random) -> Tally:
-    trial = Trial(folder, command, rng, threads=False)
-    number = 0
-    while trial.tally.stops < stops:
-        number += 1
-        path = folder / f"crawl{number}.db"
-        if not trial.interrupted(path, stops):
-            trial.undisturbed(path)
-        try:
-            check(path)
-            with contextlib.closing(read_only(path)) as connection:
-                (crawled,) = connection.execute("SELECT crawled FROM progress").fetchone()
-            if crawled != articles:
-                raise Broken(f"{crawled} pages crawled of a wiki of {articles}")
-        except Broken as error:
-            trial.tally.broken.append(f"{path.stem} at its end: {error}")
-    return trial.tally
+    """Sessions over a wiki: each must have crawled every article once."""
+
+    def expect_all(path: Path) -> None:
+        with contextlib.closing(read_only(path)) as connection:
+            (crawled,) = connection.execute("SELECT crawled FROM progress").fetchone()
+        if crawled != articles:
+            raise Broken(f"{crawled} pages crawled of a wiki of {articles}")
+
+    return interrupted(Trial(folder, command, rng, threads=False), folder, stops, expect_all)
 
 
 def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
