@@ -315,7 +315,7 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes):
 
 
 def test_the_start_weighs_as_much_as_the_corpus(documents):
-    """Steps that change next to nothing show it: 100 words a document, and the tables of all for the sticks."""
+    """Shown by steps that change next to nothing: 100 words a document, and the tables of all documents."""
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
     np.testing.assert_allclose(model.topic_weights(), 1000 * 100 / 8 + 30 * ETA, rtol=1e-6)
