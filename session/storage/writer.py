@@ -86,8 +86,10 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         try:
             db = Database(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            migrations.apply(db)
-            with db.atomic():
+            # What a power cut leaves of a draft is thrown away: it goes to the disk once, when it is whole.
+            connection.execute("PRAGMA synchronous = OFF")
+            with writing(db):
+                migrations.apply(db)
                 db.table("settings").insert_all(
                     {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                 )
@@ -98,6 +100,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
+        sync(draft)
         # Not by a hard link, which looks and takes the name at one stroke: some file systems have none. With
         # the lock held, no other trainer takes it in between.
         if os.path.lexists(path):

@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 import stat
@@ -14,6 +15,12 @@ HOLD = (
     "import sys, time\nfrom pathlib import Path\nfrom session.storage.coordination.lock import trainer_lock\n"
     "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch):
+    """Nobody here lets go of a lock because another waits for it."""
+    monkeypatch.setattr("session.storage.coordination.lock.TRIES", 2)
 
 
 def test_who_holds_it(tmp_path):
@@ -34,6 +41,16 @@ def test_a_second_trainer_is_told_the_firsts_pid(tmp_path):
     ):
         pass
     assert caught.value.exit_code == 4
+
+
+def test_whoever_looks_in_for_a_moment_keeps_no_trainer_out(tmp_path, monkeypatch):
+    path = tmp_path / "s.db"
+    looking = os.open(lock_path(path), os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr("time.sleep", lambda seconds: fcntl.flock(looking, fcntl.LOCK_UN))
+    with trainer_lock(path):
+        assert owner_pid(path) == os.getpid()
+    os.close(looking)
 
 
 def test_asking_does_not_make_a_lock_file(tmp_path):
