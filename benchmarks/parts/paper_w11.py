@@ -2,7 +2,7 @@
 
 Theirs: 352,549 articles of Nature and 82,519 long ones of PNAS, six hours a run, the last tenth of each
 article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565 long ones,
-document completion; the grid over 40,000 short articles.
+document completion; the grid over 20,000 short articles.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ETA = 0.01
 PASSES = {"short": 1, "long": 3}
 SIZES = {"short": 256, "long": 256}
 SUBSET = 2_000
-GRID = 40_000
+GRID = 20_000
 GRID_SIZES = (16, 64, 256, 1024, 2048)
 KAPPAS = (0.6, 0.8, 1.0)
 
@@ -84,7 +84,7 @@ def batch_hdp(corpus: Corpus) -> Figures:
 
 
 for _corpus in ("short", "long"):
-    PART.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=2)
+    PART.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=5)
     PART.add(f"{_corpus}_batch_hdp", functools.partial(batch_hdp, _corpus), minutes=5)
     for _K in TOPICS:
         PART.add(f"{_corpus}_lda_{_K}", functools.partial(online_lda, _corpus, _K), minutes=0.7)
