@@ -6,8 +6,10 @@ folders a month, articles and templates only, complete when their status says so
 
 import json
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from yarl import URL
@@ -35,6 +37,8 @@ _MOST_FILES = 5_000
 """Each is looked at before the first is read; the largest dumps have some hundreds."""
 _MOST_TRIED = 6
 """Dates of each layout: what is older was given up."""
+_DAY = 24 * 3600
+"""By so much this machine's clock may be behind the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
         if urls := await files(client, home):
             return FoundDump("", urls)
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
-    olds, news = await _dates(client, old, _OLD_DATE), await _dates(client, new, _NEW_DATE)
+    latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
+    olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
     found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 1, old / d / "", _old_files) for d in olds]
     found += [(d, 0, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
@@ -68,8 +73,10 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
     raise BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
 
 
-async def _dates(client: Client, folder: URL, form: re.Pattern[str]) -> list[str]:
-    return sorted(filter(form.fullmatch, await _names(client, folder)), reverse=True)[:_MOST_TRIED]
+async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
+    """The newest dates that a folder lists. One in the future is a mistake, or a trap."""
+    dates = [name for name in await _names(client, folder) if form.fullmatch(name)]
+    return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[:_MOST_TRIED]
 
 
 async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
@@ -92,7 +99,23 @@ def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple
     found = [match for match in map(form.fullmatch, names) if match is not None]
     if len(found) > _MOST_FILES:
         raise BadSource(f"{folder}: it lists {len(found):,} files; give those of one dump with --dump")
-    return tuple(folder / match[0] for match in sorted(found, key=lambda match: int(match[1] or 0)))
+    found.sort(key=lambda match: (int(match[1] or 0), match[0]))
+    _check_ranges(folder, [match for match in found if match[1]])
+    return tuple(folder / match[0] for match in found)
+
+
+def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
+    """Raise BadSource where pages are in two files, as when a part was made anew: they would count twice.
+
+    Which of them belong to the dump is not to be guessed. An end may be the next beginning, since dumps
+    differ in whether the last page is counted in.
+    """
+    for one, other in pairwise(files):
+        if int(other[1]) < int(one[2]):
+            raise BadSource(
+                f"{folder}: {one[0]} and {other[0]} hold the same pages; "
+                "give the files of one dump, or the folder of another, with --dump"
+            )
 
 
 async def _names(client: Client, folder: URL) -> frozenset[str]:

@@ -15,6 +15,15 @@ OLD = old_layout("dewiki", "20261020", ONE)
 NEW = new_layout("dewiki", "2026-11-01", {"p31p60": TWO, "p1p30": ONE})
 
 
+NOW = 1_795_000_000  # 2026-11-18
+LATER = [f"{year}-01-01" for year in range(2027, 2037)]
+
+
+@pytest.fixture(autouse=True)
+def now(monkeypatch):
+    monkeypatch.setattr("crawler.clock.Clock.wall", lambda self: NOW)
+
+
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
     given = {DUMP.name: (server.url + folder,), "lang": lang} | ({YES.name: True} if agreed else {})
     given |= {"contact": contact} if contact else {}
@@ -49,6 +58,32 @@ async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
 async def test_the_newest_complete_one_is_found(files, found):
     async with serving(files) as server:
         assert [URL(url).name for url in await opened(server)] == found
+
+
+async def test_dates_in_the_future_are_passed_over():
+    """However many there are: only the newest of all others are looked at."""
+    files = dict(OLD)
+    for date in LATER:
+        files |= new_layout("dewiki", date, {"p1p30": TWO}) | old_layout("dewiki", date.replace("-", ""), TWO)
+    async with serving(files) as server:
+        found = await opened(server)
+    assert [URL(url).name for url in found] == ["dewiki-20261020-pages-articles-multistream.xml.bz2"]
+
+
+@pytest.mark.parametrize(
+    "pages", [("p1p60", "p31p60"), ("p1p30", "p1p20", "p21p30"), ("p1p30", "p25p60")], ids=" ".join
+)
+async def test_files_that_hold_the_same_pages_are_refused(pages):
+    files = OLD | new_layout("dewiki", "2026-11-01", dict.fromkeys(pages, ONE))
+    async with serving(files) as server:
+        with pytest.raises(BadSource, match=r"-p\d+p\d+.xml.bz2 hold the same pages; give .* with --dump$"):
+            await opened(server)
+
+
+async def test_files_that_follow_one_another_are_not():
+    files = new_layout("dewiki", "2026-11-01", {"p1p30": ONE, "p30p60": TWO, "p61p61": TWO, "p61p90": ONE})
+    async with serving(files) as server:
+        assert len(await opened(server)) == 4
 
 
 async def test_a_person_is_asked_and_told_wiki_date_size_and_host():
