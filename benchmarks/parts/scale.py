@@ -17,10 +17,10 @@ for name, model, setting in learning.settings():
     large = setting.documents * setting.topics * (4 if setting.corpus == "long" else 1) / 1e8
     PART.add(name, partial(learning.learnt, model, setting), minutes=0.1 + large)
 PART.add("disk", disk.measured, minutes=4)
-PART.add("dump", cluster.here, minutes=1)
+PART.add("dump", cluster.here, minutes=1.5)
 for batch in cluster.BATCHES:
     PART.add(f"elsewhere_{batch}", partial(cluster.e_step, batch), "distributed", minutes=0.3)
-PART.add("remote", cluster.remote, "distributed", minutes=0.5)
+PART.add("remote", cluster.remote, "distributed", minutes=1.5)
 PART.pages |= {
     "topics": partial(tables.grown, "topics"),
     "words": partial(tables.grown, "words"),
