@@ -26,9 +26,9 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
         host = url.host  # raises for what is no valid IDNA
         port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
     except ValueError:
-        raise BadSource(f"{text[:100]!r} is no address of {what}") from None
+        raise BadSource(f"{text[:100]!r} is not an address of {what}") from None
     if url.scheme not in ("http", "https") or not host or not port_fits:
-        raise BadSource(f"{text[:100]!r} is no address of {what}: it must begin with http:// or https://")
+        raise BadSource(f"{text[:100]!r} is not an address of {what}: it must begin with http:// or https://")
     if url.user is not None or url.password is not None:
         raise BadSource(f"the address of {what} must hold no user name and password")
     return url

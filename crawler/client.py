@@ -134,7 +134,7 @@ class Client:
                     self._answered()
                 raise
             url = target
-        raise Trouble(f"{url.host} redirects in a circle")
+        raise Trouble(f"{url.host} redirects in a loop")
 
     def _read(self, reply: Reply, turn: Turn, read: Callable[[Reply], T]) -> T:
         try:

@@ -25,7 +25,7 @@ def check_contact(text: str) -> str:
     if placeholder := _PLACEHOLDER.search(contact):
         raise ContactMissing(f"{placeholder[0].lstrip('@/.').lower()} reaches nobody: {_HOW}")
     if not any(form.fullmatch(contact) for form in (_EMAIL, _URL, _USER)):
-        raise ContactMissing(f"the contact looks like no e-mail address, URL or User:Name: {_HOW}")
+        raise ContactMissing(f"the contact does not look like an e-mail address, URL or User:Name: {_HOW}")
     return contact
 
 
@@ -39,7 +39,7 @@ def sendable(text: str) -> str:
     if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in contact):
         raise ContactMissing(f"the contact must be one line without control characters: {_HOW}")
     if "(" in contact or ")" in contact:
-        raise ContactMissing(f"the contact must have no parentheses: {_HOW}")
+        raise ContactMissing(f"the contact must not contain parentheses: {_HOW}")
     return contact
 
 

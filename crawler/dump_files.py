@@ -140,7 +140,7 @@ class DumpFiles:
         except CutOff as error:
             if not reader.seen_pages:
                 raise BadSource(f"{name}: {error} before its first page; download it again") from None
-            self._tell(f"{name}: {error}; what comes behind the last complete page is left out")
+            self._tell(f"{name}: {error}; everything after the last complete page is left out")
 
 
 def _is_stream(path: str) -> bool:

@@ -65,7 +65,7 @@ class Order:
             return f"order has not {', '.join(sorted(names))}"
         sizes = kept["sizes"]
         if not isinstance(sizes, list) or len(sizes) != files:
-            return "order.sizes is no list of the sizes of the files"
+            return "order.sizes is not a list of the sizes of the files"
         numbers = [*sizes, *(value for name, value in kept.items() if name != "sizes")]
         sound = all(type(number) is int and 0 <= number < 2**63 for number in numbers)
         sound = sound and kept["part"] >= 1 << 10 and sum(sizes) <= MOST_PARTS * kept["part"]

@@ -35,6 +35,6 @@ def check_spaced(language: str) -> None:
     name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
     if name is not None:
         raise BadSource(
-            f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot tell "
-            "its words apart: count them yourself and give --source counts, or choose another language"
+            f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot "
+            "separate its words: count them yourself and use --source counts, or choose another language"
         )

@@ -68,7 +68,7 @@ class Lap:
         if there is None and (complete or "grncontinue" in going_on):
             raise Trouble("the wiki's cursor makes no sense")
         if complete and there and self._cursor and not there.follows(self._cursor):
-            raise Trouble("the wiki's cursor does not move on")
+            raise Trouble("the wiki's cursor does not advance")
 
     def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
         """Go on behind a listing that has been checked; returns which of its pages had not come before."""

@@ -26,9 +26,9 @@ def proxy_for(url: URL) -> URL | None:
         proxy = URL(named if "://" in named else f"http://{named}")
         host = proxy.host  # raises for what is no valid IDNA
     except ValueError:
-        raise BadSource("the proxy named in the environment is no address") from None
+        raise BadSource("the proxy named in the environment is not an address") from None
     if not host:
-        raise BadSource("the proxy named in the environment is no address")
+        raise BadSource("the proxy named in the environment is not an address")
     if proxy.scheme not in ("http", "https"):
         raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
     return proxy

@@ -139,7 +139,7 @@ def _check_encoding(reply: Reply, url: URL) -> None:
     """Raise BadSource for ranges of something else than the file."""
     encoding = reply.headers.get("Content-Encoding", "identity").strip().lower()
     if reply.status == 206 and encoding not in ("", "identity"):
-        raise BadSource(f"{url}: this server compresses what it sends, so that ranges are none of the file")
+        raise BadSource(f"{url}: this server compresses what it sends, so ranges are not of the file itself")
 
 
 def _range_of(reply: Reply) -> tuple[int, int, int]:

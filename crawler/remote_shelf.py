@@ -53,7 +53,7 @@ class RemoteShelf:
         self.activity = Activity()
         host = urls[0].host or ""
         if contact and not is_wikimedia(host) and not agreed:
-            raise Unconfirmed(f"the dump is at {host}, which is none of Wikimedia's: your contact goes there")
+            raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: your contact goes there")
         self._client = Client(
             dump_manners(host),
             self.activity,

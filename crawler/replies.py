@@ -57,7 +57,7 @@ def read_api(reply: Reply) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise Trouble(f"{host} sends broken JSON") from None
     if not isinstance(value, dict):
-        raise Trouble(f"{host} sends JSON that is no object")
+        raise Trouble(f"{host} sends JSON that is not an object")
     if "error" in value:
         _judge_error(value["error"], reply)
     return value

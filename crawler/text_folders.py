@@ -101,7 +101,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
-            tell(f"{printable(path)}: {error.strerror}; what is in this folder is left out")
+            tell(f"{printable(path)}: {error.strerror}; this folder is left out")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 

@@ -134,7 +134,7 @@ class Lines:
                         yield self._line(pieces, size)
                         pieces, size = [], 0
         except CutOff as error:
-            self._tell(f"{self._name}: {error}; what comes behind line {self.number:,} is left out")
+            self._tell(f"{self._name}: {error}; everything after line {self.number:,} is left out")
             return
         if size:
             yield self._line(pieces, size)

@@ -155,7 +155,7 @@ class _RowLines:
             line = next(self._lines)
         except StopIteration:
             if self._lines.number >= self.first:
-                raise _Unfit("damaged", "a quotation mark is not closed up to the end of the file") from None
+                raise _Unfit("damaged", "a quotation mark is never closed") from None
             raise
         if line is None or self._lines.offset - self._offset > LARGEST_DOCUMENT:
             raise _Unfit("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")

@@ -165,7 +165,7 @@ class Wiki:
         new = lap.step(going_on, gathering.ids())
         gathering.leave_out(set(gathering.ids()) - new, "repeated")
         if lap.repeats:
-            self.client.note("the wiki brings the same articles again and again: the lap ends here")
+            self.client.note("the wiki keeps returning the same articles: the lap ends here")
 
     async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:
         """Texts of the listed pages by their ids, giving up ``stuck`` and whatever else never comes."""

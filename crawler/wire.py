@@ -166,9 +166,9 @@ def _next_hop(reply: Reply, target: str) -> URL:
         there = url.join(URL(target))
         there.host  # noqa: B018 (raises for what is no valid IDNA)
     except ValueError:
-        raise Trouble(f"{url.host} redirects to an address that is none") from None
+        raise Trouble(f"{url.host} redirects to an invalid address") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
-        raise Trouble(f"{url.host} redirects away from a safe connection")
+        raise Trouble(f"{url.host} redirects away from a secure connection")
     return there.with_fragment(None)
 
 
@@ -255,7 +255,7 @@ async def stream(
             else:
                 yield await _whole(response, url, limits.most_bytes, count_bytes, quote)
     except TimeoutError:
-        raise Trouble(f"{host} has fallen silent", slow=True) from None
+        raise Trouble(f"{host} has stopped sending", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
         raise trouble_with(error, host) from None
 
@@ -270,7 +270,7 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
             begun.append(first)
             size += len(first)
             if size > longest:
-                raise Trouble("the stream of changes sends a line without end")
+                raise Trouble("the stream of changes sends an endless line")
             if others:
                 yield b"".join(begun).removesuffix(b"\r")
                 *whole, rest = others
@@ -295,7 +295,7 @@ def _describe_certificate(error: Exception, host: str) -> str:
     elif code in _NAME_CODES:
         advice = "is this the wiki's right address?"
     else:
-        advice = "if you trust it, name the file of its authority in the environment as SSL_CERT_FILE"
+        advice = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
 
 
@@ -316,7 +316,7 @@ def _describe(error: Exception, host: str) -> str:
     if isinstance(error, zlib.error):
         return f"{host} sends a compressed reply that cannot be read"
     if isinstance(error, aiohttp.ClientResponseError):
-        return f"{host} sends what is not HTTP"
+        return f"{host} sends something that is not HTTP"
     if isinstance(error, aiohttp.InvalidURL):
-        return f"{host} redirects to an address that is none"
+        return f"{host} redirects to an invalid address"
     return f"the connection to {host} was cut"

@@ -263,7 +263,7 @@ class OnlineModel(ABC):
         found: dict[str, object] = {key: states.plain(value) for key, value in state.items()}
         if "topic_word" in found:
             raise StateError(
-                "topics that `wikitopics export model` wrote are no state to go on from: "
+                "topics that `wikitopics export model` wrote are not a state to continue from: "
                 "take wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
         kind, version = str(found.get("kind"))[:40], found.get("version", 1)

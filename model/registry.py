@@ -56,7 +56,7 @@ class Registry(Generic[T]):
             known = [one for one in self.names() if one not in self.unnamed]
             near = get_close_matches(name, known, n=1)
             there_are = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-            raise self.error(f"{name!r} is no {self.noun}; {there_are}")
+            raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
         if len(points) > 1:
             packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
             raise self.error(f"the {self.noun} {name!r} is brought by {packages}: uninstall all but one")

@@ -31,14 +31,14 @@ def _read() -> str:
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BadUsage(f"{path} is no TOML: {error}") from None
+        raise BadUsage(f"{path} is not valid TOML:  {error}") from None
 
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise BadUsage(f"{config_file()} is no TOML: {error}") from None
+        raise BadUsage(f"{config_file()} is not valid TOML:  {error}") from None
     except RecursionError:
         raise BadUsage(f"{config_file()} is nested too deep") from None
 
@@ -49,7 +49,7 @@ def contact() -> str | None:
         return told
     value = load().get("contact")
     if value is not None and not isinstance(value, str):
-        raise BadUsage(f"{config_file()}: contact must be a text in quotes")
+        raise BadUsage(f"{config_file()}: contact must be text in quotes")
     return value
 
 
@@ -84,7 +84,7 @@ def save_contact(text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+        raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
     with replacing(path, mode=0o600) as file:
         file.write(("\n".join([line, *kept]) + "\n").encode())
     return path

@@ -11,7 +11,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(names)}"
 
 
-NO_TOPICS = "no topics yet: the first come after the first minibatch"
+NO_TOPICS = "no topics yet: the first appear after the first minibatch"
 
 
 class SessionError(Exception):
@@ -50,7 +50,7 @@ class MissingKind(SessionError):
 
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(
-            f"no installed package brings the {noun} {name!r}: install the one that did when this session "
+            f"no installed package has the {noun} {name!r}: install the one that had it when this session "
             "began"
         )
 

@@ -13,15 +13,15 @@ SOURCE = Option(
     str,
     "source",
     "Where articles come from: a wiki's API, its rendered pages, a dump file, recent changes, your own "
-    "documents, a file of word counts, or what another package brings.",
+    "documents, a file of word counts, or a source from another package.",
     metavar="KIND",
     default="api",
 )
 VOCAB = Option(
     str,
     "vocab",
-    "The vocabulary: one that comes with the program, one that it has built (`de`), or a file with a word a "
-    "line.",
+    "The vocabulary: one that comes with the program, one that it has built (`de`), or a file with one word "
+    "a line.",
     metavar="NAME|FILE",
     path=True,
     default="english",
@@ -31,7 +31,7 @@ VOCAB = Option(
 MODEL: Option[tuple[str, ...]] = Option(
     tuple,
     "model",
-    "KIND[:key=value,…], as `--model help` lists them; repeat it for several models (default: lda).",
+    "KIND[:key=value,…]; `--model help` lists the kinds. Repeat it for several models (default: lda).",
     metavar="SPEC",
 )
 SHARED = (
@@ -49,8 +49,8 @@ SHARED = (
     Option(
         str,
         HALF_LIFE.name,
-        "Forget: what was learnt weighs half after N articles. For a stream that never ends, so that topics "
-        "follow its subjects (default for recent changes: 20000; otherwise nothing is forgotten).",
+        "Halve the weight of what was learnt after N articles, so that topics follow a stream whose subjects "
+        "change (default for recent changes: 20000; otherwise nothing is forgotten).",
         metavar="N",
     ),
 )
@@ -70,7 +70,7 @@ HELD_OUT = Option(
 DOCUMENTS = Option(
     int,
     "documents",
-    "Size of the corpus that the models assume (default: the source's, or --articles at its start).",
+    "Size of the corpus that the models assume (default: the source's size, or --articles at first).",
     metavar="D",
     least=1,
     most=10**12,
@@ -79,7 +79,7 @@ DOCUMENTS = Option(
 KEEP_ARTICLES = Option(
     str,
     "keep_articles",
-    "Which articles to remember with their topics.",
+    "Which articles to keep, with their topics.",
     choices=("all", "top", "none"),
     default="all",
 )
@@ -92,7 +92,7 @@ KEEP_COUNTS = Option(
 VOCAB_ARTICLES = Option(
     int,
     "vocab_articles",
-    "Where a vocabulary has to be built: from so many of the first articles. Those held out do not count.",
+    "If a vocabulary has to be built: from how many of the first articles, not counting held-out ones.",
     metavar="N",
     least=2,
     most=1_000_000,
@@ -102,7 +102,7 @@ KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_
 """A session has these for good, as they were when it was made."""
 
 ARTICLES = Option(
-    int, "articles", "Stop when the session has trained on N.", metavar="N", least=1, scope="run"
+    int, "articles", "Stop when the session has trained on N articles.", metavar="N", least=1, scope="run"
 )
 HOURS = Option(float, "hours", "Stop after H hours.", metavar="H", above=0, scope="run")
 MAX_MB = Option(
@@ -124,15 +124,15 @@ RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
 ON_END = Option(
     str,
     "on_end",
-    "Run COMMAND when the trainer ends, however it does: $WIKITOPICS_SESSION, $WIKITOPICS_REASON and "
-    "$WIKITOPICS_EXIT_CODE tell it how. It may take 20 s.",
+    "Run COMMAND when the trainer ends, for whatever reason; $WIKITOPICS_SESSION, $WIKITOPICS_REASON "
+    "and $WIKITOPICS_EXIT_CODE say how it ended. It may take up to 20 s.",
     metavar="COMMAND",
     scope="outside",
 )
 NOTIFY = Option(
     str,
     "notify",
-    "When the trainer ends, ring the terminal's bell, or send the desktop a note through it (OSC 9).",
+    "When the trainer ends, ring the terminal's bell, or send a desktop notification through it (OSC 9).",
     choices=("bell", "osc9"),
     scope="outside",
 )
@@ -147,7 +147,7 @@ CLUSTER = Option(
 CLUSTER_UNENCRYPTED = Option(
     bool,
     "cluster_unencrypted",
-    "Accept an unencrypted scheduler on another machine: anybody on the network between can read the "
+    "Accept an unencrypted scheduler on another machine: anybody on the network in between can read the "
     "articles and run programs on these machines.",
     scope="outside",
 )

@@ -40,7 +40,7 @@ def user_path(name: str) -> Path:
     try:
         return Path(name).expanduser()
     except RuntimeError:
-        raise BadUsage(f"{name}: there is no such user") from None
+        raise BadUsage(f"{name}: no such user") from None
 
 
 def session_path(name: str) -> Path:
@@ -49,14 +49,14 @@ def session_path(name: str) -> Path:
     Raises :class:`BadUsage` for a name that could leave the folder or that no shell would like.
     """
     if "\0" in name:
-        raise BadUsage("a session name holds no NUL character")
+        raise BadUsage("a session name cannot contain a NUL character")
     if "/" in name or name.endswith(".db"):
         if name.lower().endswith((*BESIDE, LOCK)):
-            raise BadUsage(f"{name} is a name for a part of a session: a session ends in .db")
+            raise BadUsage(f"{name} names a part of a session: a session's name ends in .db")
         return user_path(name).absolute()
     if not _NAME.fullmatch(name):
         raise BadUsage(
-            f"{name!r} is no session name: letters, digits, '.', '_' and '-', not starting with a dot "
+            f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
             "(for a file elsewhere give a path with a '/')"
         )
     return session_folder() / f"{name}.db"

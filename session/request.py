@@ -78,7 +78,7 @@ class TrainRequest(Given):
     def identity(self, kind: SourceKind) -> Identity:
         """What names the source asked for. Raises :class:`BadUsage` for options that do not make one."""
         for name in self.foreign(kind):
-            raise BadUsage(f"--source {kind.name} takes no {flag(name)}: leave {flag(name)} out")
+            raise BadUsage(f"--source {kind.name} does not take {flag(name)}: leave it out")
         for option in kind.options:
             if option.needed and option not in self:
                 raise BadUsage(f"--source {kind.name} needs {option.flag} {option.metavar}")

@@ -101,7 +101,7 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     name, _, rest = text.partition(":")
     if not kinds.known(name):
         meant = did_you_mean(name, kinds.names())
-        raise BadUsage(f"--model {text!r}: {name!r} is no kind of model. {meant}")
+        raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
     try:
         return _spec(load_kind(name), rest, shared)
     except BadUsage as error:
@@ -132,7 +132,7 @@ def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
         if not equals:
             raise BadUsage(f"{item!r} is not KEY=VALUE with KEY one of {', '.join(keys)}")
         if key not in keys:
-            raise BadUsage(f"{key!r} is no setting of {kind}. {did_you_mean(key, keys)}")
+            raise BadUsage(f"{key!r} is not a setting of {kind}. {did_you_mean(key, keys)}")
         if key in values:
             raise BadUsage(f"{key} is given twice")
         values[key] = value

@@ -38,7 +38,7 @@ def _theme(value: object) -> str | None:
     known = ours | {name: name for name in BUILTIN_THEMES}
     if not isinstance(value, str) or value not in known:
         raise BadUsage(
-            f"{config_file()}: theme {value!r} is none of dark, light, {', '.join(BUILTIN_THEMES)}"
+            f"{config_file()}: theme {value!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}"
         )
     return known[value]
 

@@ -16,8 +16,8 @@ UNNAMED_SIZE = 1_000_000
 WIKI_SIZE = Option(
     int,
     "wiki_size",
-    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those come copies, "
-    "resampled from their words.",
+    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those it adds "
+    "copies, resampled from their words.",
     metavar="N",
     least=1,
 )
@@ -27,7 +27,7 @@ class Demo(PageKind):
     """A wiki of so many articles, served by this machine to itself."""
 
     name = "demo"
-    label = "The embedded sample: no network, nothing to set"
+    label = "The embedded sample: no network, no settings"
     options = (WIKI_SIZE,)
     presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
     command = "demo"
@@ -46,7 +46,7 @@ class Demo(PageKind):
     def fault(self, identity: Identity) -> str:
         size = identity.get(WIKI_SIZE.name)
         fits = size is None or (type(size) is int and size >= 1)
-        return "" if fits else f"{WIKI_SIZE.name} is no number of articles"
+        return "" if fits else f"{WIKI_SIZE.name} is not a number of articles"
 
     def wiki(self, identity: Identity) -> str:
         """A larger one has the same articles, and more."""

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
     "dump",
-    "An XML dump: a file ('-': standard input), or the address of one, which is read as it comes and not "
-    "stored. May be given several times. Without it, or with the address of a folder of dumps: the newest of "
-    "Wikipedia in --lang.",
+    "An XML dump: a file ('-': standard input), or an address, from which it is read without being "
+    "stored. May be given several times. By default, or with the address of a folder of dumps: the newest "
+    "dump of Wikipedia in --lang.",
     metavar="FILE|URL",
     path=True,
     label="File or URL",
@@ -29,7 +29,7 @@ DUMP: Option[tuple[str, ...]] = Option(
 YES = Option(
     bool,
     "yes",
-    "Do not ask before a dump is read from a server: agree to its size, and to where your contact goes.",
+    "Do not ask before reading a dump from a server: agree to its size, and to where your contact is sent.",
     scope="outside",
 )
 DUMPS = "https://dumps.wikimedia.org/"
@@ -92,19 +92,19 @@ class Dump(PageKind):
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
         if wrong:
-            return f"{wrong[0]} is no text"
+            return f"{wrong[0]} is not text"
         files, order = identity.get(DUMP.name), identity.get(ORDER)
         if files is None and HOME in identity:
             return ""
         if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
-            return f"{DUMP.name} is no list of files"
+            return f"{DUMP.name} is not a list of files"
         versions = identity.get(VERSIONS, files)
         if (
             not isinstance(versions, list)
             or len(versions) != len(files)
             or not all(map(_is_version, versions))
         ):
-            return f"{VERSIONS} is no list of versions"
+            return f"{VERSIONS} is not a list of versions"
         return "" if order is None else Order.fault(order, len(files))
 
     def needs_contact(self, identity: Identity) -> bool:
@@ -119,7 +119,7 @@ class Dump(PageKind):
         if not _addresses(identity):
             return ""
         size = told_size(sum(identity[ORDER]["sizes"]))
-        return f"{size}, of which nothing is stored; --max-mb, --articles and --hours bound it"
+        return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
 
     def wiki(self, identity: Identity) -> str:
         """Where its language was given. Its base does not say where the api.php is: it may be any."""

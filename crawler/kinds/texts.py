@@ -45,8 +45,8 @@ class Texts(PageKind):
     def fault(self, identity: Identity) -> str:
         paths, column = identity.get(TEXTS.name), identity.get(COLUMN.name)
         if not isinstance(paths, list) or not all(isinstance(name, str) for name in paths):
-            return f"{TEXTS.name} is no list of paths"
-        return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is no name of a column"
+            return f"{TEXTS.name} is not a list of paths"
+        return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from crawler.sources.texts import TextsSource

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 ENGLISH = "en"
 MANY_ARTICLES = 500_000
 DUMP_ADVICE = (
-    f"over {MANY_ARTICLES:,} articles by the API: for a whole wiki Wikimedia prefers dumps, "
-    "with --source dump --dump FILE"
+    f"over {MANY_ARTICLES:,} articles through the API: Wikimedia prefers dumps for a whole "
+    "wiki; use --source dump --dump FILE"
 )
 
-DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours bound it"
+DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
 """What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
 
 FOUND = "api"
 """The key under which a session keeps where the api.php was found."""
-API_URL = Option(str, "api_url", "Another wiki.", metavar="URL")
+API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL")
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language; with --api-url: the language of that wiki. Without --vocab a vocabulary of "
-    "another language than English is built first, from the wiki's first articles.",
+    "Wikipedia in this language; with --api-url, the language of that wiki. Without --vocab, a vocabulary "
+    "for a language other than English is built first, from the wiki's first articles.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
@@ -88,7 +88,7 @@ class WikiKind(PageKind):
 
     def fault(self, identity: Identity) -> str:
         found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
-        return next((f"{key} is no text" for key, value in found.items() if not isinstance(value, str)), "")
+        return next((f"{key} is not text" for key, value in found.items() if not isinstance(value, str)), "")
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """On the wiki itself, by the index.php beside its api.php."""

@@ -48,7 +48,7 @@ class ApiSource:
             gathering, going_on = await self._gather(lap)
             empty = 0 if len(gathering) else empty + 1
             if empty > _MOST_EMPTY:
-                raise CrawlerError("the wiki goes on and on without listing a page")
+                raise CrawlerError("the wiki keeps continuing without listing a page")
             self.wiki.step(lap, going_on, gathering)
             yield PageBatch(gathering.pages(), lap.position, gathering.skips_without_text(), lap.share)
 

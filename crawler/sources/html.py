@@ -118,7 +118,7 @@ class HtmlSource:
         gathering.add(answer[0])
         _, complete = await self.wiki.ask_on(gathering, query, answer, lap)
         if complete is None:
-            raise CrawlerError("the wiki's list of titles leads round in circles")
+            raise CrawlerError("the wiki's list of titles goes in circles")
         self.wiki.step(lap, complete[1], gathering)
         return [_Title(page_id, title) for page_id, title in gathering.titles()], gathering.skips()
 
@@ -161,7 +161,7 @@ class HtmlSource:
         self._missed += missed
         if self._read == 0 and self._missed >= _LISTED:
             where = self.wiki.client.quote(str(self._url("Title")))
-            raise CrawlerError(f"none of {self._missed} pages is to be had at {where}")
+            raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
 
     async def _fetch(self, title: _Title) -> "_Fetched | Skip":
         """One page, or why there is none (any more), or none to be had although the wiki works."""
@@ -215,7 +215,7 @@ def _page_reader(title: _Title) -> "Callable[[Reply], _Fetched | Skip]":
         if reply.status in (404, 410):
             return "deleted or hidden"
         if reply.status != 200 or b"mw-parser-output" not in reply.body:
-            raise Trouble(f"{reply.url.host} sends something else than the article ({reply.status})")
+            raise Trouble(f"{reply.url.host} sends something other than the article ({reply.status})")
         return _Fetched(title, reply.body)
 
     return read

@@ -48,7 +48,7 @@ class ShuffledDump:
         info = look(self._files[0], name)
         if self._order is None:
             self._check(sizes)
-            self.activity.waiting_for = "a look at the dump, to choose what is held out"
+            self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
             self._order = survey(self._files, sizes, info, self._seed, self._held_out)
         identity = {**info.identity, **self._shelf.identity, ORDER: self._order.kept()}
         return replace(info, articles=self._order.articles or None, identity=identity)
@@ -59,7 +59,7 @@ class ShuffledDump:
             if number > 0:
                 look(file, file.name)
             if size > LARGEST and not can_be_parted(file, 1):
-                raise BadSource(f"{file.name}: reading can begin at its start only: download it")
+                raise BadSource(f"{file.name}: it can only be read from its start: download it")
 
     def rounds(self) -> Sequence[Round[DumpPart]]:
         """Those of the order; the source must be open."""

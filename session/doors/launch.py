@@ -19,7 +19,7 @@ TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Where a trainer that cannot reach its wiki says how many seconds it goes on trying."""
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
-NOBODY_ASKED = f"(nobody can be asked here: give {YES.flag} to agree)"
+NOBODY_ASKED = f"(there is no terminal to ask on: give {YES.flag} to agree)"
 """Ends the last line of a trainer that had a question, and no terminal to ask it on."""
 STOP_SECONDS = 30.0
 """How long a trainer may take to save and end."""

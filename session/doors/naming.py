@@ -23,7 +23,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         try:
             give_name(path, number, topic, given_name(name))
         except ValueError:
-            raise BadUsage(f"a topic's name has 1 to {LONGEST_NAME} printable characters") from None
+            raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters") from None
     else:
         take_back(path, number, topic)
     with SessionReader(path) as reader:

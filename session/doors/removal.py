@@ -17,7 +17,7 @@ def check_removable(path: Path) -> None:
         return
     if not os.path.exists(path):  # asked last: somebody else may be deleting it
         raise _no_session(path)
-    raise NotASession(f"{path} is no wikitopics session: nothing was deleted")
+    raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
 
 
 def remove(path: Path) -> None:

@@ -143,7 +143,7 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -2000")  # kB; the file could ask for any size
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise NotASession(f"{path} is no wikitopics session")
+        raise NotASession(f"{path} is not a wikitopics session")
     if (version := _version(connection)) > VERSION:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"

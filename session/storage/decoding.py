@@ -74,7 +74,7 @@ def one_of(value: object, place: str, choices: Collection[T]) -> T:
     for choice in choices:
         if type(value) is type(choice) and value == choice:
             return choice
-    raise Damaged(f"{place} is none of the {len(choices)} values that it may have")
+    raise Damaged(f"{place} is not one of its {len(choices)} possible values")
 
 
 def flag(value: object, place: str) -> bool:

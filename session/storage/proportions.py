@@ -101,7 +101,7 @@ class Proportions:
         lengths, topics, roots, sizes = [], [], [], []
         for data, articles in blocks:
             if not isinstance(data, bytes):
-                raise Damaged("proportions.data is no blob")
+                raise Damaged("proportions.data is not a blob")
             size, more = divmod(len(data) - articles, dtype.itemsize + 1)
             if more or not articles <= size <= MOST_KEPT * articles:
                 raise Damaged("proportions.data is not as long as it has to be")

@@ -45,7 +45,7 @@ class Beginning:
     def waits_for(self) -> str:
         """What keeps training from beginning."""
         if self._choosing:
-            return "the vocabulary: its words are being chosen"
+            return "the vocabulary: choosing its words"
         return (
             f"the vocabulary: {min(self.progress.pending, self.wanted):,} of {self.wanted:,} articles counted"
         )

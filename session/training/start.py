@@ -102,7 +102,7 @@ async def _train(path: Path, request: TrainRequest, report: Callable[[Report], N
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SessionError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+        raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
     with trainer_lock(path) as lock:
         if plan.stored is not None:
             await asyncio.to_thread(check_alone, path)
@@ -190,7 +190,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     finally:
         store.close()
     return (
-        f"the vocabulary stands after {seconds:.0f} s: {len(built.vocabulary):,} words out of "
+        f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} words out of "
         f"{built.distinct_words:,}, from {built.documents:,} articles; {kept}"
     )
 
@@ -221,8 +221,8 @@ async def _open(
         store = writer.SessionWriter(plan.path)
         if store.schema_before != VERSION:
             say(
-                f"the session was of format {store.schema_before} and is of format {VERSION} now: an older "
-                "wikitopics can no longer read it"
+                f"the session was of format {store.schema_before} and is of format {VERSION} now: older "
+                "versions of wikitopics can no longer read it"
             )
         stream = await asyncio.to_thread(stream_of, store)
         return Opening(store, stream, source, source.feed(lambda: stream.missing))
@@ -276,7 +276,7 @@ def _begins(settings: Settings, stream: Stream) -> str:
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
     done = stream.progress.articles
     start = (
-        f"going on at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
+        f"resuming at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
     )
     return f"{settings.source_name}: training {names}; {start}"
 

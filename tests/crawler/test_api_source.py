@@ -268,4 +268,4 @@ async def test_a_wiki_that_brings_the_same_articles_again(
     assert batches[-1].position == {"finished": True}
     assert len(batches) < 40
     assert sum(batch.skips.get("repeated", 0) for batch in batches) == 7 * (len(batches) - 1)
-    assert any("again and again" in error.text for error in s.activity.errors)
+    assert any("the same articles" in error.text for error in s.activity.errors)

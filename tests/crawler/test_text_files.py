@@ -192,7 +192,7 @@ def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path: Path) ->
     pages, skips, told = read(path)
     assert [p.text for p in pages] == ["one"]
     assert skips == {"damaged": 1}
-    assert "line 3: a quotation mark is not closed" in told[0]
+    assert "line 3: a quotation mark is never closed" in told[0]
 
 
 def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: 
     pages, skips, told = read(path)
     assert 2000 < len(pages) < 4000
     assert not skips
-    assert f"what comes behind line {len(pages):,} is left out" in told[0]
+    assert f"everything after line {len(pages):,} is left out" in told[0]
 
 
 def test_every_place_goes_on_with_the_next_document(tmp_path: Path) -> None:

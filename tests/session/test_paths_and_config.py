@@ -70,11 +70,11 @@ def test_a_contact_inside_a_table_is_not_the_contact(home):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"contact = ", "no TOML"),
-        (b"\xff\xfe", "no TOML"),
+        (b"contact = ", "not valid TOML"),
+        (b"\xff\xfe", "not valid TOML"),
         (b"contact = 3", "text in quotes"),
         pytest.param(b"a = " + b"[" * 10_000 + b"]" * 10_000, "nested too deep", id="nested"),
-        pytest.param(b"a = " + b"9" * 5_000, "no TOML", id="digits"),
+        pytest.param(b"a = " + b"9" * 5_000, "not valid TOML", id="digits"),
     ],
 )
 def test_a_broken_config_is_one_line(home, cli, text, says):

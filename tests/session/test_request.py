@@ -142,7 +142,7 @@ def test_another_wiki_or_vocabulary_is_refused():
         (TrainRequest(source="counts"), "needs --counts"),
         (TrainRequest(source="api", counts="x"), "needs --source counts"),
         (TrainRequest(dump=("x",), counts="y"), "give one"),
-        (TrainRequest(counts="x", api_url="y"), "leave --api-url"),
+        (TrainRequest(counts="x", api_url="y"), "does not take --api-url"),
     ],
 )
 def test_sources_that_disagree(request_, says):

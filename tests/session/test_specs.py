@@ -36,9 +36,9 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("ldaa", "no kind of model"),
-        ("", "no kind of model"),
-        ("LDA", "no kind of model.*'lda'"),
+        ("ldaa", "not a kind of model"),
+        ("", "not a kind of model"),
+        ("LDA", "not a kind of model.*'lda'"),
         ("lda:topics", "KEY=VALUE"),
         ("lda:topic=3", "Did you mean 'topics'"),
         ("lda:batch-size=3", "Did you mean 'batch_size'"),
@@ -62,7 +62,7 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:batch_size=-1", "from 1 to"),
         (
             "lda:omega=1",
-            "'omega' is no setting of lda. There is: name, topics, alpha, eta, kappa",
+            "'omega' is not a setting of lda. There is: name, topics, alpha, eta, kappa",
         ),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
         ("hdp:eta=learn", "eta must be a number from 1e-09"),

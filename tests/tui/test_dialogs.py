@@ -82,7 +82,7 @@ def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None
     ("wish", "why"),
     [
         (Wish("", "api", {}, LDA), "needs a name"),
-        (Wish("a b", "api", {}, LDA), "no session name"),
+        (Wish("a b", "api", {}, LDA), "not a session name"),
         (Wish("n", "texts", {}, LDA), "needs a file or folder"),
         (Wish("n", "api", {}, ()), "at least one model"),
         (Wish("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
@@ -203,7 +203,7 @@ async def test_a_dump_that_was_found_is_asked_about(open_app: Opener, live: Path
         await pilot.click("#go")
         await seeing.until(pilot, "Before it begins")
         await pilot.press("n")
-        await seeing.until(pilot, "nothing was begun")
+        await seeing.until(pilot, "nothing was started")
         started.clear()
         await pilot.click("#go")
         await seeing.until(pilot, "Before it begins")

@@ -17,7 +17,7 @@ from tests.tui.terminals import LEAVE, Terminal
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
 DEMO = "from wikitopics.cli import main; main(['demo'])"
-LEFT = rb"pid (\d+) goes on; `wikitopics stop --session demo` ends it"
+LEFT = rb"pid (\d+) keeps running; `wikitopics stop --session demo` stops it"
 SAVED = b"saved; `wikitopics topics --session demo`"
 
 

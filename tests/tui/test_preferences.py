@@ -26,7 +26,7 @@ def test_theme_and_keys(home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('theme = "pink"', "theme 'pink' is none of dark, light"),
+        ('theme = "pink"', "theme 'pink' is not one of dark, light"),
         ("theme = 3", "theme 3"),
         ("keys = 1", "holds lines like"),
         ('[keys]\n"app.freeze" = 1', "holds lines like"),

@@ -124,7 +124,7 @@ def test_other_options_than_the_sessions_are_refused(race, cli, one_line, argume
     ("spec", "says"),
     [
         ("unigrams:decay=0.3", "decay must be a number from 0.5 to 1"),
-        ("unigrams:kappa=0.7", "'kappa' is no setting of unigrams"),
+        ("unigrams:kappa=0.7", "'kappa' is not a setting of unigrams"),
         ("unigrams:topics=0", "topics must be"),
     ],
 )
@@ -217,8 +217,10 @@ def left(race, unigrams, monkeypatch):
 
 
 def test_training_on_needs_the_package(left, cli, one_line):
-    one_line(cli("train"), 1, "no installed package brings the kind of model 'unigrams'")
-    one_line(cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is no kind of model")
+    one_line(cli("train"), 1, "no installed package has the kind of model 'unigrams'")
+    one_line(
+        cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is not a kind of model"
+    )
 
 
 @pytest.mark.parametrize("command", ["infer", "export model -o model.npz", "topics --top 50"])

@@ -131,7 +131,7 @@ def test_sessions(cli, trained, home):
     outcome = cli("sessions")
     assert outcome.code == 0
     assert "default" in outcome.out
-    assert "broken.db is no wikitopics session" in outcome.out
+    assert "broken.db is not a wikitopics session" in outcome.out
     assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
 
 

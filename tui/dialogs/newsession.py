@@ -231,7 +231,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         if answer == "yes":
             self._begin(path, agreeing(words))
         else:
-            self._tell("nothing was begun")
+            self._tell("nothing was started")
 
     def _failed(self, words: str) -> None:
         self._tell(words)

@@ -21,14 +21,14 @@ Examples:
 def compare(sessions: tuple[str, ...], as_json: bool) -> None:
     """Score sessions and their models on articles new to all of them.
 
-    Those are the articles that a session holds out, as far as every other session holds them out too or has
-    not trained on them. All models get the same ones, by document completion, as on the chart. The sessions
-    must have the same vocabulary. A running session is compared as of its last commit.
+    These are the articles that one session holds out and that every other session either holds out too or has
+    not trained on. All models are scored on the same articles, by document completion, as on the chart. The
+    sessions must have the same vocabulary. A running session is compared as of its last commit.
 
-    Articles of a wiki are known by their page ids, documents of a file by their numbers. Two wikis have no
-    article in common. Whether two files have, or a file and a wiki, nothing tells: it is assumed that they
-    have not, and a line says so. With --keep-articles top or none a session does not know what it trained
-    on: then only articles that it holds out itself are scored.
+    Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no article in
+    common. Two files, or a file and a wiki, are assumed to have none, and a line says so. With
+    --keep-articles top or none, a session does not know what it trained on, so only articles that it holds
+    out itself are scored.
     """
     from session.answers.comparison import compare as compared
     from session.storage.reader import SessionReader

@@ -14,7 +14,7 @@ Examples:
   wikitopics demo
   wikitopics demo --headless --articles 5000"""
 )
-@click.option("--headless", is_flag=True, help="Progress lines instead of the screen.")
+@click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
 @take(ARTICLES, help=f"{ARTICLES.help} A new session makes its wiki large enough for N.")
 @take(WIKI_SIZE)
 @take(NOTIFY)
@@ -30,11 +30,11 @@ def demo(
     session: str,
     as_json: bool,
 ) -> int:
-    """The whole system with no network and no settings.
+    """See the whole system work, with no network and no settings.
 
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
-    articles are written from the word counts of 20,000 real ones. The demo is finished when each has been
-    read once; --wiki-size goes on beyond that.
+    articles are generated from the word counts of 20,000 real ones. The demo finishes when each has been
+    read once; --wiki-size makes it longer.
     """
     if not headless:
         from wikitopics.cli.screen import open_demo

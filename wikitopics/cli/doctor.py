@@ -23,11 +23,11 @@ Check = tuple[str, bool, str]
 
 
 @click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
-@click.option("--offline", is_flag=True, help="Leave the network alone.")
-@click.option("--session", metavar="NAME", help="Look at this session's file too.")
+@click.option("--offline", is_flag=True, help="Skip the network check.")
+@click.option("--session", metavar="NAME", help="Check this session's file too.")
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
-    """Check the installation, the network, the contact, the disk. Exit code 1 where something is wrong."""
+    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong."""
     checks = [*_installation(), *_extras(), *_places(), *_contact()]
     if session is not None:
         checks.append(_session(session))
@@ -51,7 +51,7 @@ def _installation() -> Iterator[Check]:
             yield package, False, "not installed: install wikitopics again"
     from model._jit import CACHED
 
-    words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder can be written: every start compiles anew"
+    words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder is writable: every start compiles again"
     yield "kernel cache", CACHED, words
 
 
@@ -120,7 +120,7 @@ def _contact() -> Iterator[Check]:
             yield (
                 "contact",
                 False,
-                "none yet: `wikitopics` asks once and keeps it; or give --contact, or $WIKITOPICS_CONTACT",
+                "none yet: `wikitopics` asks once and saves it; or give --contact or $WIKITOPICS_CONTACT",
             )
             return
         check_contact(text)
@@ -163,6 +163,6 @@ def _network() -> Check:
         return (
             "network",
             False,
-            f"en.wikipedia.org: {reason} (behind a proxy this says nothing; the crawler uses it)",
+            f"en.wikipedia.org: {reason} (if you use a proxy, ignore this: only the crawler uses it)",
         )
     return "network", True, "en.wikipedia.org answers"

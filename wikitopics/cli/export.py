@@ -23,7 +23,7 @@ _USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.va
 @click.command(
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {subject.name:11} {subject.label}\n" for subject in SUBJECTS.values())
-    + "\n\b\nIn `export metrics`, beside what only one kind of model measures:\n"
+    + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_told(metric)}\n" for metric in METRICS)
     + """
 \b
@@ -46,13 +46,13 @@ Examples:
     "--output",
     metavar="PATH",
     type=click.Path(),
-    help="A file, for gensim a folder (default: standard output).",
+    help="A file, or for gensim a folder (default: standard output).",
 )
 @click.option(
     "--model",
     metavar="NAME",
     shell_complete=model_names,
-    help="One model only (for `export model` default: the first).",
+    help="Export only this model (default for `export model`: the first).",
 )
 @click.option(
     "--all",

@@ -17,11 +17,11 @@ _STATES = {
     "new": "nothing has been trained yet",
     "starting": "starting",
     "running": "training",
-    "paused": "paused; `{resume}` goes on",
+    "paused": "paused; `{resume}` continues",
     "stopping": "stopping",
-    "stopped": "stopped; `{train}` goes on",
+    "stopped": "stopped; `{train}` continues",
     "finished": "finished",
-    "dead": "the trainer has died; `{train}` goes on where it was",
+    "dead": "the trainer has died; `{train}` continues from the last save",
     "stalled": "the trainer holds the session but gives no sign of life",
 }
 
@@ -35,11 +35,11 @@ Examples:
 @session_option
 @json_option
 def status(session: str, as_json: bool) -> None:
-    """One look at a session, from another process, at any time.
+    """Print the state of a session, even while it is being trained.
 
     With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
     machine went down) or stalled. Models of a session with a half-life also have
-    "prequential_log_likelihood", once articles were scored before they were trained.
+    "prequential_log_likelihood", once articles have been scored before training.
     """
     from dataclasses import asdict
 
@@ -109,7 +109,7 @@ Examples:
 @model_option
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
-    """The articles read that are most about a topic.
+    """List the articles that are most about a topic.
 
     On a terminal a title is a link to the revision that was read, where its wiki is known; with --json its
     address is "url", null where there is none.

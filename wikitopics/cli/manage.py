@@ -22,7 +22,7 @@ def stop(session: str) -> None:
 @click.command(epilog="\b\nExample:\n  wikitopics pause")
 @session_option
 def pause(session: str) -> None:
-    """Let the session's trainer stand still until `resume`."""
+    """Pause the session's trainer until `wikitopics resume`."""
     from session.doors import control
 
     control.pause(session_path(session))
@@ -31,7 +31,7 @@ def pause(session: str) -> None:
 @click.command(epilog="\b\nExample:\n  wikitopics resume")
 @session_option
 def resume(session: str) -> None:
-    """Let a paused trainer go on."""
+    """Resume a paused trainer."""
     from session.doors import control
 
     control.resume(session_path(session))
@@ -50,7 +50,7 @@ def save(session: str) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @session_option
 def backup(file: Path, session: str) -> None:
-    """Copy a session to FILE, whole, even while it trains."""
+    """Copy a whole session to FILE, even while it is being trained."""
     from session.storage.backup import backup as copy
 
     copy(session_path(session), file)

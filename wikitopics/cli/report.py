@@ -19,12 +19,11 @@ Examples:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
 @session_option
 def report(output: str | None, session: str) -> None:
-    """One HTML page of what was found, to read and to send.
+    """Write one HTML page of what was found, to read or send.
 
-    Topics, their map and tree, how they came about, curves.
-
-    The page is complete in itself and opens without a network, here or wherever you send it. It holds titles
-    of articles and words, but no contact and no path of this machine. Works while a trainer runs.
+    It shows topics, their map, tree and history, and the curves. The page is self-contained and opens without
+    a network, here or wherever you send it. It contains titles of articles and words, but not your contact or
+    paths of this machine. Works while a trainer runs.
     """
     from session.answers.report import made
     from session.errors import BadUsage

@@ -33,11 +33,10 @@ Examples:
 @session_option
 @take(NOTIFY)
 def watch(session: str, notify: str | None) -> int:
-    """The screen alone, on a session.
+    """Open the screen on a session, without starting a trainer.
 
-    Something else trains it, or it is finished.
-
-    Where there is none yet, it waits for one to begin: as long as a trainer is about to, else half a minute.
+    If there is no session yet, it waits for one to begin: as long as a trainer is starting, else half a
+    minute.
     """
     return attach(session_path(session), notify)
 
@@ -53,7 +52,7 @@ def attach(path: Path, notify: str | None = None) -> int:
         if not on_terminal():
             raise
         try:
-            say(f"{error}; waiting for it to begin (Ctrl+C ends)")
+            say(f"{error}; waiting for it to begin (Ctrl+C quits)")
             wait_for_session(path)
         except KeyboardInterrupt:
             return 0
@@ -184,7 +183,7 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     for path in dict.fromkeys(paths):
         holder = owner(path)
         if holder is not None:
-            say(f"pid {holder.pid or 'unknown'} goes on; `{command('stop', path)}` ends it")
+            say(f"pid {holder.pid or 'unknown'} keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
             say(f"saved; `{command('topics', path)}`")
 

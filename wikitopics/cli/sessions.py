@@ -12,7 +12,7 @@ from wikitopics.cli.output import agrees, put_json, put_line, say
     invoke_without_command=True,
     epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night",
 )
-@click.option("--session", metavar="NAME", help="Only this one.")
+@click.option("--session", metavar="NAME", help="List only this one.")
 @json_option
 @click.pass_context
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
@@ -40,7 +40,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         put_json(rows)
         return
     if not found:
-        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` makes one")
+        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
     width = max([20, *(len(name) for name, _, _ in found)])
     for name, path, status in found:
         if isinstance(status, str):
@@ -57,10 +57,10 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
 @click.argument("name", shell_complete=session_names)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def rm(name: str, yes: bool) -> None:
-    """Delete the session NAME for good, and its log.
+    """Delete the session NAME and its log for good.
 
-    Asks on a terminal, needs --yes elsewhere. A session that a trainer holds is not deleted, and a file that
-    is no session never is. Of a symbolic link to a session only the link is deleted.
+    Asks first on a terminal, and needs --yes elsewhere. Never deletes a session with a running trainer, or a
+    file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
     from session.doors.removal import check_removable, remove
     from session.storage.coordination.lock import in_use, owner

@@ -26,13 +26,14 @@ Examples:
 @session_option
 @json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
-    """The trained articles most like another one, or like any text.
+    """List the trained articles most like another one, or like any text.
 
-    The other one by its title; a text by its file, '-' for standard input.
+    Give an article by its title, or a text by its file ('-' for standard input).
 
-    The exact title of an article goes before a file of that name (./NAME is always the file), and a file
-    before a title in other capitals. The distance is Hellinger's, 0 to 1, over topic proportions: those from
-    the training of each article, of the newest 20,000 renewed each time the session doubles.
+    An exact title takes precedence over a file of that name (./NAME is always the file), and a file over a
+    title that differs only in capitals. The distance is Hellinger's, 0 to 1, between topic proportions. These
+    date from the training of each article; those of the newest 20,000 are updated each time the session
+    doubles.
     """
     from session.answers.similar import Trained, not_found
     from session.storage.reader import SessionReader

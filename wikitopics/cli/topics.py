@@ -29,18 +29,18 @@ Examples:
     "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
 )
 @model_option
-@click.option("--tree", is_flag=True, help="What is alike together, in groups.")
-@click.option("--all", "every", is_flag=True, help="Topics that are not in use too.")
+@click.option("--tree", is_flag=True, help="Group similar topics.")
+@click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @json_option
 @click.pass_context
 def topics(
     ctx: click.Context, /, session: str, top: int, model: str | None, tree: bool, every: bool, as_json: bool
 ) -> None:
-    """The topics, most prevalent first; numbers count from 0.
+    """List the topics, most prevalent first, numbered from 0.
 
-    The share is that of the words of the corpus, the trend how many points it has moved over the last few
-    snapshots, npmi how well the leading words go together in held-out articles (-1 to 1). A topic in use has
-    over a thousandth of the words. --json gives all topics.
+    The share is the topic's part of the words of the corpus. The trend is how many points the share has moved
+    over the last few snapshots. npmi tells how well the leading words go together in held-out articles (-1 to
+    1). A topic in use has over a thousandth of the words. --json gives all topics.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -175,9 +175,9 @@ Examples:
 @model_option
 @json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
-    """Births, deaths, splits, mergers and new names of topics.
+    """List births, deaths, splits, mergers and new names of topics.
 
-    With TOPIC: its words over time.
+    With TOPIC, list its words over time.
     """
     from session.storage.reader import SessionReader
 

@@ -108,7 +108,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
                 end.reason = start(path, request, progress, tell)
             except Unconfirmed as what:
                 if not agrees(f"{what}. Go on?", str(what)):
-                    end.reason = "nothing was begun"
+                    end.reason = "nothing was started"
                     tell(end.reason)
                     return 0
                 agreed = TrainRequest(**{**request.values, YES.name: True})

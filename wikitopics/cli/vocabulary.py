@@ -27,7 +27,7 @@ _session_option = click.option(
 @_session_option
 @click.pass_context
 def vocab(ctx: click.Context, session: str | None) -> None:
-    """Make a vocabulary, or look at one."""
+    """Build a vocabulary, or print one."""
     ctx.default_map = {"show": {"session": session}}
 
 
@@ -35,7 +35,7 @@ def vocab(ctx: click.Context, session: str | None) -> None:
 @click.argument("name", default="english")
 @_session_option
 def show(name: str, session: str | None) -> None:
-    """Print a vocabulary as its file has it.
+    """Print a vocabulary in the form of a vocabulary file.
 
     Its size, rule and fingerprint go to standard error.
     """
@@ -69,7 +69,7 @@ Examples:
     "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
 )
 @take(COLUMN)
-@take(LANG, help="Crawl Wikipedia in this language; with files: the language that they are in.")
+@take(LANG, help="Crawl Wikipedia in this language; with files, the language that they are in.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
     "--articles",
@@ -93,7 +93,7 @@ def build(
     session: str | None,
     **wiki: Any,
 ) -> None:
-    """Make a vocabulary from SOURCE.
+    """Build a vocabulary from SOURCE.
 
     Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, .csv and .tsv tables, folders of .txt, or a file of
     plain text, in which blank lines separate the documents.

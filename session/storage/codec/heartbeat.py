@@ -104,7 +104,7 @@ def _error(value: object, place: str) -> Event | None:
     if isinstance(value, str):
         return None
     if not isinstance(value, list) or len(value) != 2:
-        raise Damaged(f"{place} is no time and text")
+        raise Damaged(f"{place} is not a time and a text")
     return Event(moment(value[0], place), "warning", text(value[1], place))
 
 

@@ -123,7 +123,7 @@ def _prequential(value: object, place: str) -> tuple[Scored, ...]:
 
 def _scored(value: object, place: str) -> Scored:
     if not isinstance(value, list) or len(value) != 3:
-        raise Damaged(f"{place} is no list of articles, words and nats")
+        raise Damaged(f"{place} is not a list of articles, words and nats")
     articles, words, nats = value
     return Scored(whole(articles, place, 1), whole(words, place), listed(nats, place, _nats))
 

@@ -43,7 +43,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     kept = {option.name: _kept(option, values) for option in KEPT}
     source = text(*get("source"))
     if not _SOURCE.fullmatch(source):
-        raise Damaged("settings.source is no source's name")
+        raise Damaged("settings.source is not a source's name")
     return Settings(
         {name: value for name, value in kept.items() if value is not None},
         source=source,
@@ -71,7 +71,7 @@ def _rule(value: object, place: str) -> str:
     """A session from before there were several has the first."""
     rule = "1" if value is None else text(value, place)
     if not _RULE.fullmatch(rule):
-        raise Damaged(f"{place} is no word rule")
+        raise Damaged(f"{place} is not a word rule")
     return rule
 
 
@@ -79,7 +79,7 @@ def model_name(value: object, place: str) -> str:
     """The name of a model, or of a kind of model."""
     name = text(value, place)
     if not NAME.fullmatch(name):
-        raise Damaged(f"{place} is no model's name")
+        raise Damaged(f"{place} is not a model's name")
     return name
 
 
@@ -90,7 +90,7 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
         raise Damaged("vocabulary.words are other words than the session was made with")
     found = tuple(joined.split("\n"))
     if len(found) < 2 or len(set(found)) < len(found) or not all(map(str.isprintable, found)):
-        raise Damaged("vocabulary.words are no vocabulary")
+        raise Damaged("vocabulary.words are not a vocabulary")
     return found
 
 

@@ -220,5 +220,5 @@ def _others(path: Path) -> str:
     """What a user who named no session, or a wrong one, may have meant."""
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))[:5]
     if path.parent != session_folder() or not names:
-        return ": `wikitopics train` or `wikitopics demo` makes one"
+        return ": `wikitopics train` or `wikitopics demo` creates one"
     return f"; try {', '.join(f'--session {name}' for name in names)}"

@@ -114,7 +114,7 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
                 use(pages)
                 pages.clear()
     except (CutOff, Lacking) as error:
-        warnings = (f"{part}: {error}; what comes behind the last complete page is left out",)
+        warnings = (f"{part}: {error}; everything after the last complete page is left out",)
         lack = "more" if isinstance(error, Lacking) else "again"
     except BadSource as error:
         fault = str(error)

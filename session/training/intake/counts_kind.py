@@ -50,7 +50,7 @@ class Counts(CountedKind):
         return {COUNTS.name: str(Path(asked[COUNTS]).absolute())}
 
     def fault(self, identity: Identity) -> str:
-        return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is no text"
+        return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is not text"
 
     def words(self, asked: Asked) -> Sequence[str] | None:
         """Those that the session counted."""

@@ -152,7 +152,7 @@ def _hostile(path: Path) -> Iterator[None]:
 
 
 def _no_counts(path: Path) -> BadUsage:
-    return BadUsage(f"{path} is no .npz file of word counts, or is damaged")
+    return BadUsage(f"{path} is not an .npz file of word counts, or is damaged")
 
 
 def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:

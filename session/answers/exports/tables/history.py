@@ -18,7 +18,7 @@ def _rows(asked: Asked) -> Iterator[Row]:
 
 HISTORY = Subject(
     name="history",
-    label="History: the topics at every kept point",
+    label="History: the topics at every snapshot",
     columns=("model", "articles", "topic", "rank", "word", "probability"),
     rows=_rows,
 )

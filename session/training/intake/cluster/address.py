@@ -33,7 +33,9 @@ def cluster_address(request: TrainRequest) -> str | None:
 
 def _split(text: str) -> tuple[str, str, int]:
     """(scheme, host, port)."""
-    wrong = BadUsage(f"{CLUSTER.flag} {text!r} is no address of a Dask scheduler: write tls://HOST:{PORT}")
+    wrong = BadUsage(
+        f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{PORT}"
+    )
     if not text.isascii() or not text.isprintable() or " " in text:
         raise wrong
     try:

@@ -103,7 +103,7 @@ def _part(fields: Fields, documents: Documents) -> CountedPart:
 
 def _page(value: object, place: str) -> Page:
     if not isinstance(value, list) or len(value) != len(_PAGE):
-        raise Damaged(f"{place} has a page that is none")
+        raise Damaged(f"{place} has a page that is not one")
     page_id, title, revision_id, words, markup, name = value
     words = text(words, place, LARGEST_TEXT)
     if utf8_size(words) > LARGEST_TEXT:

@@ -188,7 +188,7 @@ class Cluster(Executor):
                 scheduler.refuse(worker, f"it failed: {error}")
             except Damaged:
                 lost += 1
-                scheduler.refuse(worker, "it sent what are no word counts")
+                scheduler.refuse(worker, "it sent something other than word counts")
             finally:
                 worker.jobs -= 1
                 await self._tell_one()

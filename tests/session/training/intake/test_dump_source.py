@@ -76,7 +76,7 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli: Any, tmp_path
     options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
     outcome = cli("train", *options)
     assert outcome.code == 0
-    assert "what comes behind the last complete page is left out" in outcome.err
+    assert "everything after the last complete page is left out" in outcome.err
     status = json.loads(cli("status", "--json").out)
     assert 380 < status["crawled"] < 400
     assert (status["skipped"], status["articles"]) == (0, status["crawled"] - status["held_out"])
