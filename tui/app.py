@@ -215,7 +215,7 @@ class Wikitopics(Commanding):
 
         def renamed(name: str | None) -> None:
             if name is not None:
-                self.notify(f"#{topic} is called {name} from now on", markup=False)
+                self.notify(f"#{topic} is now called {name}", markup=False)
                 self.look_again()
 
         self.push_screen(Rename(row, lambda name: rename(path, model, topic, name)), renamed)
@@ -262,7 +262,7 @@ class Wikitopics(Commanding):
         for key, words, act, where in self._commands():
             yield SystemCommand(words[0].upper() + words[1:], f"{where}, key {key}", act)
         yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
-        yield SystemCommand("Plain ASCII", "Draw without braille and boxes, or with", self.action_ascii)
+        yield SystemCommand("Plain ASCII", "Draw with or without braille and boxes", self.action_ascii)
         yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.deliver_screenshot)
 
     def action_ascii(self) -> None:

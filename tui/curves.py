@@ -132,14 +132,14 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
     lines = []
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # what was saved last is of before
-        lines.append("compiling the models: this takes a while once after an installation")
+        lines.append("compiling the models: this takes a while, once after installation")
         lines.append(f"{plural(status.crawled, 'article')} read so far")
     elif status.crawled == 0 and not status.held_out:
         lines.append("starting: compiling the models, asking for the first articles")
     elif status.held_out < target:
         width = 30
         done = bar(status.held_out / target, width, ascii_only=ascii_only)
-        lines.append("first articles arriving, set aside to measure on")
+        lines.append("first articles arriving, held out for evaluation")
         lines.append(
             f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
         )

@@ -69,7 +69,7 @@ class Follower:
     async def ask(self, question: "Callable[[SessionReader], T]") -> T:
         """Any other question to the reader, in its thread. SessionError once the follower is closed."""
         if self._closed:
-            raise SessionError("this session is not looked at any more")
+            raise SessionError("this session is no longer being watched")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
 
     def close(self, *, wait: bool = False) -> None:

@@ -166,7 +166,7 @@ class Following(App[Ending]):
             if comparing is self.comparing and self.is_running:
                 for path, why in failed.items():
                     self.choice.compared.remove(path)
-                    told = f"{session_name(path)} is not compared any more: {why}"
+                    told = f"{session_name(path)} is no longer compared: {why}"
                     self.notify(told, severity="warning", markup=False)
                 if len(others) != len(self._others) or any(
                     a is not b for a, b in zip(others, self._others, strict=True)
@@ -257,7 +257,7 @@ class Following(App[Ending]):
             self.replay, self.frozen_at = Replay(points), None
             self._replay_moved()
         else:
-            self.notify("nothing to replay yet: the topics are kept from the first minibatch on")
+            self.notify("nothing to replay yet: snapshots begin with the first minibatch")
 
     def action_replay_play(self) -> None:
         if self.replay is not None:

@@ -16,16 +16,16 @@ EVERYWHERE: list[BindingType] = [
         )
         for i, kind in enumerate(VIEWS)
     ],
-    Binding("space", "freeze", "Freeze", id="app.freeze", tooltip="hold the view still; training goes on"),
-    Binding("r", "replay", "Replay", id="app.replay", tooltip="from the first snapshot on, as it went"),
-    Binding("space", "replay_play", "Pause", id="replay.play", tooltip="pause, or go on", priority=True),
+    Binding("space", "freeze", "Freeze", id="app.freeze", tooltip="freeze the view; training continues"),
+    Binding("r", "replay", "Replay", id="app.replay", tooltip="from the first snapshot to the last"),
+    Binding("space", "replay_play", "Pause", id="replay.play", tooltip="pause or continue", priority=True),
     Binding(
         "left",
         "replay_step(-1)",
         "Step",
         key_display="←→",
         id="replay.before",
-        tooltip="to the snapshot before",
+        tooltip="to the previous snapshot",
         priority=True,
     ),
     Binding("right", "replay_step(1)", "Step", show=False, id="replay.after", priority=True),
@@ -33,17 +33,17 @@ EVERYWHERE: list[BindingType] = [
     Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
     Binding("R", "restart", "Start again", key_display="R", id="app.restart", tooltip="start the trainer"),
     Binding("S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"),
-    Binding("m", "models", "Model", id="app.models", tooltip="all models, or one after the other"),
-    Binding("z", "maximise", "Max", id="app.maximise", tooltip="give the chosen panel all the room"),
+    Binding("m", "models", "Model", id="app.models", tooltip="all models, or one at a time"),
+    Binding("z", "maximise", "Max", id="app.maximise", tooltip="maximise the selected panel"),
     Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
-    Binding("o", "order", "Order", id="app.order", tooltip="topics by share, change, number or name"),
+    Binding("o", "order", "Order", id="app.order", tooltip="sort topics by share, change, number or name"),
     Binding(
-        "asterisk", "pin", "Pin", key_display="*", id="app.pin", tooltip="keep the topic on top of the lists"
+        "asterisk", "pin", "Pin", key_display="*", id="app.pin", tooltip="pin the topic to the top of lists"
     ),
     Binding("N", "rename", "Name", key_display="N", id="app.rename", tooltip="give the topic a name"),
     Binding("w", "browse", "Browser", id="app.browse", tooltip="open the article in the browser"),
     Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
-    Binding("c", "copy", "Copy", id="app.copy", tooltip="copy what is chosen to the clipboard"),
+    Binding("c", "copy", "Copy", id="app.copy", tooltip="copy the selection to the clipboard"),
     Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
     Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
     Binding("q", "leave", "Quit", id="app.quit", tooltip="close this screen"),

@@ -17,7 +17,7 @@ def nothing_left(status: Status) -> str:
     limit = status.activity.article_limit
     if limit is not None and status.articles >= limit:
         again = command(f"train {ARTICLES.flag} N", Path(status.session))
-        return f"finished: {ARTICLES.flag} {limit:,} is reached; `{again}` goes on to a larger N"
+        return f"finished: {ARTICLES.flag} {limit:,} is reached; `{again}` continues to a larger N"
     return "finished: every article has been read once"
 
 

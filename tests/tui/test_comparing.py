@@ -59,7 +59,7 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
             await pilot.pause(0.05)
         assert app.choice.compared == [sessions.parent / "delta.db"]
         (told,) = seeing.notices(app)
-        assert told.startswith("beta is not compared any more: ")
+        assert told.startswith("beta is no longer compared: ")
 
 
 async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -> None:

@@ -113,7 +113,7 @@ async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: 
     app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), launch=launch)
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "TRAINER DIED")
-        await seeing.until(pilot, "R starts it again")
+        await seeing.until(pilot, "R restarts it")
         await pilot.press("R", "R")
         await seeing.until(pilot, "STARTING")
         await pilot.press("R")

@@ -17,13 +17,13 @@ from session.errors import SessionError
 Answer = Literal["saved", "demo", "quit"]
 
 WHY = (
-    "Wikipedia is run by a charity and may be read by programs for free. In return its rules ask every "
-    "program to say whom to write to if it misbehaves, so that they need not block it."
+    "Wikipedia is run by a charity, and programs may read it for free. In return, its rules ask every "
+    "program to say whom to contact if it misbehaves, so that it need not be blocked."
 )
 WHERE = (
-    "An e-mail address or the address of a web page of yours will do. It is kept in your configuration file, "
-    "readable by you only, and sent to the wiki with each request; to nobody else, and never into a session, "
-    "a log or an export."
+    "An e-mail address or the address of your web page will do. It is kept in your configuration file, "
+    "readable only by you, and sent to the wiki with each request. It goes to nobody else, and never into a "
+    "session, a log or an export."
 )
 
 

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 ABOUT = (
     "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
-    "Training is a process of its own; closing this screen does not end it."
+    "Training is a process of its own and can continue without this screen."
 )
 
 

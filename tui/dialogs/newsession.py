@@ -57,7 +57,7 @@ def arguments(wish: Wish) -> list[str]:
         raise SessionError("the session needs a name")
     path = session_path(wish.name)
     if path.exists():
-        raise SessionError(f"there is a session {wish.name} already: open it, or take another name")
+        raise SessionError(f"there is a session {wish.name} already: open it, or choose another name")
     kind = sources.load(wish.source)
     if kind.command:
         return [kind.command, "--headless", "--session", wish.name]

@@ -14,7 +14,7 @@ from session.errors import SessionError
 from session.records import TopicRow
 from tui.words import visible
 
-HINT = "Enter keeps it, for every screen and export; empty gives back the name of its words."
+HINT = "Enter saves it for every screen and export; empty restores the name made of its words."
 
 
 class Rename(ModalScreen[str | None]):

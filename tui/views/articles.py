@@ -26,7 +26,7 @@ class Articles(View):
 
     TITLE = "Articles"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("escape", "all", "All articles", id="articles.all", tooltip="the newest articles again"),
+        Binding("escape", "all", "All articles", id="articles.all", tooltip="back to the newest articles"),
     ]
 
     def __init__(self) -> None:

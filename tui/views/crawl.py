@@ -39,7 +39,7 @@ class Crawl(View):
             "Crosshair",
             key_display="←→",
             id="crawl.left",
-            tooltip="read the rates at one moment",
+            tooltip="show the rates at one moment",
         ),
         Binding("right", "cross(1)", "Crosshair", show=False, id="crawl.right"),
         Binding(

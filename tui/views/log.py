@@ -16,7 +16,7 @@ class Log(View):
     TITLE = "Log"
     OF_MODEL = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("escape", "all", "All lines", show=False, id="log.all", tooltip="every line again"),
+        Binding("escape", "all", "All lines", show=False, id="log.all", tooltip="show every line again"),
     ]
 
     def __init__(self) -> None:

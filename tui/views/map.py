@@ -23,7 +23,7 @@ class Map(View):
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
-        Binding("escape", "all", "All topics", id="map.all", tooltip="all topics again"),
+        Binding("escape", "all", "All topics", id="map.all", tooltip="show all topics again"),
         Binding(
             "left", "along(-1)", "Along", key_display="←→", id="map.left", tooltip="earlier in the stream"
         ),

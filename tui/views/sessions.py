@@ -34,16 +34,16 @@ class Sessions(View):
     OF_MODEL = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
-        Binding("o", "order", "Order", id="sessions.order", tooltip="sessions by name, articles, last saved"),
+        Binding("o", "order", "Order", id="sessions.order", tooltip="sort by name, articles or last save"),
         Binding(
             "x",
             "compare",
             "Compare",
             id="sessions.compare",
-            tooltip="mark the session: its curves lie over this one's",
+            tooltip="mark the session: its curves are drawn over this one's",
         ),
         Binding("D", "delete", "Delete", key_display="D", id="sessions.delete", tooltip="delete the session"),
-        Binding("escape", "all", "All", id="sessions.all", tooltip="all sessions again"),
+        Binding("escape", "all", "All", id="sessions.all", tooltip="show all sessions again"),
     ]
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Sessions(View):
         rows.empty = (
             f" no session has “{visible(self._sought)}” in its name or source"
             if self._sought
-            else " no sessions in the session folder; this one lies elsewhere"
+            else " no sessions in the session folder; this one is elsewhere"
         )
         marked = self._choice.compared
         found = [replace(row, marked=row.path in marked and not row.here) for row in self._found]
@@ -89,7 +89,7 @@ class Sessions(View):
         name(
             rows,
             f"{head}, {running} running" if running else head,
-            "Enter opens, x compares, n begins a new one",
+            "Enter opens, x compares, n creates a new one",
         )
 
     @on(SessionList.Chosen, "#sessions")
@@ -124,7 +124,7 @@ class Sessions(View):
         if isinstance(row.status, str):
             return row.status
         many = len(self._choice.compared) >= MOST
-        return f"{MOST} sessions are marked already: x takes a mark back" if many else ""
+        return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
         orders = list(ORDERS)

@@ -40,7 +40,7 @@ class Topics(View):
             "Detail",
             key_display="Enter",
             id="topics.detail",
-            tooltip="everything about the topic",
+            tooltip="show everything about the topic",
         ),
         Binding("escape", "close", "Back", id="topics.back", tooltip="back to the list"),
         Binding(
@@ -52,7 +52,7 @@ class Topics(View):
             tooltip="the topic as it was earlier",
         ),
         Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
-        Binding("b", "fold", "Branches", id="topics.fold", tooltip="topics in groups of what is alike"),
+        Binding("b", "fold", "Branches", id="topics.fold", tooltip="group similar topics"),
         Binding("left", "unfold(False)", "Fold", show=False, id="topics.close", tooltip="fold the group"),
         Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
         Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),

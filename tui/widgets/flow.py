@@ -16,7 +16,7 @@ from tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """Seconds without a measured rate: no trainer ran."""
-COMPILING = "compiling the models, once after an installation"
+COMPILING = "compiling the models, once after installation"
 
 
 def asks(status: Status) -> bool:
@@ -64,13 +64,13 @@ def waiting(status: Status, now: float) -> Part:
         text = {
             "starting": "the trainer is starting",
             "finished": finished(status),
-            "stopped": f"stopped; `{begins_again(status)}` goes on",
-            "dead": f"the trainer is gone; `{begins_again(status)}` goes on from the last save",
+            "stopped": f"stopped; `{begins_again(status)}` continues",
+            "dead": f"the trainer is gone; `{begins_again(status)}` continues from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer runs")
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
-        return "paused by you; P goes on", "warn"
+        return "paused by you; P resumes", "warn"
     if status.activity.compiling:
         return COMPILING, "warn"
     paced, crawl_rate, until = pace(status), status.activity.crawl_rate, status.activity.waiting_until
@@ -136,7 +136,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     return [
         [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
         [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
-        [(" between measurements; a replay knows no other rates", "muted")],
+        [(" between measurements; a replay has no other rates", "muted")],
     ]
 
 

@@ -88,7 +88,7 @@ class StatusLine(Lines):
             shown = pieces if self._trouble else pieces[:1]  # how the trainer is now has no place in it
             return [*shown, *_replayed(self._replay, s, ascii_only=self.ascii_only)]
         if s.state in ("dead", "stopped") and not self._trouble:
-            pieces.append((3, [("R starts it again", "muted")]))
+            pieces.append((3, [("R restarts it", "muted")]))
         if self._frozen is not None:
             pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
         pieces.append((2, [(source_words(s), "")]))

@@ -49,7 +49,7 @@ class TopicCard(Lines):
     def lines(self, width: int, height: int) -> list[list[Part]]:
         row = self._row
         if row is None:
-            return [[(" no topic chosen", "muted")]]
+            return [[(" no topic selected", "muted")]]
         trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii, least=NOISE)
         top: list[Part] = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
         return [top, *self._words(row, width, height - 1), *self._about(width)]

@@ -13,7 +13,7 @@ from tui.look import Choice, Look
 from tui.rowlist import RowList
 from tui.words import cut, padded, plural, share, short
 
-NO_TOPICS = " no topics yet: they come with the first minibatch"
+NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
