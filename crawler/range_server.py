@@ -47,7 +47,7 @@ class RangeServer:
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
-                raise BadSource(f"{url}: this server serves no ranges; download it: {curl(url)}")
+                raise BadSource(f"{url}: this server does not support ranges; download it: {curl(url)}")
             if reply.status in (404, 410, 416):
                 what = "it is empty" if reply.status == 416 else f"no such file ({reply.status})"
                 raise BadSource(f"{url}: {what}")
@@ -156,7 +156,7 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
 
 
 def _another_range(reply: Reply) -> Trouble:
-    return Trouble(f"{reply.url.host} sends another range than it was asked for")
+    return Trouble(f"{reply.url.host} sends a different range from the one requested")
 
 
 def _changed(url: URL) -> SourceChanged:

@@ -122,7 +122,7 @@ class _HeldReader:
         elif held.start <= at and at + size <= held.stop:
             data = held.data[at - held.start : at - held.start + size]
         else:
-            raise Lacking(f"what begins in it goes on behind byte {held.stop:,}")
+            raise Lacking(f"what begins in it continues after byte {held.stop:,}")
         self._at += size
         return data
 

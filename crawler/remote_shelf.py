@@ -103,7 +103,7 @@ class RemoteShelf:
             size = told_size(sum(size for _, size in files))
             named = f"{wiki} of {found.date}" if found.date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
-            told = ", which is told your contact" if self._names_somebody else ""
+            told = ", which is sent your contact" if self._names_somebody else ""
             raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
         return files
 
@@ -171,5 +171,5 @@ def _not_agreed(reply: Reply, there: URL) -> None:
     host = there.host or ""
     if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
         raise Unconfirmed(
-            f"{reply.url.host} sends us on to {reply.quote(host, 100)}: the dump and your contact go there"
+            f"{reply.url.host} redirects to {reply.quote(host, 100)}: the dump and your contact go there"
         )

@@ -40,7 +40,7 @@ def read_api(reply: Reply) -> dict[str, Any]:
     """
     host = reply.url.host
     if reply.status in (404, 410):
-        what = f"{host}{reply.quote(reply.url.path)} is no MediaWiki API ({reply.status})"
+        what = f"{host}{reply.quote(reply.url.path)} is not a MediaWiki API ({reply.status})"
         raise Trouble(f"{what}: name the wiki's api.php with --api-url", lasting=True)
     if reply.status != 200:
         raise Trouble(f"{host} answers {reply.status}")

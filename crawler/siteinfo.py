@@ -46,7 +46,7 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
     if not isinstance(query, dict) or not isinstance(general, dict):
         raise Trouble(f"{url.host} answers, but not as a MediaWiki does")
     if not str(general.get("generator", "")).startswith("MediaWiki"):
-        raise Trouble(f"{url.host} answers, but is no MediaWiki")
+        raise Trouble(f"{url.host} answers, but is not a MediaWiki")
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
     return SiteInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",

@@ -93,7 +93,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         try:
             found = os.stat(path)
             if (found.st_dev, found.st_ino) in seen:
-                tell(f"{printable(path)}: a link to a folder that is read already; left out")
+                tell(f"{printable(path)}: a link to a folder already read; left out")
                 continue
             seen.add((found.st_dev, found.st_ino))
             with os.scandir(path) as entries:

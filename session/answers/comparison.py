@@ -122,12 +122,12 @@ def _check_words(sessions: Sequence[_Session]) -> None:
         if one.fingerprint != another.fingerprint:
             raise BadUsage(
                 f"{first.name} and {other.name} have different vocabularies: their models predict different "
-                "words, and no figure compares them"
+                "words, so their scores cannot be compared"
             )
         if one.rule != another.rule:
             raise BadUsage(
                 f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
-                f"{another.rule}): the same article is not the same to them, and no figure compares them"
+                f"{another.rule}): an article is not the same to both, so their scores cannot be compared"
             )
 
 
@@ -169,7 +169,7 @@ def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
     if one.wiki is None and other.wiki is None and one.content == other.content:
         return False
     pair = " and ".join(sorted((one.name, other.name)))
-    remarks[f"assumed: {pair} read different articles; nothing tells whether they do"] = None
+    remarks[f"assumed: {pair} read different articles; this cannot be checked"] = None
     return True
 
 

@@ -131,7 +131,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
     if same:
-        return SessionError(f"{same[0].title!r} was {_why(same[0])}: no topic proportions are kept of it")
+        return SessionError(f"{same[0].title!r} was {_why(same[0])}: no topic proportions are kept for it")
     titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
     hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""

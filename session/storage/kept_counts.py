@@ -42,7 +42,7 @@ class KeptCounts(OpenedSession):
     def _check(self, words: Sequence[str] | None) -> None:
         if words is not None and self.counter().lines != tuple(words):
             raise BadUsage(
-                f"--counts {self.path}: that session counted other words; leave --vocab out to take its own"
+                f"--counts {self.path}: that session counted other words; leave --vocab out to use its own"
             )
         if not self.settings()[KEEP_COUNTS]:
             raise BadUsage(

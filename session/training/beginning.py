@@ -144,7 +144,7 @@ def keep(name: str, vocabulary: Vocabulary) -> str:
     """Keep a vocabulary for other sessions, unless there is one of this name; says what became of it."""
     path = vocabulary_file(name)
     if path.exists():
-        return f"another vocabulary is kept as {name} already"
+        return f"another vocabulary is already kept as {name}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:

@@ -294,7 +294,7 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
         return []
     return [
         f"these models were made for a corpus of {made_for:,} articles: "
-        f"one of {size:,} gives better topics in a new --session"
+        f"one of {size:,} gets better topics in a new --session"
     ]
 
 
@@ -310,7 +310,7 @@ def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
         return []
     return [
         f"{articles:,} articles need some {needed / 1e9:,.1f} GB more in {plan.path.parent}, and "
-        f"{free / 1e9:,.1f} GB are free: make room, or begin a new --session with --keep-articles none"
+        f"{free / 1e9:,.1f} GB are free: free some space, or start a new --session with --keep-articles none"
     ]
 
 

@@ -26,7 +26,7 @@ async def _compressed(request, data):
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (_whole, "serves no ranges; download it: curl -A"),
+        (_whole, "does not support ranges; download it: curl -A"),
         (says(404), "no such file"),
         (says(416), "it is empty"),
         (_compressed, "compresses what it sends"),
@@ -46,7 +46,7 @@ async def test_a_size_that_no_dump_has_is_not_believed(server, clock, files):
         return part(data, *range_of(request), Content_Range=f"bytes 0-499/{size}")
 
     server.always = vast
-    with pytest.raises((BadSource, WikiUnreachable), match=r"over 17,592|another range"):
+    with pytest.raises((BadSource, WikiUnreachable), match=r"over 17,592|a different range"):
         await read(remote([server.url + PATH] * files, clock))
 
 
@@ -60,7 +60,7 @@ async def test_a_large_file_of_one_frame_is_refused(clock, monkeypatch):
 async def test_a_redirect_elsewhere_needs_agreement(server, clock, tmp_path):
     async with serving({}) as first:
         first.always = says(302, Location=server.url + PATH)
-        with pytest.raises(Unconfirmed, match="sends us on to"):
+        with pytest.raises(Unconfirmed, match="redirects to"):
             await read(remote([first.url + PATH], clock, agreed=False))
         assert server.asked == []
         found, _, _ = await read(remote([first.url + PATH], clock))

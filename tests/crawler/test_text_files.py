@@ -221,9 +221,7 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) ->
     pages, skips, told = read(str(tmp_path / "docs"))
     assert [p.title for p in pages] == ["a/x.txt"]
     assert not skips
-    assert [line.partition(": ")[2] for line in told] == [
-        "a link to a folder that is read already; left out"
-    ] * 2
+    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; left out"] * 2
 
 
 def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_file_of_words(tmp_path):
         (b"# rule 2\napple\npear\napple\n", "line 4: 'apple' is already in line 2"),
         (b"# rule 2\n", "no word"),
         (b"# rule 3\napple\npear\n", "line 1: there is no word rule '3'"),
-        (b"# rule 2 Turkish!\napple\npear\n", "line 1: there is not a word rule"),
+        (b"# rule 2 Turkish!\napple\npear\n", "line 1: there is no word rule"),
         (b"#rule 2\napple\npear\n", "line 1: .* named in the first line, as `# rule 2`"),
         (b"apple\n# rule 2\npear\n", "line 2: .* named in the first line, as `# rule 2`"),
         ("apple\ncafe\u0301\n".encode(), "line 2: .*NFC"),

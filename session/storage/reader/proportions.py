@@ -51,7 +51,7 @@ class ProportionReader(OpenedSession):
             return
         if self.settings()[KEEP_ARTICLES] != "all":
             raise SessionError(
-                "topic proportions are not recorded: that takes a session begun with --keep-articles all"
+                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
             )
         self.check_trained()
         raise SessionError(
