@@ -15,7 +15,7 @@ def train(cli, tmp_path):
 
 def test_an_unencrypted_scheduler_elsewhere_is_refused(train, one_line, tmp_path):
     one_line(train("--cluster", "tcp://10.255.255.1:8786"), 2, "--cluster-unencrypted")
-    one_line(train("--cluster", "http://host"), 2, "no address of a Dask scheduler")
+    one_line(train("--cluster", "http://host"), 2, "not an address of a Dask scheduler")
     assert not (tmp_path / "s.db").exists()
 
 

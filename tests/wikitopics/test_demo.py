@@ -58,6 +58,6 @@ def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
 
 def test_the_help_says_when_it_ends(cli):
     words = " ".join(cli("demo", "--help").out.split())
-    assert "finished when each has been read once" in words
+    assert "finishes when each has been read once" in words
     assert "default: its 20,000 texts, each once" in words
     assert "no end" not in words

@@ -27,7 +27,7 @@ def test_addresses(text, address):
     "text", ["http://host:1", "tcp://", "inproc://x/1", "host:port", "a b", "tls://u@h", "tls://h/x"]
 )
 def test_what_is_no_address(text):
-    with pytest.raises(BadUsage, match="no address of a Dask scheduler"):
+    with pytest.raises(BadUsage, match="not an address of a Dask scheduler"):
         cluster_address(TrainRequest(cluster=text))
 
 
