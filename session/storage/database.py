@@ -103,9 +103,9 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     """An SQLite error as one line for people."""
     text = str(error)
     if "not a database" in text:
-        return NotASession(f"{path} is damaged or no session: not an SQLite file")
+        return NotASession(f"{path} is damaged or not a session: not an SQLite file")
     if any(part in text for part in _DAMAGE):
-        return Damaged(text if text.isascii() and text.isprintable() else "text that is no UTF-8")
+        return Damaged(text if text.isascii() and text.isprintable() else "text that is not UTF-8")
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
@@ -225,15 +225,15 @@ def check_file(path: Path) -> None:
     SQLite in another process would then take the write-ahead log for nobody's, and delete it.
     """
     if path.is_dir():
-        raise NotASession(f"{path} is a folder, no session")
+        raise NotASession(f"{path} is a folder, not a session")
     try:
         found = path.stat()
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise NotASession(f"{path} is a pipe or a device, no session")
+        raise NotASession(f"{path} is a pipe or a device, not a session")
     if not found.st_size:  # as those of /proc are, which SQLite cannot even open
-        raise NotASession(f"{path} is empty, no wikitopics session")
+        raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
 

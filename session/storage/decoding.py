@@ -65,7 +65,7 @@ def text(value: object, place: str, longest: int = LONGEST) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise Damaged(f"{place} is no Unicode text") from None
+            raise Damaged(f"{place} is not Unicode text") from None
     return value
 
 
@@ -94,7 +94,7 @@ def from_json(value: object, place: str, longest: int = 2**20) -> object:
     try:
         return json.loads(text(value, place, longest), parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise Damaged(f"{place} is no JSON") from None
+        raise Damaged(f"{place} is not JSON") from None
 
 
 def named(value: object, place: str) -> Mapping[str, object]:

@@ -75,9 +75,9 @@ def test_a_session_that_is_no_regular_file(cli, command, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe.db")
     for path in ("./pipe.db", "/dev/zero"):
-        one_line(cli(*command, "--session", path), 5, "no session")
+        one_line(cli(*command, "--session", path), 5, "not a session")
     if os.path.exists("/proc/self/mem"):
-        one_line(cli(*command, "--session", "/proc/self/mem"), 5, "no wikitopics session")
+        one_line(cli(*command, "--session", "/proc/self/mem"), 5, "not a wikitopics session")
 
 
 def test_counts_vocabulary_and_log_that_are_pipes(cli, corpus, tmp_path, one_line):

@@ -141,7 +141,7 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypa
     with trainer_lock(trained):
         one_line(cli("sessions", "rm", "default", "--yes"), 4, f"pid {os.getpid()}")
     (home / "notes.db").write_text("mine")
-    one_line(cli("sessions", "rm", "notes", "--yes"), 5, "no wikitopics session")
+    one_line(cli("sessions", "rm", "notes", "--yes"), 5, "not a wikitopics session")
     assert cli("sessions", "rm", "default", "--yes").code == 0
     assert [path.name for path in home.iterdir()] == ["notes.db"]
 

@@ -78,5 +78,5 @@ class Counts(CountedKind):
         )
         if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):
             file.close()
-            raise BadUsage(f"--counts {path}: other word counts than the session was made with")
+            raise BadUsage(f"--counts {path}: not the word counts that the session was made with")
         return file

@@ -45,7 +45,7 @@ class OnDisk:
         self.file.seek(self.offset + start * self.dtype.itemsize)
         found = np.fromfile(self.file, self.dtype, size)
         if len(found) < size:
-            raise OSError(None, "it has become shorter since it was opened")
+            raise OSError(None, "it has shrunk since it was opened")
         return found
 
 
@@ -79,7 +79,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> Npz:
         members = [archive.getinfo(f"{name}.npy") for name in names]
         compressed = [member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]
         if any(member.compress_type != zipfile.ZIP_DEFLATED for member in compressed):
-            raise ValueError("compressed as no .npz is")
+            raise ValueError("compressed in a way no .npz is")
         if sum(member.file_size for member in compressed) > MOST_UNPACKED:
             raise TooLarge(
                 f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
@@ -113,7 +113,7 @@ def _check_directory(file: BinaryIO) -> None:
 def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Column:
     with archive.open(member) as content:
         if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may be of any length
-            raise ValueError("no plain array")
+            raise ValueError("not a plain array")
         shape, _, dtype = np.lib.format.read_array_header_1_0(content)
         before = content.tell()
         if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - before:

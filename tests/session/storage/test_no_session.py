@@ -20,7 +20,7 @@ class TestNoSession:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE t (x)")
         before = path.read_bytes()
-        with pytest.raises(NotASession, match="no wikitopics session"):
+        with pytest.raises(NotASession, match="not a wikitopics session"):
             opener(path)
         assert path.read_bytes() == before
 
@@ -28,14 +28,14 @@ class TestNoSession:
     def test_no_database_at_all(self, opener, tmp_path, content):
         path = tmp_path / "x.db"
         path.write_bytes(content)
-        with pytest.raises(NotASession, match=r"no wikitopics session|not an SQLite file"):
+        with pytest.raises(NotASession, match=r"not a wikitopics session|not an SQLite file"):
             opener(path)
         assert path.read_bytes() == content
 
     def test_a_header_and_then_rubbish(self, opener, tmp_path):
         path = tmp_path / "x.db"
         path.write_bytes(b"SQLite format 3\0" + b"\x55" * 5000)
-        with pytest.raises(NotASession, match="damaged or no session"):
+        with pytest.raises(NotASession, match="damaged or not a session"):
             opener(path)
 
     def test_a_folder(self, opener, tmp_path):
