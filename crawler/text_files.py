@@ -117,7 +117,7 @@ class TextFiles:
         for _ in self.first_reading():
             pass
         if self._known is None:
-            raise BadSource(f"{self.name}: was not read to its end")
+            raise BadSource(f"{self.name} was not read to its end")
         return self._known
 
     def first_reading(self, tell: Tell = _silently) -> Iterator[Found]:

@@ -31,14 +31,14 @@ def _read() -> str:
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BadUsage(f"{path} is not valid TOML:  {error}") from None
+        raise BadUsage(f"{path} is not valid TOML: {error}") from None
 
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise BadUsage(f"{config_file()} is not valid TOML:  {error}") from None
+        raise BadUsage(f"{config_file()} is not valid TOML: {error}") from None
     except RecursionError:
         raise BadUsage(f"{config_file()} is nested too deep") from None
 

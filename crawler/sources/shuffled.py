@@ -59,7 +59,7 @@ class ShuffledDump:
             if number > 0:
                 look(file, file.name)
             if size > LARGEST and not can_be_parted(file, 1):
-                raise BadSource(f"{file.name}: it can only be read from its start: download it")
+                raise BadSource(f"{file.name} can only be read from its start: download it")
 
     def rounds(self) -> Sequence[Round[DumpPart]]:
         """Those of the order; the source must be open."""
