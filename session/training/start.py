@@ -294,7 +294,7 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
         return []
     return [
         f"these models were made for a corpus of {made_for:,} articles: "
-        f"one of {size:,} gets better topics in a new --session"
+        f"for {size:,}, a new --session gives better topics"
     ]
 
 

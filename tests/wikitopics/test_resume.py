@@ -54,4 +54,4 @@ def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home
     grown = cli("train")
     assert grown.code == 0
     assert "made for a corpus of 100 articles" in grown.err
-    assert "one of 660 gives better topics" in grown.err
+    assert "for 660, a new --session gives better topics" in grown.err
