@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._topics import Balance
-from model.states import MOST_ITERATIONS, TINY
+from model.states import LARGEST, MOST_ITERATIONS, TINY
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,9 @@ class Recipe(Balance):
     its words; the rest are the corpus's. No document is drawn again before all have been. While there are
     fewer than topics, each topic has `mixed`, since equal topics would stay equal (0: any are drawn, always
     `seeds`). While there are fewer than `first_documents`, each start has `first_passes` over them. The
-    uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. A whole step
-    takes enough documents for a steady direction and few enough for some `steps` steps, within
+    uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. Topics and
+    sticks are those of a corpus of at least `smallest_corpus` documents, against which priors weigh little.
+    A whole step takes enough documents for a steady direction and few enough for some `steps` steps, within
     `smallest_step` and `largest_step`.
     The shortlist of a document are the topics of which `em_steps` of EM expect more than `fewest_words`, at
     most `candidates`. In each of `rounds` rounds phi and gamma have at most `iterations`; then tables with
@@ -36,6 +37,7 @@ class Recipe(Balance):
     BOUNDS: ClassVar = {
         **Balance.BOUNDS,
         "mixed": (0, MOST_ITERATIONS),
+        "smallest_corpus": (0, LARGEST),
         "seed_weight": (TINY, 1),
         "inference_passes": (0, MOST_ITERATIONS),
     }
@@ -46,6 +48,7 @@ class Recipe(Balance):
     mixed: int
     seed_weight: float
     heavy: float
+    smallest_corpus: float
     steps: float
     smallest_step: int
     largest_step: int
@@ -60,6 +63,10 @@ class Recipe(Balance):
     inference_passes: int
     sweeps: int
     least_share: float
+
+    def weighed(self, n_documents: float) -> float:
+        """D as it weighs against the priors."""
+        return max(n_documents, self.smallest_corpus)
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
         """(K, n) which of so many documents each topic starts from."""
@@ -83,6 +90,7 @@ VERSION_1 = Recipe(
     mixed=0,
     seed_weight=0.1,
     heavy=0.1,
+    smallest_corpus=0.0,
     steps=40.0,
     smallest_step=64,
     largest_step=2048,
@@ -106,5 +114,7 @@ WARM = replace(
     first_passes=6,
     seeds=1,
     mixed=5,
+    smallest_corpus=1e6,
     inference_passes=2,
 )
+PAPER = replace(WARM, smallest_corpus=0.0)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from model._hdp_e_step import Corpus, Elog_sticks, bounds, expected_sticks, figure_9, sum_statistics
+from model._hdp_recipe import PAPER
 from model._words import distinct
 from model.hdp import OnlineHDP
 from model.minibatch import Minibatch
@@ -25,6 +26,7 @@ class BatchHDP(OnlineHDP):
 
     def __init__(self, n_words: int, **options: Any) -> None:
         super().__init__(n_words, 1, dtype="float64", **options)
+        self.recipe = PAPER  # its documents are the corpus
         self._bounds = np.zeros(0)
 
     @property

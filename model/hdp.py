@@ -19,8 +19,8 @@ The E-step is `_hdp_e_step.py` (its loops `_hdp_kernels.py` and `_hdp_statistics
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
 (`_hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
-(`_topics.Balance`); (5) a minibatch smaller than `whole_step` makes a proportionally smaller step. The
-numbers of all that are a `Recipe`. With `warm_start=False` figure 9 is followed line by line.
+(`_topics.Balance`); (5) a minibatch smaller than `whole_step` makes a proportionally smaller step; (6) D
+is large. The numbers of all that are a `Recipe`. With `warm_start=False` figure 9 is followed line by line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._hdp_recipe import VERSION_1, WARM, Recipe
+from model._hdp_recipe import PAPER, VERSION_1, WARM, Recipe
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import Topics, Vector, random_topics, topics_from
 from model._words import distinct
@@ -79,7 +79,7 @@ class OnlineHDP(OnlineModel):
         HALF_LIFE,
     )
 
-    version = 5
+    version = 6
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -139,7 +139,7 @@ class OnlineHDP(OnlineModel):
         self.tau0, self.kappa = float(tau0), float(kappa)
         self.warm_start = bool(warm_start)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self.recipe = WARM
+        self.recipe = WARM if warm_start else PAPER
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         self._amount = 0.0  # documents seen, as the recipe counts them
@@ -336,12 +336,13 @@ class OnlineHDP(OnlineModel):
     def _start_from(self, documents: Minibatch) -> None:
         """Topics from documents, on the corpus's mean; sticks uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
-        mass = self._n_documents * 100 / K  # as in [SVI13] footnote 6: 100 words a document
+        corpus = recipe.weighed(self._n_documents)
+        mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words a document
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
             Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
-            recipe.heavy * self._n_documents * self.max_topics_per_document / K,
+            recipe.heavy * corpus * self.max_topics_per_document / K,
         )
         self._started_from = documents.D
 
@@ -356,7 +357,7 @@ class OnlineHDP(OnlineModel):
         # Steps of parts of a minibatch together forget as much as one of the whole.
         rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
         rho = max(rho, self._least_rho(batch.D))
-        weight = rho * self._n_documents / batch.D  # rho D/S
+        weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
@@ -389,11 +390,11 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 knew one recipe, 3 made sweeps to infer, 4 drew some first documents twice."""
-        if state.get("version") in (3, 4):
-            return {"recipe_inference_passes": 0, "recipe_mixed": 0, **state}
-        if state.get("version") == 2:
-            return counted(state, VERSION_1)
-        renamed = {"seen": "documents_seen", "words": "words_of_topics"}
-        new = {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
-        return counted(new, VERSION_1)
+        """Version 1 knew one recipe, 3 made sweeps to infer, 4 drew documents twice, 5 had D as given."""
+        if state.get("version") in (3, 4, 5):
+            lacking = {"recipe_inference_passes": 0, "recipe_mixed": 0, "recipe_smallest_corpus": 0.0}
+            return {**lacking, **state}
+        if state.get("version") != 2:
+            renamed = {"seen": "documents_seen", "words": "words_of_topics"}
+            state = {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
+        return counted(state, VERSION_1)

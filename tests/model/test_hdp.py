@@ -5,7 +5,7 @@ import pytest
 from scipy.special import psi
 
 from model import Minibatch
-from model._hdp_recipe import WARM
+from model._hdp_recipe import PAPER, WARM
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import topics_from
 from model.hdp import OnlineHDP
@@ -51,6 +51,12 @@ def make(**options):
     return OnlineHDP(**{**settings, **options})
 
 
+def as_given(model):
+    """The same model with D as it was given, however small."""
+    model.recipe = PAPER
+    return model
+
+
 def sticks_of(model):
     return np.stack([model.a, model.b], axis=1)
 
@@ -62,7 +68,7 @@ def Elog_beta_of(model):
 
 def trained(documents, **options):
     """A model past its start, in float64."""
-    model = make(n_documents=documents.D, dtype="float64", **options)
+    model = as_given(make(n_documents=documents.D, dtype="float64", **options))
     for _ in range(3):
         model.learn(documents)
     return model
@@ -90,7 +96,7 @@ def test_float64_steps_are_figure_9(documents):
 
 
 def test_float64_steps_of_the_default_are_its_oracles(documents):
-    model = make(dtype="float64", n_documents=documents.D)
+    model = as_given(make(dtype="float64", n_documents=documents.D))
     model.learn(documents)  # the start
     lambda_, sticks = model.lambda_, sticks_of(model)
     # Steps count documents of 100 words.
@@ -282,6 +288,18 @@ def test_topics_keep_their_places(documents):
     np.testing.assert_allclose(other.topics(), model.topics()[order], atol=0.02)
 
 
+def test_a_corpus_weighs_as_a_large_one_against_the_priors(documents):
+    small, large = (make(n_documents=D, dtype="float64") for D in (documents.D, WARM.smallest_corpus))
+    for model in (small, large):
+        model.learn(documents)
+    # Every topic and stick rests on the words and tables of a large corpus, and D stays the one given.
+    assert small.topic_weights().sum() == pytest.approx(large.topic_weights().sum(), rel=0.1)
+    assert small.n_documents == small.state()["n_documents"] == documents.D
+    paper = make(n_documents=documents.D, warm_start=False, tau0=0.0, dtype="float64")
+    paper.learn(documents)
+    assert paper.topic_weights().sum() == pytest.approx(8 * 30 * ETA + documents.n_tokens)
+
+
 @needs_jit
 def test_finds_planted_topics():
     batch, beta = planted(600, seed=5)
@@ -318,8 +336,9 @@ def test_the_start_weighs_as_much_as_the_corpus(documents):
     """Shown by steps that change next to nothing: 100 words a document, and the tables of all documents."""
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
-    np.testing.assert_allclose(model.topic_weights(), 1000 * 100 / 8 + 30 * ETA, rtol=1e-6)
-    tables = WARM.heavy * 1000 * T / 8
+    D = WARM.smallest_corpus
+    np.testing.assert_allclose(model.topic_weights(), D * 100 / 8 + 30 * ETA, rtol=1e-6)
+    tables = WARM.heavy * D * T / 8
     np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)
     np.testing.assert_allclose(model.b, OMEGA + tables * np.arange(7, 0, -1), rtol=1e-6)
 

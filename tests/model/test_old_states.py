@@ -102,6 +102,22 @@ def test_a_state_of_version_3_infers_as_it_did(name):
     assert not np.array_equal(before.infer(batch), now.infer(batch))
 
 
+def test_an_hdp_of_version_5_weighs_its_corpus_as_it_did():
+    """Its D was the one given, however small."""
+    batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+    now = kinds.load("hdp").create(3, 40, 2)
+    then = kinds.load("hdp").from_state({**now.state(), "recipe_smallest_corpus": 0.0})
+    state = then.state()
+    del state["recipe_smallest_corpus"]
+    before = kinds.load("hdp").from_state({**state, "version": 5})
+    for model in (now, then, before):
+        model.learn(batch)
+    assert before.state()["version"] == 6
+    np.testing.assert_array_equal(before.topics(), then.topics())
+    assert before.topic_weights().sum() == pytest.approx(then.topic_weights().sum(), rel=1e-12)
+    assert now.topic_weights().sum() > 1000 * before.topic_weights().sum()
+
+
 def test_a_newer_state_is_said_to_be_one():
     for name in kinds.names():
         kind = kinds.load(name)
