@@ -95,6 +95,17 @@ class Option(Generic[T_co]):
         return value is not None
 
 
+def fault_in(options: object) -> str:
+    """What keeps these from being the options of a kind; "" for nothing."""
+    if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
+        return "has options that are not a tuple of crawler.Option"
+    names = [option.name for option in options]
+    for name in names:
+        if names.count(name) > 1 or not name.isidentifier():
+            return f"has an option {name!r}: it needs a name of its own, of letters, digits and _"
+    return ""
+
+
 def flag(name: str) -> str:
     """How the option of this name is written at the command line."""
     return "--" + name.replace("_", "-")

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, cast
 
 from crawler.kind import Asked, Identity, SourceKind
-from crawler.options import Option
+from crawler.options import Option, fault_in
 from model.registry import Registry, check_subclass
 from session.errors import BadUsage, MissingKind
 from session.options import OWN
@@ -67,7 +67,12 @@ def described(name: str) -> SourceKind:
 
 
 def _check_options(kind: SourceKind) -> None:
-    """Raise :class:`BadUsage` for an option that means something else here; one of ours may be taken over."""
+    """Raise :class:`BadUsage` for an option that cannot be written, or means something else here.
+
+    One of ours may be taken over.
+    """
+    if fault := fault_in(kind.options):
+        raise BadUsage(f"the kind of source {kind.name!r} {fault}")
     ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
     for option in kind.options:
         if option.name in RESERVED or ours.get(option.name, option) != option:

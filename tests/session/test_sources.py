@@ -66,6 +66,11 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
         ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which is another here"),
+        (
+            NOTES.replace('str, "notes"', 'str, "min-lines"'),
+            "needs a name of its own, of letters, digits and _",
+        ),
+        (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
         (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which is another here"),
     ],
 )
