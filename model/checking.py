@@ -73,7 +73,10 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
     for t, batch in enumerate(_minibatches()):
         _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
-        assert model.updates == t + 1, f"expected {t + 1} updates after {t + 1} minibatches"
+        assert model.updates == t + 1, (
+            f"expected {t + 1} updates after {t + 1} minibatches, found {model.updates}: "
+            "learn must end with _note_step"
+        )
         assert 0 < model.rho <= 1, f"expected rho within 0 and 1, found {model.rho}"
     batch = _minibatches()[0]
     _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
@@ -196,7 +199,10 @@ def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str
     for t, batch in enumerate((None, *_minibatches())):
         if batch is not None:
             same = np.array_equal(straight.learn(batch), resumed.learn(batch))
-            assert same, f"expected minibatch {t} to be learnt alike, resumed or not"
+            assert same, (
+                f"expected minibatch {t} to be learnt alike, resumed or not: "
+                "is all that learn uses in entries?"
+            )
         resumed = kind.from_state(_through_a_file(resumed.state()))
         resumed.threads = 2
         _check_same(straight.state(), resumed.state(), f"after {t} minibatches, resumed or not")
@@ -310,7 +316,7 @@ def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
     """Two states that are equal to the bit and the type."""
     assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
     for name in a:
-        assert type(a[name]) is type(b[name]), f"expected {name} to be of one type {when}"
         x, y = np.asarray(a[name]), np.asarray(b[name])
-        assert x.dtype == y.dtype, f"expected {name} to be of one dtype {when}"
+        same = type(a[name]) is type(b[name]) and x.dtype == y.dtype
+        assert same, f"expected {name} to be of the type of its Entry {when}, found {x.dtype} and {y.dtype}"
         assert np.array_equal(x, y), f"expected the same {name} {when}"

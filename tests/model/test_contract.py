@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model import SCVB0, OnlineModel, check_model, kinds
+from model import SCVB0, Entry, OnlineModel, check_model, kinds
 from model.checking import CHECKS
 from tests import packages
 
@@ -55,6 +55,16 @@ class Careless(MixtureOfUnigrams):
         return super().learn(batch)
 
 
+class Mistyped(MixtureOfUnigrams):
+    entries = (*MixtureOfUnigrams.entries, Entry("passes"))
+    passes = 3
+
+
+class Silent(MixtureOfUnigrams):
+    def _note_step(self, *step):
+        pass
+
+
 class Stubborn(MixtureOfUnigrams):
     def learn(self, batch):
         theta = super().learn(batch)
@@ -70,6 +80,8 @@ class Stubborn(MixtureOfUnigrams):
         (Unscaled, "sums of 1 in what topics gives"),
         (Careless, "the same updates after a word id out of range"),
         (Stubborn, "nats a word"),
+        (Mistyped, "passes to be of the type of its Entry"),
+        (Silent, "learn must end with _note_step"),
     ],
 )
 def test_the_check_says_what_was_expected(broken, says):
