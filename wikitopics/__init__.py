@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crawler.checking import check_source
     from model import (
         SCVB0,
         BatchLDA,
@@ -44,6 +45,7 @@ _HOME = {
     "Vocabulary": "vocab",
     "__version__": "session.version",
     "check_model": "model",
+    "check_source": "crawler.checking",
     "document_completion": "model",
     "open": "wikitopics.stored",
 }
@@ -64,6 +66,7 @@ __all__ = [
     "Vocabulary",
     "__version__",
     "check_model",
+    "check_source",
     "document_completion",
     "open",
 ]

@@ -1,0 +1,114 @@
+"""The requirements of a source of pages, as a check that anybody's source can be put through."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args
+
+from crawler.kind import Asked, Identity, PageKind
+from crawler.source import Activity, Markup, Page, PageBatch, PartedSource, Position, Source, SourceInfo
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+MOST_BATCHES = 20
+RESUMED = 3
+"""Positions from which the source is opened once more."""
+
+
+def check_source(kind: type[PageKind], **options: Any) -> None:
+    """Read the first batches of a source that yields pages, and resume it from several positions.
+
+    options: values of the kind's options by name, which say what to read; it should fill several batches.
+    Raises AssertionError, with a line that says what was expected, for the first requirement that is not met.
+    """
+    described = kind()
+    known = {option.name: option for option in described.options}
+    for name in options:
+        assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
+    asked = Asked({name: known[name].check(value) for name, value in options.items()})
+    asyncio.run(_check(described, asked))
+
+
+async def _check(kind: PageKind, asked: Asked) -> None:
+    identity = kind.identity(asked)
+    _check_json("identity", identity)
+    async with _opened(kind, identity, asked) as (source, info):
+        assert isinstance(source.activity, Activity), "expected activity to be an Activity"
+        _check_json("the identity of SourceInfo", info.identity)
+        batches = await _read(source, None, MOST_BATCHES)
+    identity = {**identity, **info.identity}
+    fault = kind.fault(identity)
+    assert not fault, f"expected fault to accept what identity returned, found {fault!r}"
+    _check_pages(batches)
+    for after in range(min(RESUMED, len(batches))):
+        async with _opened(kind, identity, asked) as (source, _):
+            resumed = await _read(source, batches[after].position, len(batches) - after - 1)
+        expected = [page for batch in batches[after + 1 :] for page in batch.pages]
+        found = [page for batch in resumed for page in batch.pages][: len(expected)]
+        assert found == expected, (
+            f"expected the same pages again after the position {dict(batches[after].position)}, "
+            f"found {_titles(found)} instead of {_titles(expected)}"
+        )
+
+
+@asynccontextmanager
+async def _opened(
+    kind: PageKind, identity: Identity, asked: Asked
+) -> AsyncIterator[tuple[Source, SourceInfo]]:
+    source = kind.open(identity, asked)
+    assert not isinstance(source, PartedSource), "expected open to return a source with batches"
+    try:
+        info = await source.open()
+        assert isinstance(info, SourceInfo), (
+            f"expected open of the source to give a SourceInfo, found {info!r:.60}"
+        )
+        yield source, info
+    finally:
+        await source.close()
+        await source.close()
+
+
+async def _read(source: Source, position: Position | None, most: int) -> list[PageBatch]:
+    found: list[PageBatch] = []
+    batches = source.batches(position)
+    while len(found) < most and (batch := await anext(batches, None)) is not None:
+        assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
+        _check_json("position", batch.position)
+        found.append(batch)
+    return found
+
+
+def _check_pages(batches: Sequence[PageBatch]) -> None:
+    pages = [page for batch in batches for page in batch.pages]
+    assert pages, "expected at least one page"
+    for page in pages:
+        assert isinstance(page, Page), f"expected pages to hold a Page, found {page!r:.60}"
+        assert type(page.page_id) is int, f"expected page_id to be a whole number, found {page.page_id!r}"
+        for name in ("title", "text"):
+            value = getattr(page, name)
+            assert isinstance(value, str), f"expected {name} to be text, found {value!r:.60}"
+        assert page.markup in get_args(Markup), (
+            f"expected markup to be one of {', '.join(get_args(Markup))}, found {page.markup!r}"
+        )
+    numbers = [page.page_id for page in pages]
+    assert len(set(numbers)) == len(numbers), "expected each page to have a page_id of its own"
+    laps = [batch.lap for batch in batches if batch.lap is not None]
+    assert all(0 <= lap <= 1 for lap in laps), f"expected lap within 0 and 1, found {laps}"
+    assert all(a <= b for a, b in pairwise(laps)), f"expected lap never to fall, found {laps}"
+
+
+def _check_json(name: str, value: Mapping[str, Any]) -> None:
+    try:
+        same = json.loads(json.dumps(dict(value), allow_nan=False)) == dict(value)
+    except (TypeError, ValueError):
+        same = False
+    assert same, f"expected {name} to hold plain JSON values, with texts as keys, found {value!r:.100}"
+
+
+def _titles(pages: Sequence[Page]) -> str:
+    return ", ".join(repr(page.title) for page in pages[:2]) + (" …" if len(pages) > 2 else "") or "none"
