@@ -47,6 +47,12 @@ def test_it_is_what_pip_makes_of_the_document(notes):
     assert (point.name, point.dist.name) == ("notes", "wikitopics-notes")
 
 
+def test_it_is_checked_as_the_document_says(notes, folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    (check,) = packages.blocks(SECTION, "python")
+    exec(check, {})
+
+
 def test_it_is_trained_like_ours(train, cli, notes):
     outcome = cli(*train)
     assert outcome.code == 0, outcome.err
