@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from crawler.dump_parts import DumpPart
 from crawler.source import Round
 
-BEHIND = 1 << 20
-"""Bytes brought along behind a part: its last page ends there, with the block that it is in."""
+BEHIND = 512 << 10
+"""Bytes brought along behind a part: hardly any last page ends behind them, with the block that it is in."""
 FIRST = 512 << 10
 """Bytes of a part of which only the first articles are taken."""
-STEP = 3 << 20
+STEP = 2 << 20
 """Bytes of a window that are asked for at once, less at its beginning, so that work can begin.
 
 Of sixteen windows side by side they fit into what is kept, together with what is being read."""

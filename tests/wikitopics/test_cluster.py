@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.crawler.dumps import dump
+from tests.crawler.dumps import dump, german, multistream
+from tests.session.training.intake.cluster.conftest import dask
+
+__all__ = ["dask"]
 
 
 @pytest.fixture
@@ -39,3 +42,32 @@ def test_no_scheduler_there(train, one_line, tmp_path, monkeypatch):
     assert outcome.code == 2
     assert "needs certificates" in outcome.err
     assert not (tmp_path / "s.db").exists()
+
+
+@pytest.mark.interop
+def test_the_words_of_a_new_vocabulary_are_counted_here_and_the_rest_there(
+    cli, counted_here, dask, home, tmp_path
+):
+    """And the session comes out as without a cluster."""
+    path = tmp_path / "dump.xml.bz2"
+    path.write_bytes(multistream(range(1, 401), text=german))
+    train = ("train", "--dump", path, "--lang", "de", "--vocab-articles", 250, "--batch-size", 64)
+    dask.start_scheduler()
+    dask.start_worker()
+    found = []
+    for session, more in (("far", ("--cluster", dask.address)), ("near", ())):
+        outcome = cli(*train, "--topics", 3, "--seed", 1, "--session", session, *more)
+        assert outcome.code == 0, outcome.err
+        assert "is built first" in outcome.err
+        assert ("counting on a cluster" in outcome.err) == bool(more)
+        assert (
+            cli("export", "model", "--session", session, "--format", "npz", "-o", tmp_path / session).code
+            == 0
+        )
+        with np.load(tmp_path / session) as arrays:
+            found.append(dict(arrays))
+        (kept,) = (home / "vocabularies").glob("*.txt")
+        kept.unlink()
+    far, near = found
+    assert far.keys() == near.keys()
+    assert all(np.array_equal(far[name], near[name]) for name in far)
