@@ -55,12 +55,16 @@ class Blocks:
         begin = wanted.start * BLOCK
         return data[start - begin : stop - begin]
 
-    async def renewed(self, file: "RemoteFile", start: int, stop: int) -> bool:
-        """Read bytes once more, a few times at most; whether they are others now."""
+    async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
+        """Read bytes once more, a few times at most; whether they are others now than ``before``.
+
+        None: than those that are kept. What was forgotten meanwhile cannot be told from a good copy.
+        """
         self._renewals[file, start] += 1
         if self._renewals[file, start] > MOST_RENEWALS:
             return False
-        before = await self.read(file, start, stop)
+        if before is None:
+            before = await self.read(file, start, stop)
         for number in range(start // BLOCK, -(-stop // BLOCK)):
             self._size -= len(self._kept.pop((file, number), b""))
         return await self.read(file, start, stop) != before

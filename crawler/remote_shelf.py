@@ -134,7 +134,8 @@ class RemoteShelf:
         held = part.file
         assert isinstance(held, Held)
         if lack == "again":
-            renewed = await self._blocks.renewed(self._files[held.name], held.start, held.stop)
+            file = self._files[held.name]
+            renewed = await self._blocks.renewed(file, held.start, held.stop, held.data)
             return await self._brought(part, held.stop) if renewed else None
         if held.stop >= held.size or len(held.data) > MOST_BROUGHT:
             return None

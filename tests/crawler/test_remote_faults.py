@@ -84,6 +84,17 @@ async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, cloc
     assert told == []
 
 
+async def test_a_part_that_came_damaged_is_read_again(server, clock, tmp_path):
+    """In the middle of the training too, where its bytes may have been forgotten when it is noticed."""
+    source = remote([server.url + PATH], clock)
+    kept = dict((await source.open()).identity)
+    await source.close()
+    server.acts = [None, None, _damaged]
+    found, _, told = await read(remote([server.url + PATH], clock, kept))
+    assert found == await of_files(tmp_path, DATA)
+    assert told == []
+
+
 async def test_what_stays_damaged_is_left_out_alone(clock):
     damaged = bytearray(DATA)
     damaged[len(DATA) // 2 :][:40] = bytes(40)
