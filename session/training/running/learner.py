@@ -28,6 +28,7 @@ class Learner:
         self._thread = _new_thread()
         self._under_way: asyncio.Future[object] | None = None
         """A step, or one that failed: until it is done, models and counters are out of step."""
+        self._saves_since: float | None = None
         self._speed = Speed()
         self._begun = time.monotonic()
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
@@ -36,6 +37,10 @@ class Learner:
     def busy(self) -> bool:
         """Whether a step is under way."""
         return self._under_way is not None
+
+    def saving_seconds(self) -> float:
+        """How long the commit under way takes by now; 0 where there is none."""
+        return 0.0 if self._saves_since is None else time.monotonic() - self._saves_since
 
     def elapsed(self) -> float:
         """Seconds of running time over all runs."""
@@ -81,7 +86,11 @@ class Learner:
     async def commit(self, bytes_read: int) -> None:
         """Save; ``bytes_read``: in this run. Raises :class:`session.errors.SessionError`."""
         stream, bytes_before = self.stream, self._before[1]
-        await self._call(lambda: stream.commit(self.elapsed(), bytes_before + bytes_read))
+        self._saves_since = time.monotonic()
+        try:
+            await self._call(lambda: stream.commit(self.elapsed(), bytes_before + bytes_read))
+        finally:
+            self._saves_since = None
         self.saving.saved()
 
     async def close(self) -> None:

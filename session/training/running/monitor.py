@@ -15,6 +15,8 @@ from session.training.running.orders import Orders
 
 QUIET_SECONDS = 60.0
 """After so long without a counted page, say what the run waits for."""
+SAVING_SECONDS = 5.0
+"""A commit that takes longer is what the run waits for: its models are large, or the disk is slow."""
 ERRORS = 5
 """So many of the source's last errors are told."""
 
@@ -54,7 +56,7 @@ class Monitor:
             self._counted, self._counted_at = counted, time.monotonic()
         if self._learner.busy:
             self._bound_by.append("training")
-        elif self._feed.waits_for is not None:
+        elif not self._learner.saving_seconds() and self._feed.waits_for is not None:
             self._bound_by.append(self._feed.waits_for)
 
     def report(self) -> Report:
@@ -89,7 +91,7 @@ class Monitor:
         stream, source = self._learner.stream, self._feed.activity
         return TrainerActivity(
             article_limit=stream.article_limit,
-            waiting_for=self.blocked or _waits_for(stream.waits_for, source.waiting_for) or self._quiet(),
+            waiting_for=self._waiting_for(),
             waiting_until=None if self.blocked else source.waiting_until,
             compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
@@ -106,12 +108,23 @@ class Monitor:
             errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
         )
 
+    def _waiting_for(self) -> str | None:
+        """What keeps the run from going on right now."""
+        if self.blocked:
+            return self.blocked
+        if self._learner.saving_seconds() >= SAVING_SECONDS:
+            return "the models to be saved"
+        stream, source = self._learner.stream, self._feed.activity
+        return _waits_for(stream.waits_for, source.waiting_for) or self._quiet()
+
     def _quiet(self) -> str | None:
         """What is waited for though nobody says so: stopped processes, a connection that is merely open."""
         if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
             return None
         if self._learner.busy:
             return "a step of training (over a minute by now)"
+        if self._learner.saving_seconds():
+            return "the models to be saved (over a minute by now)"
         if self._feed.waits_for == "parsing":
             return "the processes that parse articles (none counted for over a minute)"
         return "the source (no article for over a minute)"

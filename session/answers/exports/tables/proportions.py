@@ -9,8 +9,6 @@ from session.answers.exports.subject import Asked, Row, Subject
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from session.storage.proportions import Proportions
-
 _DIGITS = 6
 
 
@@ -40,10 +38,6 @@ def _each(asked: Asked) -> Iterator[Row]:
                 yield from zip(
                     repeat(article.page_id), repeat(article.title), repeat(model), topics[kept], values[kept]
                 )
-
-
-def _rounded(kept: "Proportions") -> list[float]:
-    return list(kept.values().astype(float).round(_DIGITS).tolist())
 
 
 def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":

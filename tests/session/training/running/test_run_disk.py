@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import sqlite3
+import threading
 
 import pytest
 
@@ -38,6 +39,31 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
     assert await trainer_of(memory, meanwhile=make_room) == "finished"
     assert status(trainer_of.path).articles == 570
     assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("session.training.running.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 0.4)
+    disk, commit = threading.Event(), SessionWriter.commit
+
+    def slowly(self, *arguments):
+        disk.wait(60)
+        commit(self, *arguments)
+
+    monkeypatch.setattr(SessionWriter, "commit", slowly)
+
+    async def look(run):
+        await until(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
+        await until(lambda: "to be saved (over a minute by now)" in log_of(trainer_of.path))
+        disk.set()
+        await until(lambda: status(trainer_of.path).waiting_for != "the models to be saved")
+
+    assert await trainer_of(memory, meanwhile=look) == "finished"
+
+
+def log_of(path):
+    with SessionReader(path) as reader:
+        return "\n".join(event.message for event in reader.events())
 
 
 async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, memory, monkeypatch):
