@@ -23,6 +23,14 @@ def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing slides into its place, and what a trainer has saved is looked at soon."""
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr("tui.following.POLL_SECONDS", 0.15)
+    monkeypatch.setattr("tui.follower.FULL_EVERY", 0.15)
+
+
+@pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a test takes longer than a trainer that lives keeps silent."""
     monkeypatch.setattr("session.storage.reader.status.STALE_SECONDS", 600.0)

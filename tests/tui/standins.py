@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.tui import canned
 from tui.controls import Controls
 
 
@@ -17,6 +18,20 @@ class Process:
 
     def terminate(self) -> None:
         self.code = -15
+
+
+class Launcher:
+    """Starts no trainer: notes the words of each, which has ended with ``code``, or lives and has begun."""
+
+    def __init__(self, code: int | None = None) -> None:
+        self.code = code
+        self.started: list[list[str]] = []
+
+    def __call__(self, path: Path, words: list[str]) -> Process:
+        self.started.append(words)
+        if self.code is None:
+            canned.build(path, canned.Recipe(state="starting", restarts=()))
+        return Process(self.code)
 
 
 class Started:

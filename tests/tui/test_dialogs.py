@@ -1,7 +1,8 @@
 """Export, new session, contact: what they ask, what they do with the answers."""
 
+import contextlib
 import csv
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,30 @@ from session.doors.launch import NOBODY_ASKED
 from session.errors import SessionError
 from session.signals import Signals
 from tests.tui import canned, seeing
-from tests.tui.standins import Process
+from tests.tui.standins import Launcher, Process
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.newsession import NewSession, Wish, arguments
 from tui.first_question import Contact
 
 Opener = Callable[..., Any]
 LDA = (("lda", "100"),)
+
+
+@pytest.fixture
+def dialog(open_app: Opener, live: Path, home: Path) -> Opener:
+    """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app, pilot)``."""
+    home.mkdir()
+
+    @contextlib.asynccontextmanager
+    async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
+        app = open_app(live, launch=launch)
+        async with app.run_test(size=size) as pilot:
+            await seeing.until(pilot, "LIVE")
+            await pilot.press("6", "n")
+            await seeing.until(pilot, "New session")
+            yield app, pilot
+
+    return opened
 
 
 async def test_an_export_goes_to_the_named_file(open_app: Opener, live: Path, tmp_path: Path) -> None:
@@ -104,20 +122,11 @@ class Notes(PageKind):
 
 
 async def test_a_source_of_another_package_has_its_own_fields(
-    open_app: Opener, live: Path, home: Path, install: Callable[..., None]
+    dialog: Opener, install: Callable[..., None]
 ) -> None:
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
-    home.mkdir()
-    started: list[list[str]] = []
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        return Process(1)
-
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(80, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
+    launch = Launcher(1)
+    async with dialog(launch, (80, 30)) as (app, pilot):
         await seeing.until(pilot, "Language")
         app.screen.query_one("#source", Select).value = "notes"
         seen = await seeing.until(pilot, "A folder of notes.")
@@ -128,26 +137,13 @@ async def test_a_source_of_another_package_has_its_own_fields(
         await pilot.press("enter")
         await seeing.until(pilot, "ended with code 1")
     given = "train --session night --source notes --notes /here --model lda:topics=100"
-    assert started == [given.split()]
+    assert launch.started == [given.split()]
 
 
-async def test_a_new_session_is_started_and_opened(
-    open_app: Opener, live: Path, home: Path, monkeypatch: Any
-) -> None:
-    home.mkdir()
+async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
-    started: list[list[str]] = []
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        canned.build(path, canned.Recipe(state="starting", restarts=()))
-        return Process(None)
-
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
-        await seeing.until(pilot, "New session")
+    launch = Launcher()
+    async with dialog(launch) as (app, pilot):
         await pilot.pause()
         app.screen.query_one("#name", Input).value = "evening"
         await pilot.press("enter")
@@ -157,31 +153,23 @@ async def test_a_new_session_is_started_and_opened(
             await pilot.pause(0.05)
         assert app.path == home / "evening.db"
         await seeing.until(pilot, "Perplexity of")
-    assert started[0][:3] == ["train", "--session", "evening"]
+    assert launch.started[0][:3] == ["train", "--session", "evening"]
 
 
-async def test_a_trainer_that_fails_at_once_says_why(
-    open_app: Opener, live: Path, home: Path, monkeypatch: Any
-) -> None:
-    home.mkdir()
+async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
     def launch(path: Path, words: list[str]) -> Process:
         Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
         return Process(2)
 
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
-        await seeing.until(pilot, "New session")
+    async with dialog(launch, (100, 30)) as (app, pilot):
         await pilot.click("#go")
         await seeing.until(pilot, "the wiki is no wiki [/x]")
         assert isinstance(app.screen, NewSession)
 
 
-async def test_a_dump_that_was_found_is_asked_about(open_app: Opener, live: Path, home: Path) -> None:
-    home.mkdir()
+async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
     started: list[list[str]] = []
 
     def launch(path: Path, words: list[str]) -> Process:
@@ -192,11 +180,7 @@ async def test_a_dump_that_was_found_is_asked_about(open_app: Opener, live: Path
         canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process()
 
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
-        await seeing.until(pilot, "New session")
+    async with dialog(launch, (100, 30)) as (app, pilot):
         app.screen.query_one("#source", Select).value = "counts"
         await pilot.pause()
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
@@ -212,56 +196,31 @@ async def test_a_dump_that_was_found_is_asked_about(open_app: Opener, live: Path
     assert started[1] == [*started[0], "--yes"]
 
 
-async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(
-    open_app: Opener, live: Path, home: Path, monkeypatch: Any
-) -> None:
-    home.mkdir()
-    started: list[list[str]] = []
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        canned.build(path, canned.Recipe(state="starting", restarts=()))
-        return Process()
-
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
-        await seeing.until(pilot, "New session")
+async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:
+    launch = Launcher()
+    async with dialog(launch) as (_, pilot):
         await pilot.press("enter")
         await seeing.until(pilot, "for Wikimedia")
         await pilot.press("escape")
         await seeing.until(pilot, "Held out")
-        assert started == []
+        assert launch.started == []
         await pilot.press("enter")
         await seeing.until(pilot, "for Wikimedia")
         await pilot.press(*"me@host.org", "enter")
         await seeing.until(pilot, "STARTING")
     assert 'contact = "me@host.org"' in (home / "config.toml").read_text()
-    assert [words[:3] for words in started] == [["train", "--session", "night"]]
-    assert "me@host.org" not in started[0]
+    assert [words[:3] for words in launch.started] == [["train", "--session", "night"]]
+    assert "me@host.org" not in launch.started[0]
 
 
-async def test_instead_of_a_contact_the_sample(
-    open_app: Opener, live: Path, home: Path, monkeypatch: Any
-) -> None:
-    home.mkdir()
-    started: list[list[str]] = []
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        return Process(1)
-
-    app = open_app(live, launch=launch)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        await pilot.press("6", "n")
-        await seeing.until(pilot, "New session")
+async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
+    launch = Launcher(1)
+    async with dialog(launch) as (_, pilot):
         await pilot.press("enter")
         await seeing.until(pilot, "for Wikimedia")
         await pilot.click("#demo")
         await seeing.until(pilot, "ended with code 1")
-    assert started == [["demo", "--headless", "--session", "night"]]
+    assert launch.started == [["demo", "--headless", "--session", "night"]]
 
 
 def contact_app(kept: list[str]) -> Contact:
@@ -327,7 +286,7 @@ async def test_forms_can_be_walked_through_at_any_size(
                 if focused.id == last.removeprefix("#"):
                     break
                 await pilot.press("tab")
-                await pilot.pause(0.1)
+                await pilot.pause()
             assert app.screen.focused is app.screen.query_one(last)
             await pilot.press("enter")
 

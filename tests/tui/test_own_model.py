@@ -9,7 +9,7 @@ from textual.widgets import Checkbox, Input, Select
 
 from tests.packages import Package
 from tests.tui import seeing
-from tests.tui.standins import Process
+from tests.tui.standins import Launcher
 from tui.chart.chart import Chart
 
 Opener = Callable[..., Any]
@@ -38,12 +38,7 @@ async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
 
 
 async def test_it_is_offered_for_a_new_session(open_app: Opener, race: Path, unigrams: Package) -> None:
-    started: list[list[str]] = []
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        return Process(1)
-
+    launch = Launcher(1)
     app = open_app(race, launch=launch)
     async with app.run_test(size=(100, 50)) as pilot:
         await seeing.until(pilot, "unigrams 4")
@@ -58,7 +53,7 @@ async def test_it_is_offered_for_a_new_session(open_app: Opener, race: Path, uni
         await pilot.press("enter")
         await seeing.until(pilot, "ended with code 1")
     given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
-    assert started == [given.split()]
+    assert launch.started == [given.split()]
 
 
 async def test_it_is_shown_without_its_package(

@@ -37,6 +37,9 @@ def trainer_of(
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
+    # What a test waits for comes with a heartbeat, or when the run looks at its limits: both are soon.
+    monkeypatch.setattr("session.training.running.heart.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("session.training.running.run.COMMIT_SECONDS", 0.05)
     monkeypatch.setattr(CountingPool, "_new_executor", lambda self: ThreadPoolExecutor(2))
     monkeypatch.setattr(
         "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)

@@ -17,10 +17,15 @@ def break_heart(monkeypatch):
     """`break_heart(error)`: from now on every beat fails."""
 
     def break_it(error):
+        """Returns the beats that have failed."""
+        failed = []
+
         def beat(self, *arguments, **more):
+            failed.append(error)
             raise error
 
         monkeypatch.setattr(HeartbeatWriter, "beat", beat)
+        return failed
 
     return break_it
 
@@ -81,8 +86,8 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
 
     async def fill(run):
         await memory.hanging.wait()
-        break_heart(DiskFull("no space left on the disk of s.db"))
-        await asyncio.sleep(1.2)  # two beats
+        failed = break_heart(DiskFull("no space left on the disk of s.db"))
+        await until(lambda: len(failed) > 2)
         assert not run.orders.stopped
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
         await asyncio.to_thread(control.pause, trainer_of.path)
