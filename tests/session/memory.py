@@ -74,7 +74,8 @@ def account_holds(now):
     return now.crawled == now.articles + now.held_out + now.pending + now.skipped
 
 
-async def until(condition, seconds=60.0):
+async def until(condition, seconds=300.0):
+    """Returns once it holds, which takes long where a busy machine has first to compile the kernels."""
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)
