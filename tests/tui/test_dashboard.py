@@ -187,8 +187,8 @@ async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> 
         await pilot.press("question_mark")
         await seeing.until(pilot, "logarithmic or linear x axis")
         await pilot.press("escape", "ctrl+p")
-        await pilot.press(*"frozen"[:0], *"hold")
-        await seeing.until(pilot, "Hold the view still")
+        await pilot.press(*"training")
+        await seeing.until(pilot, "Freeze the view; training continues")
         await pilot.press("escape", "escape")
 
 
