@@ -62,7 +62,7 @@ class Order:
         """What in JSON values `kept` never returns for so many files; "" for nothing."""
         names = set(Order.__dataclass_fields__)
         if not isinstance(kept, dict) or {"window", "lanes", *kept} != names:
-            return f"order has not {', '.join(sorted(names))}"
+            return f"order lacks {', '.join(sorted(names))}"
         sizes = kept["sizes"]
         if not isinstance(sizes, list) or len(sizes) != files:
             return "order.sizes is not a list of the sizes of the files"

@@ -109,12 +109,12 @@ class DumpReader:
             self._ends_cleanly = stripped.endswith(b">")
         yield from self._take()
         if self._silence > _MOST_SILENCE:
-            raise self._broken("a tag, comment or text without end")
+            raise self._broken("a tag, comment or text that never ends")
 
     def close(self) -> None:
         """Say that the input has ended. Raises CutOff if the dump has not, BadSource if there was none."""
         if not self._seen_root:
-            raise BadSource(f"{self._name}: not a MediaWiki dump: there is nothing in it")
+            raise BadSource(f"{self._name}: not a MediaWiki dump: it is empty")
         if self._depth:
             raise CutOff("cut off")
 
@@ -147,7 +147,7 @@ class DumpReader:
         depth = self._depth
         self._silence = 0
         if depth > _DEEPEST:
-            raise self._broken("too many elements within one another")
+            raise self._broken("elements nested too deep")
         if not self._tags.issuperset((tag, *attributes)):
             self._tags.update((tag, *attributes))
             if len(self._tags) > _MOST_TAGS or max(map(len, self._tags)) > _LONGEST_TAG:
@@ -254,7 +254,7 @@ class DumpReader:
 
     def _doctype(self, *_: Any) -> None:
         # No dump has one; what has one may declare entities that grow without bound.
-        raise BadSource(f"{self._name}: not a MediaWiki dump: it has a document type of its own")
+        raise BadSource(f"{self._name}: not a MediaWiki dump: it declares a document type")
 
 
 _JUNK_AFTER_DOCUMENT = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]

@@ -61,7 +61,7 @@ class Gathering:
                 self._size += len(known.text or "")
         self._nameless |= nameless  # the larger numbers: each reply of a batch lists them again
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
-            raise Trouble("the articles of one batch are too large together", too_large=True)
+            raise Trouble("the articles of one batch are too large in total", too_large=True)
         return news
 
     def without_text(self) -> list[int]:

@@ -23,5 +23,5 @@ def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
     if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    what = "a file with a second name" if stat.S_ISREG(found.st_mode) else "not a regular file"
+    what = "a file with more than one hard link" if stat.S_ISREG(found.st_mode) else "not a regular file"
     raise OSError(errno.EINVAL, f"{what}; remove it")

@@ -142,7 +142,7 @@ class TextFiles:
         if self._stopped():
             return
         if not some:
-            raise BadSource(f"{self.name}: no document in it" + (f" ({first_bad[0]})" if first_bad else ""))
+            raise BadSource(f"{self.name}: has no documents" + (f" ({first_bad[0]})" if first_bad else ""))
         self._known = _Known(number_of(digest.digest()), repeats)
 
     def read(self, place: Place = START) -> Iterator[Found]:

@@ -59,7 +59,7 @@ def check_paths(paths: Sequence[str]) -> None:
         if not os.path.isfile(path):
             raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
         if ending(path) is None:
-            raise BadSource(f"{name}: not a kind of file that texts are read from: {_TAKEN}")
+            raise BadSource(f"{name}: not a kind of file that holds texts: {_TAKEN}")
 
 
 def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextFile, ...]:

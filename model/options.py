@@ -87,7 +87,7 @@ HALF_LIFE = Option(
 def fault_in(options: object) -> str:
     """What keeps these from being the options of a kind; "" for nothing."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
-        return "has options that are no tuple of Options"
+        return "has options that are not a tuple of Options"
     names = [option.name for option in options]
     for name in names:
         if name in TAKEN or names.count(name) > 1 or not name.isidentifier():

@@ -59,7 +59,7 @@ class Registry(Generic[T]):
             raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
         if len(points) > 1:
             packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
-            raise self.error(f"the {self.noun} {name!r} is brought by {packages}: uninstall all but one")
+            raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
         return self._loaded(name, points[0])
 
     def _brought(self) -> dict[str, list[EntryPoint]]:
@@ -77,7 +77,7 @@ class Registry(Generic[T]):
         try:
             found = point.load()
         except SystemExit as error:
-            raise self.error(f"{where} cannot be loaded: it ends the program ({error})") from None
+            raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise self.error(f"{where} cannot be loaded: {reason}") from None

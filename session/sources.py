@@ -77,7 +77,7 @@ def _check_options(kind: SourceKind) -> None:
     for option in kind.options:
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
-                f"the kind of source {kind.name!r} has an option {option.flag}, which is another here"
+                f"the kind of source {kind.name!r} has an option {option.flag}, which exists here already"
             )
 
 

@@ -120,7 +120,7 @@ class Commanding(Following):
             self.push_screen(
                 Ask(
                     "Close the screen",
-                    f"This screen started the trainer of {names}, which can go on without it.",
+                    f"This screen started the trainer of {names}, which can continue without it.",
                     [
                         ("leave", "l", "Leave it running"),
                         ("stop", "s", "Save and stop"),

@@ -140,7 +140,7 @@ def recent_articles(
         )
         found = Documents.from_bytes(data, "recent.documents", n_words)
         if len(found) != articles:
-            raise Damaged("recent.articles is another number than that of the documents")
+            raise Damaged("recent.articles differs from the number of documents")
         start = max(0, first_seq - first)
         part = found[start : start + most - len(seqs)]
         parts.append(part)

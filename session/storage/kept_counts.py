@@ -78,7 +78,7 @@ class KeptCounts(OpenedSession):
             )
             documents = Documents.from_bytes(data, "kept_counts.documents", len(self.vocabulary()))
             if len(documents) != self._starts[number + 1] - self._starts[number]:
-                raise Damaged("kept_counts.articles is another number than that of the documents")
+                raise Damaged("kept_counts.articles differs from the number of documents")
             self._block = number, documents
         return self._block[1]
 

@@ -34,7 +34,7 @@ from session.training.intake.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
 from session.training.running.monitor import Report
 from session.training.running.orders import watch_signals
-from session.training.running.run import FINISHED, Limits, Run
+from session.training.running.run import FINISHED, Run, RunLimits
 from session.training.stream import Stream
 from vocab import Vocabulary
 from vocab.build import Built
@@ -109,7 +109,7 @@ async def _train(path: Path, request: TrainRequest, report: Callable[[Report], N
             forget_wishes(path)
         keeping = asyncio.create_task(_keep(lock))
         try:
-            limits = Limits(request.get(HOURS), request.get(MAX_MB))
+            limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
             vocabulary = await asyncio.to_thread(_vocabulary, plan)
             if isinstance(vocabulary, Rule):
                 begun, limits = await begin(plan, vocabulary, limits, report, say)
@@ -161,8 +161,8 @@ def _vocabulary(plan: Plan) -> Vocabulary | Rule:
 
 
 async def begin(
-    plan: Plan, rule: Rule, limits: Limits, report: Callable[[Report], None], say: Say
-) -> tuple[str, Limits]:
+    plan: Plan, rule: Rule, limits: RunLimits, report: Callable[[Report], None], say: Say
+) -> tuple[str, RunLimits]:
     """Build the session's vocabulary; returns why that ended, and what is left of the limits."""
     began = time.monotonic()
     opening = await _open(plan, rule, Beginning, say)
@@ -232,7 +232,7 @@ async def _open(
 
 
 async def run(
-    plan: Plan, opening: Opening[Stream], limits: Limits, report: Callable[[Report], None], say: Say
+    plan: Plan, opening: Opening[Stream], limits: RunLimits, report: Callable[[Report], None], say: Say
 ) -> str:
     """Train to the end, and let go of the source; returns why it ended."""
     request, stream = plan.request, opening.stream

@@ -265,8 +265,8 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> Non
         ("a.gz", "not a kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),
-        ("empty.jsonl", "no document in it"),
-        ("prose.jsonl", "no document in it (.*line 1: not JSON"),
+        ("empty.jsonl", "has no documents"),
+        ("prose.jsonl", "has no documents (.*line 1: not JSON"),
         ("empty.csv", "which column holds the text"),
     ],
 )

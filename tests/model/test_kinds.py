@@ -75,7 +75,7 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
     ("source", "says"),
     [
         ("1 / 0", "cannot be loaded: division by zero"),
-        ("raise SystemExit(0)", r"cannot be loaded: it ends the program \(0\)"),
+        ("raise SystemExit(0)", r"cannot be loaded: it exits the program \(0\)"),
         ("", "cannot be loaded: .*Kind"),
         ("Kind = 3", "not a subclass of model.OnlineModel"),
         ("class Kind: pass", "not a subclass of model.OnlineModel"),

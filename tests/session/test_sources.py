@@ -51,7 +51,7 @@ def test_a_built_in_name_cannot_be_replaced(install):
 def test_a_name_that_two_packages_bring_is_refused_with_both(install):
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
     install(NOTES, "wikitopics.sources", package="more_notes", notes="more_notes:Notes")
-    with pytest.raises(BadUsage, match=r"brought by .*notes-package.* and .*|more-notes") as caught:
+    with pytest.raises(BadUsage, match=r"comes from .*notes-package.* and .*|more-notes") as caught:
         sources.load("notes")
     assert "notes-package (notes_package:Notes)" in str(caught.value)
     assert "more-notes (more_notes:Notes)" in str(caught.value)
@@ -65,13 +65,13 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
         ("class Notes: name = 'notes'", "not a subclass of crawler.PageKind"),
         ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
-        (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which is another here"),
+        (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which exists here already"),
         (
             NOTES.replace('str, "notes"', 'str, "min-lines"'),
             "needs a name of its own, of letters, digits and _",
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
-        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which is another here"),
+        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which exists here already"),
     ],
 )
 def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(install, source, says):

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from session.answers.exports import FORMATS, SUBJECTS, Asked
+from session.answers.exports import FORMATS, SUBJECTS, ExportRequest
 from session.records import TopicChange
 from session.storage.reader import SessionReader
 from tests.commands import ROOT
@@ -32,7 +32,7 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     of_some = {"articles": ("id",)}.get(what, ())
     assert [row[0] for row in listed] == [*subject.columns, *subject.columns_of_everything, *of_some]
     with SessionReader(trained) as reader:
-        header = subject.header(Asked(reader, ["lda"]))
+        header = subject.header(ExportRequest(reader, ["lda"]))
     rows = json.loads(cli("export", what, "--format", "json").out)
     assert rows or what == "events"
     types = {name: kind for name, kind, *_ in listed}

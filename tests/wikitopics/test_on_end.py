@@ -47,4 +47,4 @@ def test_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.Monke
     told: list[str] = []
     with at_end("sleep 600", tmp_path, told.append):
         pass
-    assert told == ["wikitopics: --on-end took over 0 s and was ended"]
+    assert told == ["wikitopics: --on-end took over 0 s and was killed"]

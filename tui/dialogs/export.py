@@ -12,7 +12,16 @@ from textual.content import Content, ContentText
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
-from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, formats, save
+from session.answers.exports import (
+    FORMATS,
+    SUBJECTS,
+    ExportRequest,
+    Format,
+    Subject,
+    format_of,
+    formats,
+    save,
+)
 from session.answers.licences import licence_of
 from session.errors import SessionError
 from session.storage.reader import SessionReader
@@ -104,7 +113,7 @@ class Export(ModalScreen[None]):
                 rows = save(
                     subject,
                     form,
-                    Asked(reader, models or reader.models()),
+                    ExportRequest(reader, models or reader.models()),
                     target,
                     lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
                 )

@@ -86,7 +86,9 @@ def _places() -> Iterator[Check]:
     kind = _file_system(there)
     local = kind not in _NETWORK_FILE_SYSTEMS
     advice = (
-        "" if local else ": over a network, where SQLite's log fails; set WIKITOPICS_HOME to a local folder"
+        ""
+        if local
+        else ": over a network, where SQLite's log does not work; set WIKITOPICS_HOME to a local folder"
     )
     yield "file system", local, (kind or "unknown") + advice
     yield "config file", True, f"{config_file()}{'' if config_file().exists() else ' (none yet)'}"

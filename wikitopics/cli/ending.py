@@ -89,7 +89,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # not yet waited for: the number is still its own
         process.wait()
-        tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was ended"))
+        tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was killed"))
     else:
         if failed:
             tell(error_line(f"--on-end failed with code {failed}"))

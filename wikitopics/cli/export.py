@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from session.answers.exports import FORMATS, SUBJECTS, Asked, Format, Subject, format_of, save
+from session.answers.exports import FORMATS, SUBJECTS, ExportRequest, Format, Subject, format_of, save
 from session.metrics import METRICS, Metric
 from session.paths import session_path
 from wikitopics.cli.completion import model_names
@@ -87,7 +87,7 @@ def export(
         models = reader.models()
         if model is not None or subject.one_model:
             models = [reader.model_named(model)]
-        asked = Asked(reader, models, everything)
+        asked = ExportRequest(reader, models, everything)
         if output is None or output == "-":
             to_standard_output(written_as, subject, asked)
         else:
@@ -100,7 +100,7 @@ def export(
             say(licence.told)
 
 
-def to_standard_output(form: Format, subject: Subject, asked: Asked) -> None:
+def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
     """Write an export there. Raises :class:`session.errors.BadUsage` for bytes on a terminal."""
     from session.errors import BadUsage
 

@@ -107,7 +107,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
             try:
                 end.reason = start(path, request, progress, tell)
             except Unconfirmed as what:
-                if not agrees(f"{what}. Go on?", str(what)):
+                if not agrees(f"{what}. Continue?", str(what)):
                     end.reason = "nothing was started"
                     tell(end.reason)
                     return 0

@@ -14,7 +14,7 @@ from session.answers.exports.formats.gensim import Gensim
 from session.answers.exports.formats.json import Json
 from session.answers.exports.formats.ldavis import Ldavis
 from session.answers.exports.formats.npz import Npz
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 from session.answers.exports.tables.articles import ARTICLES
 from session.answers.exports.tables.events import EVENTS
 from session.answers.exports.tables.history import HISTORY
@@ -28,7 +28,7 @@ from session.errors import BadUsage
 __all__ = [
     "FORMATS",
     "SUBJECTS",
-    "Asked",
+    "ExportRequest",
     "Format",
     "Subject",
     "format_of",
@@ -63,14 +63,14 @@ def format_of(subject: Subject, name: str | None) -> Format:
 def save(
     subject: Subject,
     form: Format,
-    asked: Asked,
+    asked: ExportRequest,
     path: Path,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> int | None:
     """Write an export to ``path``, whole or not at all; returns the rows written, None for what has none."""
     rows: int | None = None
 
-    def counted(asked: Asked) -> Iterator[Row]:
+    def counted(asked: ExportRequest) -> Iterator[Row]:
         nonlocal rows
         assert subject.rows is not None
         rows = 0

@@ -15,7 +15,7 @@ Row = Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """What an export is asked for."""
 
     reader: "SessionReader"
@@ -34,10 +34,10 @@ class Subject:
     """For people, e.g. "Topics: top words, probabilities, shares"."""
     columns: tuple[str, ...] = ()
     """New ones go behind the old."""
-    rows: Callable[[Asked], Iterable[Row]] | None = None
+    rows: Callable[[ExportRequest], Iterable[Row]] | None = None
     """In a fixed order."""
-    arrays: "Callable[[Asked], Mapping[str, NDArray[Any]]] | None" = None
-    model: "Callable[[Asked], OnlineModel] | None" = None
+    arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
+    model: "Callable[[ExportRequest], OnlineModel] | None" = None
     """The trained model that it is, for the formats of programs that know models."""
     one_model: bool = False
     """Whether it is of one model: the session's first, where none is named."""
@@ -45,14 +45,14 @@ class Subject:
     """What --all does here; "" where it means nothing."""
     columns_of_everything: tuple[str, ...] = ()
     """Behind the others with --all."""
-    columns_of_some: Callable[[Asked], tuple[str, ...]] | None = None
+    columns_of_some: Callable[[ExportRequest], tuple[str, ...]] | None = None
     """Behind all others, those that only some sessions have."""
     of_texts: bool = False
     """Whether it holds titles or word counts, which come under the licence of the texts."""
-    count: Callable[[Asked], int | None] | None = None
+    count: Callable[[ExportRequest], int | None] | None = None
     """How many rows there will be, where that is worth a progress line and can be known before."""
 
-    def header(self, asked: Asked) -> tuple[str, ...]:
+    def header(self, asked: ExportRequest) -> tuple[str, ...]:
         """The columns of its rows."""
         always = self.columns + (self.columns_of_everything if asked.everything else ())
         return always + (self.columns_of_some(asked) if self.columns_of_some else ())

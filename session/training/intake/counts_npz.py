@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from session.errors import BadUsage
 from session.storage.documents import Documents
 from session.storage.files import open_input
-from session.training.intake.npz import Column, Npz, TooLarge, is_undamaged, open_npz
+from session.training.intake.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
@@ -76,7 +76,7 @@ class CountsFile:
         """Safe to call twice."""
         self._file.close()
 
-    def _check_words(self, npz: Npz) -> None:
+    def _check_words(self, npz: NpzArrays) -> None:
         sizes = _whole(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
         if sizes.tolist() != [self._n_words]:
             found = " or ".join(map(str, sizes.tolist())) or "no"
@@ -122,7 +122,7 @@ class CountsFile:
         return numbers
 
 
-def _open(path: Path, file: BinaryIO) -> Npz:
+def _open(path: Path, file: BinaryIO) -> NpzArrays:
     try:
         with _hostile(path):
             npz = open_npz(file, _NAMES)

@@ -53,7 +53,7 @@ Column = OnDisk | NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Npz:
+class NpzArrays:
     """Some arrays of an .npz file."""
 
     arrays: dict[str, Column]
@@ -62,7 +62,7 @@ class Npz:
     """Sizes and CRC-32 of these arrays, as the file's directory has them: changes when one of them does."""
 
 
-def open_npz(file: BinaryIO, names: Sequence[str]) -> Npz:
+def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
     """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
 
     Nothing is unpacked before it is known how large it becomes. Raises KeyError with the name that lacks,
@@ -85,7 +85,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> Npz:
                 f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
             )
         arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
-    return Npz(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
+    return NpzArrays(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
 
 
 def is_undamaged(file: BinaryIO) -> bool:

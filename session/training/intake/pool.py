@@ -52,8 +52,7 @@ class CountingPool:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
                 raise SessionError(
-                    "the processes that parse articles die one after another: is memory short? "
-                    f"(the last one {death})"
+                    f"the processes that parse articles keep dying: is memory short? (the last one {death})"
                 ) from None
             raise
         self._deaths = 0

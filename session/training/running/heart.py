@@ -109,7 +109,7 @@ class Heart:
         try:
             self._report(self._monitor.report())
         except BrokenPipeError:
-            self._orders.stop("nobody reads the progress any more")
+            self._orders.stop("nothing reads the progress any more")
         except OSError:
             pass  # written to a full disk, say: training goes on without it
 

@@ -34,15 +34,15 @@ PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """What bounds this run, beside the articles of the stream; may differ from run to run."""
 
     hours: float | None = None
     megabytes: float | None = None
 
-    def less(self, seconds: float, bytes_read: int) -> "Limits":
+    def less(self, seconds: float, bytes_read: int) -> "RunLimits":
         """What is left of it after so much."""
-        return Limits(
+        return RunLimits(
             None if self.hours is None else max(0.0, self.hours - seconds / 3600),
             None if self.megabytes is None else max(0.0, self.megabytes - bytes_read / 1e6),
         )
@@ -57,7 +57,7 @@ class Run:
         store: SessionWriter,
         stream: Stream | Beginning,
         feed: Blocks,
-        limits: Limits,
+        limits: RunLimits,
         report: Callable[[Report], None],
         tell: Callable[[str], None],
     ) -> None:
@@ -165,7 +165,7 @@ class Run:
         if limits.hours is not None and time.monotonic() - self._begun >= limits.hours * 3600:
             self.stop("the time given with --hours is up")
         if limits.megabytes is not None and self.feed.activity.bytes_read >= limits.megabytes * 1e6:
-            self.stop("the download given with --max-mb is reached")
+            self.stop("the limit given with --max-mb is reached")
 
     async def _commit_if(self, due: bool) -> None:
         if self.orders.save or (due and self.learner.stream.dirty):

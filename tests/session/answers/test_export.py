@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.answers.exports import SUBJECTS, Asked, format_of, formats, save
+from session.answers.exports import SUBJECTS, ExportRequest, format_of, formats, save
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
 from tests.commands import ROOT
@@ -61,7 +61,7 @@ def test_topics_and_metrics_make_sense(cli, trained):
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained):
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
-        told = (row[1] for row in SUBJECTS["history"].rows(Asked(reader, ["lda"])))
+        told = (row[1] for row in SUBJECTS["history"].rows(ExportRequest(reader, ["lda"])))
         assert next(told) == before[0]
         with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
             trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
@@ -129,7 +129,7 @@ def test_every_value_is_the_json_of_python():
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
     subject = dataclasses.replace(SUBJECTS["words"], columns=header, rows=lambda asked: rows)
-    text = b"".join(format_of(subject, "json").pieces(subject, Asked(None, []))).decode()
+    text = b"".join(format_of(subject, "json").pieces(subject, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
     assert text == wanted.encode("utf-8", "backslashreplace").decode()
@@ -198,7 +198,7 @@ def test_two_exports_to_one_file_never_mix(trained, tmp_path):
 
     def export(reader, what):
         subject = SUBJECTS[what]
-        save(subject, format_of(subject, "csv"), Asked(reader, ["lda"]), target)
+        save(subject, format_of(subject, "csv"), ExportRequest(reader, ["lda"]), target)
 
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(export, Slow(), "metrics")

@@ -30,7 +30,7 @@ def trainer_of(
     from session.training.intake.count_pages import count_pages
     from session.training.intake.crawl import CrawledBlocks
     from session.training.intake.pool import CountingPool
-    from session.training.running.run import Limits, Run
+    from session.training.running.run import Run, RunLimits
     from session.training.stream import Stream
     from tests.session.memory import INFO
     from vocab import Vocabulary
@@ -52,7 +52,7 @@ def trainer_of(
         report: Any = lambda _: None,
         articles: int | None = None,
     ) -> str:
-        limits = limits or Limits()
+        limits = limits or RunLimits()
         with trainer_lock(path):
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=articles, threads=1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from session.answers.exports.formats.format import Format, as_utf8, together
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # spreadsheets in Chinese or Japanese take the wide ones too
 
@@ -28,7 +28,7 @@ class Csv(Format):
     def with_bom(self) -> "Csv":
         return replace(self, bom=True)
 
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         assert subject.rows is not None
         rows = subject.rows(asked)  # what is not recorded is said before anything is written
         yield (BOM_UTF8 if self.bom else b"") + as_utf8(_lines([subject.header(asked)]))

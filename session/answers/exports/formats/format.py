@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 from session.errors import BadUsage
 
 _TOGETHER = 500
@@ -34,14 +34,14 @@ class Format(ABC):
         """Whether a subject can be written so."""
 
     @abstractmethod
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` where it is none."""
 
     def with_bom(self) -> "Format":
         """The same, begun with a byte order mark. Raises :class:`BadUsage` where that makes no sense."""
         raise BadUsage(f"--bom is for spreadsheets that read csv: {self.name} has none")
 
-    def save(self, subject: Subject, asked: Asked, path: Path) -> None:
+    def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
         """Write it to ``path``, whole or not at all."""
         from session.storage.files import replacing
 

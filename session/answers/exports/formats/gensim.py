@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from session.answers.exports.formats.format import Format
-from session.answers.exports.subject import Asked, Subject
+from session.answers.exports.subject import ExportRequest, Subject
 from session.errors import BadUsage
 from session.extras import INTEROP
 
@@ -41,17 +41,17 @@ class Gensim(Format):
     def fits(self, subject: Subject) -> bool:
         return subject.model is not None
 
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         raise BadUsage("gensim's model is several files: name a folder for them with -o")
 
-    def save(self, subject: Subject, asked: Asked, path: Path) -> None:
+    def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
         from session.storage.files import replacing_folder
 
         with replacing_folder(path, STEM) as folder:
             _lda_model(subject, asked).save(str(folder / STEM))
 
 
-def _lda_model(subject: Subject, asked: Asked) -> "LdaModel":
+def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
     import numpy as np
 
     try:

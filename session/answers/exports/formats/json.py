@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from session.answers.exports.formats.format import Format, as_utf8, together
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -18,7 +18,7 @@ class Json(Format):
     def fits(self, subject: Subject) -> bool:
         return subject.rows is not None
 
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         assert subject.rows is not None
         rows, header, before = subject.rows(asked), subject.header(asked), "[\n"
         keys = (_ENCODE(column).replace("%", "%%") for column in header)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from session.answers.exports.formats.format import Format, as_utf8
-from session.answers.exports.subject import Asked, Subject
+from session.answers.exports.subject import ExportRequest, Subject
 
 
 class Ldavis(Format):
@@ -20,7 +20,7 @@ class Ldavis(Format):
     def fits(self, subject: Subject) -> bool:
         return subject.model is not None
 
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         from session.answers.ldavis import prepare
 
         assert subject.model is not None

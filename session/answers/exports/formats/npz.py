@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 
 from session.answers.exports.formats.format import Format
-from session.answers.exports.subject import Asked, Subject
+from session.answers.exports.subject import ExportRequest, Subject
 
 
 class Npz(Format):
@@ -17,7 +17,7 @@ class Npz(Format):
     def fits(self, subject: Subject) -> bool:
         return subject.arrays is not None
 
-    def pieces(self, subject: Subject, asked: Asked) -> Iterator[bytes]:
+    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         import numpy as np
 
         assert subject.arrays is not None

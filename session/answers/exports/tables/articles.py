@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     has_ids = asked.reader.has_ids()
     for article in asked.reader.all_articles(trained_only=not asked.everything):
         common = article.page_id, article.title, article.revision_id, article.words
@@ -16,7 +16,7 @@ def _rows(asked: Asked) -> Iterator[Row]:
             yield *common, *of_model, *role, *external_id
 
 
-def _count(asked: Asked) -> int | None:
+def _count(asked: ExportRequest) -> int | None:
     return None if asked.everything else asked.reader.status().articles * len(asked.models)
 
 

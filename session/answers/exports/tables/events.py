@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     for one in asked.reader.topic_events():
         if one.model in asked.models:
             yield one.model, one.articles, one.event, one.topic, one.other, one.name

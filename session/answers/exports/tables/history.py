@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 WORDS = 10
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     for model in asked.models:
         for snapshot in asked.reader.each_snapshot(model):
             for topic, words in enumerate(snapshot.words):

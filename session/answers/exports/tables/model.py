@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import Asked, Subject
+from session.answers.exports.subject import ExportRequest, Subject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from model import OnlineModel
 
 
-def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
+def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     import numpy as np
 
     from model.exported import arrays_of
@@ -20,7 +20,7 @@ def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
     return {**arrays_of(_model(asked), asked.reader.vocabulary()), **rule}
 
 
-def _model(asked: Asked) -> "OnlineModel":
+def _model(asked: ExportRequest) -> "OnlineModel":
     """Raises :class:`session.errors.SessionError` where it has no topics yet."""
     from session.answers.inference import saved_model
 

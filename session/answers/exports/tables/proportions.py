@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     asked.reader.check_proportions()
     return _each(asked)
 
 
-def _each(asked: Asked) -> Iterator[Row]:
+def _each(asked: ExportRequest) -> Iterator[Row]:
     reader = asked.reader
     for block in reader.each_block():
         with reader.one_moment():
@@ -40,7 +40,7 @@ def _each(asked: Asked) -> Iterator[Row]:
                 )
 
 
-def _arrays(asked: Asked) -> "Mapping[str, NDArray[Any]]":
+def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     """As `scipy.sparse.load_npz` reads it, with page_ids (D,) beside it."""
     import numpy as np
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 WORDS = 20
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     from session.answers.coherence import coherences
     from session.answers.tree import topic_tree
 

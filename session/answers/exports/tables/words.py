@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import Asked, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject
 
 
-def _rows(asked: Asked) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Row]:
     """The most frequent first."""
     words, found = asked.reader.vocabulary(), asked.reader.word_counts()
     counts, articles = found.counts.tolist(), found.articles.tolist()

@@ -91,7 +91,7 @@ def _part(fields: Fields, documents: Documents) -> CountedPart:
     skips = named(fields.get("skips"), PLACE)
     warnings = listed(fields.get("warnings"), PLACE, text)
     if len(warnings) > 1:
-        raise Damaged(f"{PLACE} has more to say of a part than there is")
+        raise Damaged(f"{PLACE} reports more of a part than the part has")
     return CountedPart(
         documents,
         {one_of(reason, PLACE, get_args(Skip)): whole(number, PLACE) for reason, number in skips.items()},

@@ -15,7 +15,7 @@ from session.training.intake.count_pages import count_pages
 from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import Workers
-from session.training.running.run import Limits, Run
+from session.training.running.run import Run, RunLimits
 from session.training.stream import Stream
 from vocab import Vocabulary
 
@@ -132,7 +132,7 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
         store = SessionWriter(path)
         trainer = Stream(store, article_limit=None, threads=1)
         try:
-            run = Run(path, store, trainer, feed, Limits(), lambda _: None, told.append)
+            run = Run(path, store, trainer, feed, RunLimits(), lambda _: None, told.append)
             assert await run() == "finished"
         finally:
             await feed.close()

@@ -7,7 +7,7 @@ from session.doors import control
 from session.storage.reader import SessionReader
 from session.training.rates import Speed
 from session.training.running.commits import Saving
-from session.training.running.run import Limits
+from session.training.running.run import RunLimits
 from session.training.stream import Stream
 from tests.session.memory import account_holds, pages_of, status, until
 
@@ -98,18 +98,18 @@ async def test_articles_is_exact(trainer_of, memory):
 
 async def test_hours_are_this_runs(trainer_of, memory):
     memory.hang_at = 0
-    assert "--hours" in await trainer_of(memory, Limits(hours=0.1 / 3600))
-    assert "--hours" in await trainer_of(memory, Limits(hours=0.1 / 3600))
+    assert "--hours" in await trainer_of(memory, RunLimits(hours=0.1 / 3600))
+    assert "--hours" in await trainer_of(memory, RunLimits(hours=0.1 / 3600))
     assert status(trainer_of.path).elapsed_seconds >= 0.2
 
 
 async def test_megabytes_are_this_runs(trainer_of, memory):
     memory.slow = 0.001
-    assert "--max-mb" in await trainer_of(memory, Limits(megabytes=0.02))
+    assert "--max-mb" in await trainer_of(memory, RunLimits(megabytes=0.02))
     first = status(trainer_of.path)
     assert first.bytes_read >= 20_000
     assert account_holds(first)
-    await trainer_of(memory, Limits(megabytes=0.02))
+    await trainer_of(memory, RunLimits(megabytes=0.02))
     assert status(trainer_of.path).bytes_read >= first.bytes_read + 20_000
 
 
@@ -141,7 +141,7 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory):
         await until(lambda: run.learner.stream.progress.crawled > 0)
         control.pause(trainer_of.path)
 
-    assert "--hours" in await trainer_of(memory, Limits(hours=1.5 / 3600), pause)
+    assert "--hours" in await trainer_of(memory, RunLimits(hours=1.5 / 3600), pause)
 
 
 async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):

@@ -13,7 +13,7 @@ from session.doors import control
 from session.errors import DiskFull, SessionError
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
-from session.training.running.run import Limits
+from session.training.running.run import RunLimits
 from tests.session.memory import account_holds, pages_of, status, until
 
 
@@ -91,7 +91,7 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
-        await trainer_of(memory, Limits(hours=2 / 3600), lambda run: until(lambda: run.orders.stopped))
+        await trainer_of(memory, RunLimits(hours=2 / 3600), lambda run: until(lambda: run.orders.stopped))
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
