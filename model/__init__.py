@@ -15,10 +15,10 @@ _HOME = {
     "KindError": "kinds",
     "Metric": "metrics",
     "Minibatch": "minibatch",
+    "ModelOption": "options",
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
     "OnlineModel": "online",
-    "Option": "options",
     "SCVB0": "scvb0",
     "StateError": "states",
     "check_model": "checking",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from model.metrics import Metric
     from model.minibatch import Minibatch
     from model.online import OnlineModel
-    from model.options import Option
+    from model.options import ModelOption
     from model.scvb0 import SCVB0
     from model.states import Entry, StateError
 
@@ -53,10 +53,10 @@ __all__ = [
     "KindError",
     "Metric",
     "Minibatch",
+    "ModelOption",
     "OnlineHDP",
     "OnlineLDA",
     "OnlineModel",
-    "Option",
     "StateError",
     "check_model",
     "document_completion",

@@ -38,7 +38,7 @@ from model._topics import Topics, Vector, random_topics, topics_from
 from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import HALF_LIFE, LARGEST_PRIOR, Option, prior
+from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class OnlineHDP(OnlineModel):
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
-        Option("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
-        Option("tau0", "damps the first step sizes", 12.0, least=0),
+        ModelOption("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
+        ModelOption("tau0", "damps the first step sizes", 12.0, least=0),
         HALF_LIFE,
     )
 

@@ -44,7 +44,7 @@ from model._words import Words, by_word, distinct
 from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import HALF_LIFE, LARGEST_PRIOR, Option, prior
+from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
 from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ class OnlineLDA(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
-        Option(
+        ModelOption(
             "kappa",
             "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
             least=0.5,
             most=1,
         ),
-        Option("tau0", "damps the first of these step sizes", least=0),
+        ModelOption("tau0", "damps the first of these step sizes", least=0),
         HALF_LIFE,
     )
     metrics = (

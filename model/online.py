@@ -16,7 +16,7 @@ from model._blocks import Workers
 from model.coherence import top_words
 from model.metrics import Metric
 from model.minibatch import Minibatch
-from model.options import Option
+from model.options import ModelOption
 from model.states import MOST, Entry, State, StateError
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
@@ -42,7 +42,7 @@ class OnlineModel(ABC):
     default_topics: ClassVar[int] = 100
     most_topics: ClassVar[int] = 10_000
     default_batch_size: ClassVar[int] = 1024
-    options: ClassVar[tuple[Option, ...]] = ()
+    options: ClassVar[tuple[ModelOption, ...]] = ()
     """What can be set beside the sizes, as keyword arguments of these names."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """What `own_metrics` measures."""

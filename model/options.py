@@ -13,7 +13,7 @@ LARGEST_PRIOR = 1e9
 
 
 @dataclass(frozen=True)
-class Option:
+class ModelOption:
     """One number that whoever makes a model may choose.
 
     default: None where the model decides by itself, as `help` then says
@@ -64,16 +64,16 @@ class Option:
 
 def prior(
     name: str, help: str, default: Value | None = None, *, learn: bool = False, shared: bool = True
-) -> Option:
+) -> ModelOption:
     """An option for a Dirichlet parameter or a concentration, or "learn" if it can be learnt.
 
     Beyond the range single precision overflows, or a topic's share becomes 0 / 0.
     """
     words = ("learn",) if learn else ()
-    return Option(name, help, default, least=1e-9, most=LARGEST_PRIOR, words=words, shared=shared)
+    return ModelOption(name, help, default, least=1e-9, most=LARGEST_PRIOR, words=words, shared=shared)
 
 
-HALF_LIFE = Option(
+HALF_LIFE = ModelOption(
     "half_life",
     "articles after which what was learnt weighs half, for a stream whose subjects change; by default steps "
     "only become smaller",
@@ -86,8 +86,8 @@ HALF_LIFE = Option(
 
 def fault_in(options: object) -> str:
     """What keeps these from being the options of a kind; "" for nothing."""
-    if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
-        return "has options that are not a tuple of Options"
+    if not isinstance(options, tuple) or not all(isinstance(option, ModelOption) for option in options):
+        return "has options that are not a tuple of ModelOptions"
     names = [option.name for option in options]
     for name in names:
         if name in TAKEN or names.count(name) > 1 or not name.isidentifier():

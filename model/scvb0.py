@@ -48,7 +48,7 @@ from model._topics import Topics, Vector, random_topics
 from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
-from model.options import HALF_LIFE, Option, prior
+from model.options import HALF_LIFE, ModelOption, prior
 from model.states import MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
 
 
@@ -78,14 +78,14 @@ class SCVB0(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
-        Option(
+        ModelOption(
             "kappa",
             "how fast step sizes (tau0 + t)^-kappa fall; by default they adapt themselves",
             least=0.5,
             most=1,
             words=("adaptive",),
         ),
-        Option("tau0", "damps the first of these step sizes", least=0),
+        ModelOption("tau0", "damps the first of these step sizes", least=0),
         HALF_LIFE,
     )
 
@@ -358,9 +358,9 @@ def _step_sizes(
     """The step sizes given, `default` for those that are not. Raises ValueError for those out of range."""
     given = {"s": s, "tau0": tau0, "kappa": kappa}
     for option in (
-        Option("s", "", above=0),
-        Option("tau0", "", least=0),
-        Option("kappa", "", least=0.5, most=1),
+        ModelOption("s", "", above=0),
+        ModelOption("tau0", "", least=0),
+        ModelOption("kappa", "", least=0.5, most=1),
     ):
         replace(option, name=prefix + option.name).parse(given[option.name])
     return replace(default, **{name: float(value) for name, value in given.items() if value is not None})

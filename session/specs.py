@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model import kinds
-from model.options import Option, Value
+from model.options import ModelOption, Value
 from session.errors import BadUsage, did_you_mean
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """Of a model."""
 MOST_TOPICS = 10_000
 """Of any kind: a topic's number takes two bytes where articles are kept."""
-BATCH_SIZE = Option("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)
+BATCH_SIZE = ModelOption("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,11 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
             yield name, "", "of another package"
 
 
-def options_of(kind: "type[OnlineModel]") -> tuple[Option, ...]:
+def options_of(kind: "type[OnlineModel]") -> tuple[ModelOption, ...]:
     """All that can be set, the sizes that every kind has among them."""
     most = min(kind.most_topics, MOST_TOPICS)
     return (
-        Option("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),
+        ModelOption("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),
         *kind.options,
         replace(BATCH_SIZE, default=kind.default_batch_size),
     )
@@ -139,7 +139,7 @@ def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _parsed(option: Option, value: object) -> Value:
+def _parsed(option: ModelOption, value: object) -> Value:
     try:
         parsed = option.parse(value)
     except ValueError as error:

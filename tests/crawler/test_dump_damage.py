@@ -148,7 +148,7 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "nothing in it"),
+        (b"", "it is empty"),
         (b"hello", "not a MediaWiki dump"),
         (b"<html><body>404</body></html>", "begins with <html>"),
         (b"\x00" * 5000, "not a MediaWiki dump"),
@@ -157,7 +157,7 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
         (bz2.compress(b"no xml"), "not a MediaWiki dump"),
         (
             (BOMB + HEAD + page(1, text="x").replace(">x<", ">&b;<") + FOOT).encode(),
-            "a document type of its own",
+            "declares a document type",
         ),
         (
             b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + HEAD.encode() + b"&x;</mediawiki>",

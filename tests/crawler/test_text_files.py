@@ -261,7 +261,7 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> Non
     [
         ("-", "texts are read twice"),
         ("absent.jsonl", "no such file or folder"),
-        ("a.docx", "texts are read from: .jsonl, .csv, .tsv, .txt"),
+        ("a.docx", "that holds texts: .jsonl, .csv, .tsv, .txt"),
         ("a.gz", "not a kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),

@@ -7,7 +7,7 @@ import pytest
 
 def test_importing_model_loads_neither_numpy_nor_numba():
     code = (
-        "import sys, model; from model import kinds; kinds.names(); model.Option\n"
+        "import sys, model; from model import kinds; kinds.names(); model.ModelOption\n"
         "print([m for m in ('numpy', 'numba', 'scipy') if m in sys.modules])"
     )
     assert (

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from model import Option, kinds
+from model import ModelOption, kinds
 
-PRIOR = Option("alpha", "of the proportions", "learn", above=0, words=("learn",))
-KAPPA = Option("kappa", "how fast", least=0.5, most=1)
-PASSES = Option("passes", "how often", 3, least=1, most=10_000, whole=True)
+PRIOR = ModelOption("alpha", "of the proportions", "learn", above=0, words=("learn",))
+KAPPA = ModelOption("kappa", "how fast", least=0.5, most=1)
+PASSES = ModelOption("passes", "how often", 3, least=1, most=10_000, whole=True)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
     path = write(tmp_path / "a.npz")
     file = counts_file(path, 5)
     os.truncate(path, 400)
-    with pytest.raises(BadUsage, match="shorter"):
+    with pytest.raises(BadUsage, match="has shrunk"):
         file.documents(0, 3)
 
 
