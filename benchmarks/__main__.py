@@ -1,14 +1,14 @@
 """What README and docs claim, measured again.
 
     python -m benchmarks                    what there is, when it was measured, and of which commit
-    python -m benchmarks crawl models.lda   measure parts or points, those that this commit has not measured
+    python -m benchmarks crawl models.lda   measure parts or points, unless this commit has measured them
     python -m benchmarks --all              everything
-    python -m benchmarks --again screen     measure anew what was measured of this commit
+    python -m benchmarks --again screen     measure again what this commit has measured already
     python -m benchmarks --docs             write the figures into README and docs
 
-Each point runs in a process of its own and is kept in benchmarks/results/PART.json as soon as it is there:
-stop whenever you like, and go on with the same command. Have nothing else running meanwhile: the load before
-each point is kept with its figures.
+Each point runs in a process of its own, and its figures are kept in benchmarks/results/PART.json at once.
+Stop whenever you like, and continue with the same command. Run nothing else meanwhile: the load before each
+point is kept with its figures.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def overview() -> None:
 
 
 def measure(part: Part, name: str) -> bool:
-    """Measure a point in a process of its own and keep it; whether that worked."""
+    """Measure a point in a process of its own and keep it; return whether that worked."""
     point = part.points[name]
     if missing := point.missing():
         print(f"{part.name}.{name}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
@@ -53,7 +53,7 @@ def measure(part: Part, name: str) -> bool:
         print(f"{part.name}.{name}: something else is running, load {run.load}", file=sys.stderr)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", f"{part.name}.{name}", file.name]
-        # Where Python keeps no compiled sources, every start of the program would be a first one.
+        # If Python kept no compiled sources, every start of the program would be a first one.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         if code:
@@ -67,7 +67,7 @@ def measure(part: Part, name: str) -> bool:
 
 
 def said(figures: dict[str, object]) -> str:
-    """The numbers among the figures, in a line."""
+    """The numbers among the figures, as one line."""
     return ", ".join(
         f"{name} {value:,.4g}" for name, value in figures.items() if isinstance(value, (int, float))
     )

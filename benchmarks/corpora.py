@@ -45,7 +45,7 @@ def held_out() -> CompletionSet:
 
 @functools.cache
 def long_articles() -> tuple[Minibatch, CompletionSet]:
-    """Some 6,700 articles of 380 words in the mean, and 500 more to predict.
+    """Some 6,700 articles of 380 words on average, and 500 more to predict.
 
     Of the 60,000 articles of plain text, those that have at least 165 words of the vocabulary.
     """

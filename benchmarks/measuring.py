@@ -1,4 +1,4 @@
-"""Measuring: CPU seconds of this process and its children, and what comes of them."""
+"""Measuring: CPU seconds of this process and its children, and curves over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def cpu_seconds() -> float:
-    """User and system time so far, children that have ended included."""
+    """User and system time so far, including children that have ended."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(u.ru_utime + u.ru_stime for u in used)
 
@@ -34,7 +34,7 @@ def median(values: list[float]) -> float:
 
 
 def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure, taken in turn, so that a slow minute of the machine meets them all."""
+    """The median of each measure. They take turns, so that a slow minute of the machine affects all."""
     taken = [[measure() for measure in measures] for _ in range(repeats)]
     return [median(list(column)) for column in zip(*taken, strict=True)]
 
@@ -61,7 +61,7 @@ def learn_all(model: Any, batches: Iterator[Minibatch]) -> Any:
 
 @dataclass
 class Curve:
-    """Log-likelihood against documents learnt and CPU seconds of learning (measuring left out)."""
+    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring)."""
 
     name: str
     documents: list[int]
@@ -79,7 +79,7 @@ class Curve:
 def curve(
     name: str, model: Any, batches: Iterator[Minibatch], held_out: CompletionSet, points: int = 24
 ) -> Curve:
-    """Learn, and measure some `points` times at document counts that grow geometrically."""
+    """Learn, and measure about `points` times, at document counts that grow geometrically."""
     drawn = Curve(name, [], [], [])
     seen, seconds, due = 0, 0.0, 500.0
     last = None

@@ -23,7 +23,7 @@ def train(corpus: Corpus = "short") -> Minibatch:
 
 
 def held_out(corpus: Corpus = "short") -> CompletionSet:
-    """The articles that chose nothing."""
+    """The articles that were not used to choose anything."""
     return CompletionSet(split(corpus).report)
 
 
@@ -32,7 +32,7 @@ def words(corpus: Corpus = "short") -> int:
 
 
 def cycled(documents: Minibatch, size: int, total: int) -> Iterator[Minibatch]:
-    """Minibatches of the documents, over and over, until so many were learnt."""
+    """Minibatches of the documents, over and over, until this many have been learnt."""
     seen = 0
     while seen < total:
         for batch in minibatches(documents, size):
@@ -53,7 +53,7 @@ def in_sweeps(
 ) -> Figures:
     """The curve of an algorithm that goes over all documents again and again.
 
-    fit: a model after so many sweeps; fitted anew for each number, which tells the seconds of each.
+    fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of each.
     """
     from benchmarks.measuring import timed
 
@@ -67,7 +67,7 @@ def in_sweeps(
 
 
 def compile_kernels(*models: Any) -> None:
-    """So that no curve has the seconds of it."""
+    """Compile first, so that no curve includes those seconds."""
     few = train()[:64]
     for model in models:
         model.learn(few)
@@ -75,7 +75,7 @@ def compile_kernels(*models: Any) -> None:
 
 
 def plot(points: Mapping[str, Figures], names: Sequence[str], *, over: str, title: str) -> Figure:
-    """Curves of some points in one picture; `over`: what is to the right, `documents` or `seconds`."""
+    """Curves of some points in one picture; `over`: the x axis, `documents` or `seconds`."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2))

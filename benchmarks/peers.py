@@ -1,4 +1,4 @@
-"""Other people's topic models behind the face that measuring needs; each imported only where installed."""
+"""Other people's topic models behind the interface that measuring needs; each imported only if installed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def words_of(batch: Minibatch, d: int) -> tuple[list[int], list[int]]:
 
 
 def bow(batch: Minibatch, d: int) -> list[tuple[int, int]]:
-    """A document as gensim takes it."""
+    """A document in gensim's form."""
     return list(zip(*words_of(batch, d), strict=True))
 
 
 def tokens(batch: Minibatch, d: int) -> list[str]:
-    """A document as tomotopy takes it; words are their ids."""
+    """A document in tomotopy's form; words are their ids."""
     ids, counts = words_of(batch, d)
     return [str(w) for w, n in zip(ids, counts, strict=True) for _ in range(n)]
 

@@ -1,4 +1,4 @@
-"""Other processes looked at from outside, by Linux's /proc, and screens on terminals of their own."""
+"""Other processes observed through Linux's /proc, and screens on terminals of their own."""
 
 import contextlib
 import fcntl
@@ -33,7 +33,7 @@ def memory_mb(pids: list[int]) -> float:
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """User and system time of these processes so far, those ended left out."""
+    """User and system time of these processes so far, without those that have ended."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError):

@@ -28,7 +28,7 @@ class Screen:
         self.written = b""
 
     def read(self, seconds: float) -> bytes:
-        """What it writes within so many seconds, at least until it falls silent."""
+        """What it writes within this many seconds, at least until it stops writing."""
         got = b""
         end = time.perf_counter() + seconds
         while (left := end - time.perf_counter()) > 0:

@@ -25,12 +25,12 @@ class _Here(Executor):
 
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are counted in this process: starting others takes longer than the rest of a small test."""
+    """Count pages in this process: starting others takes longer than the rest of a small test."""
     monkeypatch.setattr(CountingPool, "_new_executor", lambda pool: _Here(*pool._initial))
 
 
 @pytest.fixture
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dump is asked for in pieces of which a small one has many."""
+    """Request a dump in pieces so small that a small dump has many."""
     for name, value in SMALL.items():
         monkeypatch.setattr(f"crawler.{name}", value)

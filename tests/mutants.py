@@ -1,10 +1,10 @@
 """How many small faults the tests notice: mutation testing on a sample, with cosmic-ray's operators.
 
     .venv/bin/pip install cosmic-ray
-    .venv/bin/python -m tests.mutants                 # 160 mutants, some hour on a core; goes on where it was
+    .venv/bin/python -m tests.mutants                 # 160 mutants, about an hour on a core; can be resumed
     .venv/bin/python -m tests.mutants --again         # after new tests: those that survived, once more
 
-`mutants.toml` says what is mutated how, which tests stand for which file, and which mutants are no faults.
+`mutants.toml` says what is mutated how, which tests cover which file, and which mutants are no faults.
 It works on a copy of the sources in `.mutants/` and keeps the results there.
 """
 
@@ -102,7 +102,7 @@ def described(name: str, operator: str, occurrence: int) -> Mutant:
 
 
 def tests_of(name: str) -> list[str]:
-    """The tests that stand for a file: those of its own name first, then those of its rule."""
+    """The tests that cover a file: those of its own name first, then those of its rule."""
     own = ROOT / "tests" / Path(name).parent / f"test_{Path(name).stem.lstrip('_')}.py"
     rule = next(rule for rule in CONFIGURATION["tests"] if matches(name, rule["files"]))
     chosen = [str(own.relative_to(ROOT))] if own.exists() else []
@@ -120,7 +120,7 @@ def copied(tree: Path) -> Path:
 
 
 def passes(tests: Iterable[str], tree: Path, seconds: float) -> bool:
-    """Whether these tests pass in the copy; those that take longer do not."""
+    """Whether these tests pass in the copy; tests that time out do not."""
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-o", "timeout=150", "--no-header"]
     environment = {
         **os.environ,
@@ -159,7 +159,7 @@ def survives(mutant: Mutant, tree: Path, seconds: float) -> bool:
 
 
 def no_fault(mutant: Mutant) -> bool:
-    """Whether it is known to change nothing that anybody could see."""
+    """Whether it is known to change nothing observable."""
     return any(
         (mutant.file, mutant.before, mutant.after) == (known["file"], known["before"], known["after"])
         for known in CONFIGURATION["equivalent"]

@@ -1,4 +1,4 @@
-"""Sessions made of the small corpora, and what is compared of them."""
+"""Sessions over the small corpora, and how to compare them."""
 
 import contextlib
 import shutil
@@ -27,7 +27,7 @@ def trained_once(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def trained(trained_once: Path, home: Path) -> Path:
-    """The same as the session `default`, to do with as one likes."""
+    """The same as the session `default`, which a test may change."""
     home.mkdir(exist_ok=True)
     return Path(shutil.copy(trained_once, home / "default.db"))
 
@@ -70,7 +70,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
-    """Returns once a trainer has committed so many: ``wait_for_articles(path, articles, trainer)``."""
+    """Returns once a trainer has committed that many: ``wait_for_articles(path, articles, trainer)``."""
     from session.errors import NoSession
     from session.storage.reader import SessionReader
 

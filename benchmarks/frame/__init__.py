@@ -1,4 +1,4 @@
-"""What all measurements share: parts and points, results that say where they come from, figures in docs."""
+"""What all measurements share: parts and points, results with their provenance, figures in docs."""
 
 from benchmarks.frame.part import Figures, Part, Unavailable
 

@@ -1,9 +1,9 @@
-"""Figures in README and docs: a number before a mark is the measured one, and so is a table between two.
+"""Figures in README and docs: the number before a mark, or the table between two marks, is a measured one.
 
     | redraw at 200x60 | 14.3<!--screen.draw.milliseconds:.1f--> ms |
 
-The mark names part, point and figure (parts of a figure behind further dots), and says how it is written, as
-Python's formats do. A table that a part writes stands between `<!--table PART.NAME-->` and `<!--/table-->`.
+The mark names part, point and figure (and parts of a figure after further dots), and gives the number's
+format as in Python. A table that a part writes stands between `<!--table PART.NAME-->` and `<!--/table-->`.
 """
 
 import importlib.util
@@ -50,7 +50,7 @@ def filled(page: str) -> str:
 
 
 def drawn(part: Part) -> Iterator[Path]:
-    """Draw a part's pictures where it has results and matplotlib is there."""
+    """Draw a part's pictures if it has results and matplotlib is installed."""
     figures = Results(part.name, RESULTS).figures()
     if not figures or importlib.util.find_spec("matplotlib") is None:
         return
@@ -61,7 +61,7 @@ def drawn(part: Part) -> Iterator[Path]:
 
     for name, picture in part.pictures.items():
         path = PICTURES / f"{part.name}-{name}.svg"
-        # The same figures make the same file.
+        # so that the same figures give the same file
         with pyplot.rc_context({"svg.hashsalt": path.name}):
             picture(figures).savefig(path, metadata={"Date": None})
         pyplot.close()
@@ -69,7 +69,7 @@ def drawn(part: Part) -> Iterator[Path]:
 
 
 def stale() -> Iterator[tuple[Path, str]]:
-    """(page, what it should be) of pages that do not say what was measured."""
+    """(page, what it should be) of pages that differ from what was measured."""
     for path in PAGES:
         page = path.read_text(encoding="utf-8")
         if (new := filled(page)) != page:

@@ -1,4 +1,4 @@
-"""A part of what is measured: a module with a `PART`, whose points are functions that return figures."""
+"""A part of the measurements: a module with a `PART`, whose points are functions that return figures."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Unavailable(Exception):
 
 
 Figures = Mapping[str, object]
-"""By name: numbers, and whatever JSON can hold of what they come from."""
+"""Figures by name: numbers, and whatever else about them JSON can hold."""
 Measure = Callable[[], Figures]
 
 
 @dataclass(frozen=True)
 class Point:
-    """Something that is measured in one go, in a process of its own."""
+    """What is measured in one go, in a process of its own."""
 
     measure: Measure
     minutes: float
-    """What it takes on a quiet machine with two cores."""
+    """The time it takes on a quiet machine with two cores."""
     needs: tuple[str, ...]
-    """Packages that have to be there."""
+    """Packages that must be installed."""
 
     def missing(self) -> list[str]:
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
@@ -47,12 +47,12 @@ class Part:
     """One line for people."""
     points: dict[str, Point] = field(default_factory=dict)
     pages: dict[str, Callable[[Mapping[str, Figures]], str]] = field(default_factory=dict)
-    """Tables for docs, as Markdown from the figures of all points, by name."""
+    """Tables for docs by name, as Markdown made from the figures of all points."""
     pictures: dict[str, Callable[[Mapping[str, Figures]], Figure]] = field(default_factory=dict)
-    """Likewise pictures; docs/pictures/PART-NAME.svg."""
+    """Pictures likewise; they go to docs/pictures/PART-NAME.svg."""
 
     def point(self, *needs: str, minutes: float = 1.0) -> Callable[[Measure], Measure]:
-        """Make a function a point, by its name."""
+        """Register a function as a point, under its name."""
 
         def register(measure: Measure) -> Measure:
             self.add(measure.__name__, measure, *needs, minutes=minutes)
@@ -79,9 +79,9 @@ def load(name: str) -> Part:
 
 
 def chosen(asked: list[str]) -> Iterator[tuple[Part, str]]:
-    """(part, point) of all that is asked for as `part` or `part.point`; of everything where nothing is.
+    """(part, point) of everything named as `part` or `part.point`; of all points if nothing is named.
 
-    Raises KeyError for what there is not.
+    Raises KeyError for an unknown name.
     """
     for one in asked or names():
         name, _, wanted = one.partition(".")

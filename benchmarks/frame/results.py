@@ -25,17 +25,17 @@ class Run:
     """Where figures come from."""
 
     commit: str
-    """The last that changed the program; with a + where it was changed since."""
+    """The last commit that changed the program, with a + if it was changed since."""
     date: str
     machine: str
     load: float
-    """Of the last minute, before it began: other work, which wall-clock figures do not survive."""
+    """The load of the minute before it began. Other work makes wall-clock figures worthless."""
     seconds: float
     versions: dict[str, str]
 
 
 def commit() -> str:
-    """The last commit that touched the program: one of results or docs makes no figure old."""
+    """The last commit that touched the program; commits of results or docs do not outdate figures."""
     last = _git("log", "-1", "--format=%h", "--", *CODE)
     return last + ("+" if _git("status", "--porcelain", "--", *CODE) else "")
 
@@ -47,7 +47,7 @@ def _git(*words: str) -> str:
 
 
 def machine() -> str:
-    """Processors and system, in a line."""
+    """Processors and system, in one line."""
     try:
         names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
@@ -57,7 +57,7 @@ def machine() -> str:
 
 
 def versions(needs: tuple[str, ...]) -> dict[str, str]:
-    """Of the packages that a point leans on."""
+    """The versions of the packages that a point depends on."""
     distributions = metadata.packages_distributions()
     return {
         package: metadata.version(distributions[package][0])
@@ -81,7 +81,7 @@ class Results:
         )
 
     def run(self, point: str) -> Run | None:
-        """Where the point's figures come from; None where it was never measured."""
+        """Where the point's figures come from; None if it was never measured."""
         return Run(**self._points[point]["run"]) if point in self._points else None  # type: ignore[arg-type]
 
     def figures(self) -> dict[str, Figures]:

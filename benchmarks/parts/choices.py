@@ -28,7 +28,7 @@ def float32() -> Figures:
 
 @PART.point(minutes=3)
 def adaptive_step() -> Figures:
-    """Streams and minibatches of several sizes: the adaptive step beside the best one schedule for all."""
+    """Streams and minibatches of several sizes: the adaptive step beside the best single schedule."""
     schedules: list[dict[str, Any]] = [{}]
     schedules += [{"tau0": tau0, "kappa": kappa} for tau0 in (1.0, 16.0) for kappa in (0.5, 0.7, 0.9)]
     streams = ((12_000, 256), (12_000, 1024), (50_000, 256), (50_000, 1024), (50_000, 4096))

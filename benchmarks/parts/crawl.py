@@ -1,7 +1,7 @@
 """The crawler, with the embedded wiki in a process of its own on loopback.
 
 `api`, `html`: 8 kB of wikitext an article, no cap, to word counts in a process pool as in training.
-`waits_*`: a wiki whose replies take so long, treated by Wikimedia's rules; what is counted is what arrived
+`waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as they arrive
 there. `memory`: resident memory of the crawling process.
 """
 
@@ -35,7 +35,7 @@ from vocab import Vocabulary
 PART = Part("crawl", "articles an hour, requests a minute and memory of the crawler")
 ARTICLES = {"api": 10_000, "html": 2_000, "memory": 100_000}
 SECONDS = 75.0
-"""Of a wiki that takes its time: more than a minute, which is what its budget is of."""
+"""Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
 WINDOW = 60.0
 BUDGET = 200
 
@@ -44,10 +44,10 @@ BUDGET = 200
 
 
 async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
-    """Articles counted in a second, and in a CPU second without the wiki's own; the pool's start left out."""
+    """Articles counted in a second, and in a CPU second not counting the wiki's; without the pool's start."""
 
     def cpu() -> float:
-        # The pool's workers are our fork server's.
+        # The pool's workers are children of our fork server.
         return processes.cpu_seconds([pid for pid in processes.family(os.getpid()) if pid != wiki])
 
     feed = CrawledBlocks(source, await source.open(), Vocabulary.load("english").words)
@@ -111,18 +111,18 @@ async def _crawl(url: str, folder: Path, seconds: float) -> int:
 
 
 def crawled(url: str, folder: Path, seconds: float) -> int:
-    """What one trainer crawls in so many seconds; they share their budget by the folder."""
+    """What one trainer crawls in this many seconds; trainers share their budget through the folder."""
     return asyncio.run(_crawl(url, folder, seconds))
 
 
 async def simulate(latency: float, page_latency: float, trainers: int, seconds: float) -> Figures:
-    """Trainers at a wiki whose replies take so many seconds, and so many more for each page in them."""
+    """Trainers at a wiki whose replies take this many seconds, and this many more for each page in them."""
     arrivals: list[tuple[float, int]] = []
 
     def note(request: web.Request) -> None:
         arrivals.append((time.monotonic(), int(request.query.get("grnlimit", "0"))))
 
-    # Short articles: it is the waiting that is measured here.
+    # Short articles, since the waiting is measured here.
     api = EmbeddedApi(Articles(synthetic_corpus(), 10_000_000, 0, 30))
     runner = web.AppRunner(
         make_app(api, latency=latency, page_latency=page_latency, on_request=note),

@@ -5,10 +5,10 @@ Articles of the embedded sample, written out as 8 kB of wikitext each, packed as
 over and over, in streams. In turn, each is taken through the bare stages by one process (unpacking, XML,
 markup, counting), and read as in training, start included, by a worker a core; medians.
 
-`bare` is of CPU seconds, `whole` of seconds on the clock, and `ratio` is between them: it says little on a
+`bare` is in CPU seconds, `whole` in wall-clock seconds, and `ratio` is their ratio, which says little on a
 machine that is busy with other work. `work` says more then: the CPU seconds of all processes of the whole
-run over those of the bare stages. The number of cores over `work` is the ratio that an idle machine comes to
-at best. `own_percent` is what the trainer's process, which no further core relieves, would need of a core to
+run over those of the bare stages. The number of cores over `work` is the best ratio an idle machine can
+reach. `own_percent` is what the trainer's process, which no further core relieves, would need of a core to
 take in 16 MB a second.
 
 `disk` and `http`: the long dump 20 times, as files and from a server on loopback, and the memory of all
@@ -109,9 +109,9 @@ def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
 async def whole_seconds(
     names: Sequence[str], vocabulary: Vocabulary, look: Callable[[float], object] = lambda lap: None
 ) -> tuple[float, float, int]:
-    """Seconds from the opening to the last count, CPU seconds of this process, and the articles.
+    """Seconds from opening to the last count, CPU seconds of this process, and the number of articles.
 
-    ``look`` is called with the share of the dump that is behind us.
+    ``look`` is called with the share of the dump read so far.
     """
     begin, cpu, articles = time.monotonic(), time.process_time(), 0
     asked = Asked({"dump": tuple(names)}, seed=0)
@@ -168,7 +168,7 @@ for _name, (_, _pages, _pack, _each) in PACKINGS.items():
 
 
 def many_copies(over_http: bool) -> Figures:
-    """How fast many files of a dump are read, and in what memory."""
+    """How fast many files of a dump are read, and in how much memory."""
     vocabulary, most = Vocabulary.load("english"), {True: 0.0, False: 0.0}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.bz2"

@@ -1,4 +1,4 @@
-"""How much a session tells of its topics: ten runs of each kind of model.
+"""How many events a session reports about its topics: ten runs of each kind of model.
 
 Articles come in another order for each seed, minibatches, snapshots and events as in a session. `short` and
 `long` (read five times) are taken for parts of 7,000,000 articles, the demo's sample has the demo's settings.
@@ -30,7 +30,7 @@ PART = Part("events", "how much a session tells of its topics")
 KINDS = ("lda", "scvb0", "hdp")
 CHANGES: tuple[TopicChange, ...] = get_args(TopicChange)
 SETTLED = 10_000
-"""Articles from which events are counted once more."""
+"""The article count from which events are counted separately too."""
 
 
 class Corpus(NamedTuple):
@@ -62,7 +62,7 @@ def corpora() -> dict[str, Corpus]:
 
 
 def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWords]:
-    """Learn, and look at the topics when a session does."""
+    """Learn, and look at the topics as often as a session does."""
     order = np.random.default_rng(seed).permutation(corpus.articles.D)
     articles = in_order(corpus.articles, order)
     seen = kept = 0
@@ -79,7 +79,7 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
 
 
 def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[TopicEvent]:
-    """What one run tells."""
+    """The events of one run."""
     cls = kinds.load(kind)
     model = cls.create(
         topics or corpus.topics or cls.default_topics, len(corpus.words), corpus.size, seed=seed

@@ -22,7 +22,7 @@ from vocab import Vocabulary
 
 PART = Part("extraction", "wikitext and rendered pages to words: whether they agree, and how fast")
 WORST = 5
-"""So many of the articles that are least alike are named."""
+"""How many of the least similar articles are named."""
 
 
 def articles(api_url: str) -> Iterator[tuple[str, str]]:
@@ -89,7 +89,7 @@ def agreement() -> Figures:
 
 
 def megabytes_a_second(work: Callable[[str], object], texts: list[str]) -> float:
-    """A million characters for each CPU second."""
+    """Millions of characters in a CPU second."""
     begin = time.process_time()
     for text in texts:
         work(text)

@@ -1,8 +1,8 @@
 """The first minutes of a stream: every model beside scikit-learn and plain [H10] at each doubling.
 
-As somebody sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
-short and long articles, medians of three seeds, scored on the articles that only report. One scorer for all:
-the best of a few symmetric priors for everybody's topics.
+As a user sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
+short and long articles, medians of three seeds, scored on the `report` articles. One scorer for all: the best
+of a few symmetric priors for each model's topics.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Made = tuple[Any, Callable[[int, int], int]]
 
 
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
-    """At each doubling, or at the first minibatch end behind it."""
+    """At each doubling, or at the first end of a minibatch after it."""
     (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
     for due in DOUBLINGS[corpus]:
         before = seen
@@ -38,7 +38,7 @@ def scores(made: Made, corpus: Corpus) -> Iterator[float]:
             batch = documents[seen : seen + size(seen, due)]
             model.learn(batch)
             seen += batch.D
-        if seen > before:  # a large minibatch may reach behind two doublings
+        if seen > before:  # a large minibatch may extend past two doublings
             topics = model.topics()
             last = max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
         yield last
@@ -50,7 +50,7 @@ def ours(make: Callable[[int, int], Any], corpus: Corpus, seed: int) -> Made:
 
 
 def up_to(size: int) -> Callable[[int, int], int]:
-    """Peers have minibatches of one size, but for those that end at a doubling."""
+    """Peers have minibatches of one size, except those that end at a doubling."""
     return lambda seen, due: min(size, due - seen)
 
 
@@ -77,7 +77,7 @@ PEERS: Mapping[str, Callable[[Corpus, int], Made]] = {
 
 
 def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus) -> Figures:
-    """By model the median score at each doubling."""
+    """The median score of each model at each doubling."""
     found = {}
     for name, make in models.items():
         by_seed = [list(scores(make(corpus, seed), corpus)) for seed in SEEDS]
@@ -91,7 +91,7 @@ for _corpus in CORPORA:
 
 
 def doublings(corpus: Corpus, points: Mapping[str, Figures]) -> str:
-    """Ours, and how far ahead of the best peer."""
+    """Our models, and how far each is ahead of the best peer."""
 
     def rows() -> Iterator[tuple[str, ...]]:
         others: Any = points.get(f"{corpus}_peers", {})

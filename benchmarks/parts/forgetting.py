@@ -1,13 +1,13 @@
-"""A stream whose subjects change half way: what a half-life is good for, and what it costs.
+"""A stream whose subjects change half-way: what a half-life gains, and what it costs.
 
-A corpus is parted by subject: an LDA of 50 topics is cut in two where its topics go together least (or second
-least), and an article belongs to the side with over 0.7 of its words; others are left out. A stream has
-articles of one side, then of the other. After the change stand side by side, on the same 1,000 articles and
-each scored by document completion before it is trained: the model with a half-life of 5,000 articles, the one
-without, and one that begins with the change and never sees the old subjects. The price is what the half-life
-loses by then on the old ones. The numbers of `model/_rebirth.py` were chosen on the first two streams, which
-are short articles of `benchmarks.splits`; the others are of another corpus, over another vocabulary, and
-chose nothing.
+A corpus is divided by subject: an LDA of 50 topics is cut in two where its topics go together least (or
+second least), and an article belongs to the side with over 0.7 of its words; others are left out. A stream
+has articles of one side, then of the other. After the change three models are compared on the same 1,000
+articles, each scored by document completion before it is trained: one with a half-life of 5,000 articles, one
+without, and one that begins at the change and never sees the old subjects. The price is what the half-life
+has lost by then on the old subjects. The numbers of `model/_rebirth.py` were chosen on the first two streams,
+which are short articles of `benchmarks.splits`; the others are of another corpus, over another vocabulary,
+and chose nothing.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
 
 
 def _together(theta: NDArray[np.float32], cut: int) -> NDArray[np.intp]:
-    """Topics that go together, with half of all words: by an eigenvector of the normalised cut."""
+    """Topics that go together and hold half of all words, by an eigenvector of the normalised cut."""
     both = theta.T.astype(float) @ theta
     degree = np.sqrt(both.sum(axis=1))
     place = np.linalg.eigh(both / np.outer(degree, degree))[1][:, -1 - cut] / degree
@@ -153,7 +153,7 @@ for _kind in kinds.BUILT_IN:
 
 
 def behind(points: Mapping[str, Figures]) -> str:
-    """How far behind a model of the new subjects alone, with a half-life and without."""
+    """How far each is behind a model of the new subjects alone, with a half-life and without."""
 
     def rows() -> Iterator[tuple[str, ...]]:
         for name, stream in STREAMS.items():
@@ -171,7 +171,7 @@ def behind(points: Mapping[str, Figures]) -> str:
 
 
 def curves(points: Mapping[str, Figures]) -> Figure:
-    """A panel a model."""
+    """One panel for each model."""
     from matplotlib import pyplot
 
     shown: dict[str, Any] = {

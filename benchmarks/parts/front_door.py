@@ -1,9 +1,9 @@
-"""From wiki to saved minibatch, screen attached: articles a second, and the memory that it takes.
+"""From wiki to saved minibatch, with a screen attached: articles a second, and memory.
 
 The embedded wiki serves articles of 8 kB of wikitext on loopback; a trainer crawls them through the client
-that crawls Wikipedia; `wikitopics watch` draws on a terminal of 120x36. The first minute is left out. Counted
-are articles in committed minibatches, and of the trainer and its worker processes the memory in use (of
-shared pages each its part). Bars for two cores: 120 articles a second, 500 MB, flat.
+that crawls Wikipedia; `wikitopics watch` draws on a terminal of 120x36. The first minute is left out.
+Articles in committed minibatches are counted, and the memory of the trainer and its workers (proportional
+set size). Goals for two cores: 120 articles a second, 500 MB, flat.
 """
 
 import subprocess

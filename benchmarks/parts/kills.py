@@ -1,4 +1,4 @@
-"""Trainers stopped at random instants in every way there is, and the file looked at after each.
+"""Trainers stopped at random instants in every possible way, with the file checked after each stop.
 
 `on_counts`: three kinds of models, one thread and two. `on_a_wiki`: the embedded wiki while it misbehaves.
 `on_the_demo`: `wikitopics demo --headless`. `power_cuts`: see :mod:`benchmarks.stops.power`.
@@ -31,12 +31,12 @@ FAULTS = (
 
 
 def interrupted(trial: Trial, folder: Path, stops: int, expect: Callable[[Path], None]) -> Tally:
-    """Sessions stopped so many times in all. ``expect``: what is asked of each at its end; raises Broken."""
+    """Sessions stopped this many times in all. ``expect`` checks each at its end, and raises Broken."""
     number = 0
     while trial.tally.stops < stops:
         number += 1
         path = folder / f"rough{number}.db"
-        # The last session is trained to its end, so that there is always one to look at.
+        # The last session is trained to its end, so that there is always one to check.
         if not trial.interrupted(path, stops):
             trial.undisturbed(path)
         try:

@@ -1,4 +1,4 @@
-"""Which weight of probability against lift gives topics the names that lead a reader to their articles.
+"""Which weight of probability against lift gives topics the names that best lead readers to their articles.
 
 A reader who knows only the names of the topics (three words each) guesses what an article is about: the topic
 whose name's words it holds most often. The score is the share of articles for which that is the topic that
@@ -23,7 +23,7 @@ LEADING = 20
 
 
 def models(n_words: int, documents: Minibatch) -> list[OnlineModel]:
-    """One of each kind after one pass."""
+    """A model of each kind after one pass."""
     made: list[OnlineModel] = [
         OnlineLDA(100, n_words, documents.D),
         SCVB0(100, n_words, documents.D),

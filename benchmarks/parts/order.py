@@ -1,4 +1,4 @@
-"""What the order of a dump is worth: the same articles by age, as a session reads them, and shuffled.
+"""What the order of a dump matters: the same articles by age, as a session reads them, and shuffled.
 
 A dump is made of 60,000 articles of the shared corpus, sorted by page id. Its order is found as for a
 session, and what that holds out is held out from all three orders. Models have their defaults and
@@ -72,7 +72,7 @@ def as_read(path: Path, vocabulary: Vocabulary) -> tuple[Documents, int]:
 
 
 def scores(kind: str, n_words: int, documents: Minibatch, held_out: CompletionSet) -> list[float]:
-    """After about as many articles as POINTS says, and after all."""
+    """After about as many articles as POINTS gives, and after all."""
     made = kinds.load(kind)
     model = made.create(made.default_topics, n_words, DOCUMENTS, {})
     found: list[float] = []

@@ -44,8 +44,8 @@ def svb(
 ) -> OnlineLDA:
     """[F13]'s SVB-Bx-Oy: so many passes for a document, hyperparameters above those of SCVB0 by the offset.
 
-    Our step has no factor s: tau0 = 64 and kappa = 0.7 stand for it, the best for minibatches of 100 in
-    table 1 of [H10].
+    Our step has no factor s. tau0 = 64 and kappa = 0.7 replace it, the best for minibatches of 100 in table 1
+    of [H10].
     """
     priors: dict[str, Any] = {"alpha": 0.1 + offset, "eta": 0.01 + offset, "warm_start": False}
     steps: dict[str, Any] = {"tau0": 64.0, "kappa": 0.7, "max_iterations": passes}
@@ -105,8 +105,8 @@ def learnt(
 
 @PART.point(minutes=3)
 def five_seconds() -> Figures:
-    """What either has learnt of few long articles, ten times: in five CPU seconds of this machine, and from
-    as many documents as the paper's machine learnt in five seconds.
+    """What each learns from few long articles, ten times: in five CPU seconds of this machine, and from as
+    many documents as the paper's machine learnt in five seconds.
     """
     few, W = train("long")[:FEW], words("long")
     made: dict[str, Callable[[int], Any]] = {

@@ -39,7 +39,7 @@ FIGURE_1: Mapping[str, Any] = {"kappa": 0.5, "tau0": 1024.0}
 S = 1024
 SUBSET = 20_000
 ABOUT = ("company", "companies", "business", "market", "industry")
-"""What the topic that is shown is about, as in the paper."""
+"""The subject of the topic that is shown, as in the paper."""
 
 
 def online(n_documents: int) -> OnlineLDA:

@@ -2,8 +2,8 @@
 
 Short articles (103 words of 7,702) and long ones (377 words), K = 100 (HDPs: as many as they take), each peer
 at its best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on
-articles that chose nothing, by one scorer: proportions inferred alike for everybody, with the best of a few
-symmetric priors. Beside it stands the score of each program's own proportions, where it has some.
+the `report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
+symmetric priors. Beside it is the score of each program's own proportions, if it has any.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Look:
     topics: NDArray[Any]
     """(K, W)"""
     shares: NDArray[Any] | None = None
-    """(K,) of all words, where the program tells; all topics count as in use where not."""
+    """(K,) each topic's share of the words; if the program gives none, all topics count as in use."""
     own: Callable[[CompletionSet], float] | None = None
     """The score of its own proportions."""
 
@@ -54,7 +54,7 @@ Looks = Iterator[Look]
 
 
 def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
-    """A model that learns from minibatches, after 2,000 documents and at each doubling, and at the end."""
+    """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the end."""
     seen, due, spent, late = 0, 2_000, 0.0, False
     for batch in batches:
         spent += timed(functools.partial(model.learn, batch))[0]
@@ -216,7 +216,7 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
     "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 5),
     "gibbs_hdp": ("tomotopy HDP (long: 100 sweeps, short: 20)", gibbs_hdp, ("tomotopy",), 10),
 }
-"""By point: its name in tables, and how to run it."""
+"""By point: the program's name in tables, and how to run it."""
 
 for _corpus in CORPORA:
     for _name, (_, _program, _needs, _minutes) in PROGRAMS.items():

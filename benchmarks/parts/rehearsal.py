@@ -1,13 +1,13 @@
 """A whole Wikipedia, rehearsed: 7,000,000 articles through one session, its trainer killed again and again.
 
 Word counts are drawn from real articles; lda, hdp and scvb0 learn them in one session with two threads. At
-random moments the trainer gets SIGKILL and is started again, near the end once more. `wikitopics watch` draws
-all the while on a terminal of 120x36, and `wikitopics status --json` looks in every 30 s. Measured: articles,
-memory (RssAnon beside RSS: pages of files are not the program's), the file and its log, the time of every
-restart, perplexity, and at the end what it takes to ask such a session. Then the whole file is checked.
+random moments the trainer gets SIGKILL and is started again, and once more near the end. `wikitopics watch`
+draws all the while on a terminal of 120x36, and `wikitopics status --json` asks every 30 s. Measured:
+articles, memory (RssAnon beside RSS: pages of files are not the program's), the file and its log, the time of
+every restart, perplexity, and at the end what it takes to ask such a session. Then the whole file is checked.
 
-It may be stopped (Ctrl+C, kill) and gone on with by the same command: all that it needs is in a folder among
-the temporary files, 4 GB for 7,000,000 articles. `small` is a trial of it. Linux only.
+It may be stopped (Ctrl+C, kill) and resumed by the same command: everything it needs is in a temporary
+folder, 4 GB for 7,000,000 articles. `small` is a trial of it. Linux only.
 """
 
 import shutil

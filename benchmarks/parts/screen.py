@@ -1,6 +1,6 @@
-"""What the docs claim about the screen: how soon it draws and answers, what it costs, whether it stays small.
+"""What the docs claim about the screen: how fast it draws and answers, and what CPU and memory it takes.
 
-Times of `keys`, `start` and `search` are wall clock, so they are worth something on an idle machine only;
+Times of `keys`, `start` and `search` are wall clock, so they are valid on an idle machine only;
 `draw`, `idle` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
 """
 
@@ -44,11 +44,11 @@ HOUR = 3_600
 
 
 def ignore(_: Path) -> None:
-    """No trainer is told anything."""
+    """Controls that reach no trainer."""
 
 
 class Measured(Wikitopics):
-    """The app without a terminal; what it would write there is made all the same."""
+    """The app without a terminal; it still produces what it would write there."""
 
     CSS_PATH = str(ROOT / "tui" / "room.tcss")
 
@@ -116,7 +116,7 @@ def draw() -> Figures:
 
     async def run(path: Path) -> dict[str, float]:
         async with opened(path) as app:
-            app.workers.cancel_all()  # no look but ours
+            app.workers.cancel_all()  # no refresh but ours
             chart, look = app.main.query_one(Chart), app.latest
             assert look is not None
             kinds: dict[str, Callable[[Look, int], Look]] = {
@@ -137,7 +137,7 @@ def draw() -> Figures:
                     app.latest = look
                     app.show()
                     app.show_status()
-                await asyncio.sleep(0.4)  # what other threads answer is drawn as well
+                await asyncio.sleep(0.4)  # answers of other threads are drawn too
                 times[kind].append(time.thread_time() - began)
             return {kind: 1e3 * statistics.median(each) for kind, each in times.items()}
 
@@ -151,7 +151,7 @@ def draw() -> Figures:
 
 @PART.point(minutes=1)
 def search() -> Figures:
-    """Milliseconds until a search among the titles of a million articles is answered; the screen asks in a
+    """Milliseconds until a search among the titles of a million articles is answered; the screen does it in a
     thread beside the one that follows the trainer."""
     with tempfile.TemporaryDirectory() as folder:
         path = canned.build(Path(folder) / "million.db", canned.Recipe(state="stopped"))
@@ -256,7 +256,7 @@ def idle() -> Figures:
 
 
 def share(path: Path) -> float:
-    """The part of a core that a screen on this session takes."""
+    """The share of a core that a screen on this session takes."""
     screen = Screen(path)
     screen.wait_for(b"Freeze")
     screen.read(2.0)

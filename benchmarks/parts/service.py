@@ -1,9 +1,10 @@
 """docs/service/wikitopics.service under a real systemd: what comes back, what stays away, how it stops.
 
 The unit is installed for this boot only, under another name and with commands in place of its own: shells
-that end with each exit code, then a real trainer on the embedded wiki, which is killed and stopped. All else,
-the restarting above all, is the file itself; only its pause between restarts is made shorter where many are
-counted. Takes everything away again. Needs a systemd user manager (`systemctl --user` works).
+that end with each exit code, then a real trainer on the embedded wiki, which is killed and stopped.
+Everything else, above all the restarting, is that of the file itself; only its pause between restarts is
+shortened where many are counted. Everything is removed again. Needs a systemd user manager
+(`systemctl --user` works).
 """
 
 import contextlib
@@ -42,7 +43,7 @@ def show(name: str) -> str:
 
 
 def verify() -> str:
-    """What `systemd-analyze` makes of the file, with a program that is there."""
+    """What `systemd-analyze` says about the file, with a program that exists."""
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / UNIT.name
         copy.write_text(UNIT.read_text().replace("%h/wikitopics/.venv/bin/wikitopics", sys.executable))
@@ -55,7 +56,7 @@ def verify() -> str:
 
 
 def wait_for(what: Callable[[], bool], seconds: float) -> float:
-    """Seconds until it held; raises TimeoutError."""
+    """Seconds until it was true; raises TimeoutError."""
     begun = time.monotonic()
     while not what():
         if time.monotonic() - begun > seconds:
@@ -118,7 +119,7 @@ def articles(session: Path) -> int:
 
 
 def trainer(folder: Path) -> Iterator[tuple[str, str]]:
-    """A real one, killed and stopped."""
+    """A real trainer, killed and stopped."""
     session = folder / "night.db"
     command = f"{sys.executable} -m wikitopics demo --headless --session {session}"
     with installed(command, f"Environment=PYTHONPATH={ROOT}", f"WorkingDirectory={folder}"):
@@ -141,7 +142,7 @@ def trainer(folder: Path) -> Iterator[tuple[str, str]]:
 
 @PART.point(minutes=3)
 def unit() -> Figures:
-    """What happens with the unit, a line each."""
+    """What happens with the unit, one line each."""
     try:
         systemctl("list-units")
     except (FileNotFoundError, subprocess.CalledProcessError):

@@ -1,8 +1,8 @@
 """What the history of topics costs: CPU time beside training, and bytes of the session file.
 
 Articles are drawn from the short corpus with replacement, and the session takes them for part of 7,000,000.
-Counted is the CPU of the thread that trains: all of it, and its part for the topics, from the look at lambda
-to names, changes and the rows of the file. The goal is for the first 1,000,000 articles; fewer show a larger
+The CPU time of the training thread is counted: all of it, and its part for the topics, from reading lambda to
+names, changes and the rows of the file. The goal is for the first 1,000,000 articles; fewer show a larger
 share, since later snapshots are 10,000 articles apart instead of a twentieth.
 """
 

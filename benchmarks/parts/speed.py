@@ -1,6 +1,6 @@
 """Documents learnt in a CPU second, beside other programs in the same run; threads, and many topics.
 
-Each in turn with ours, three times over, medians. The topics are looked up after each of our minibatches, as
+Each takes turns with ours, three times; medians. The topics are looked up after each of our minibatches, as
 the screen does.
 """
 
@@ -64,7 +64,7 @@ def gensim_hdp_seconds(corpus: Corpus) -> float:
 
 
 def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
-    """Both in turn: documents a CPU second, and how many times as many are ours."""
+    """Both take turns: documents a CPU second, and how many times as fast ours is."""
     make = functools.partial(MODELS[kind], corpus)
     compile_kernels(make())
     ours, others = in_turn(REPEATS, lambda: our_seconds(make, corpus, OURS[corpus]), lambda: theirs(corpus))
@@ -101,7 +101,7 @@ def four_times_the_topics() -> Figures:
 
 @PART.point(minutes=1)
 def two_threads() -> Figures:
-    """Wall clock. The least of many, in turn: other work on the machine only ever adds to it."""
+    """Wall clock, the least of many tries in turn, since other work on the machine only ever adds to it."""
     documents, topics = train()[:40_960], {}
 
     def run(threads: int) -> float:

@@ -1,4 +1,4 @@
-"""What a rehearsal comes to: its figures out of its journal and its session, and the plot of them."""
+"""The results of a rehearsal: figures from its journal and its session, and a plot of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Entry = dict[str, Any]
 
 
 def told(path: Path, entries: list[Entry], kills: int) -> Figures:
-    """The figures of a run that came to its end; looks through the whole file."""
+    """The figures of a run that has finished; reads the whole file."""
     starts, samples, asked, killed = (
         [entry for entry in entries if entry["what"] == what]
         for what in ("start", "sample", "status", "kill")
@@ -40,7 +40,7 @@ def told(path: Path, entries: list[Entry], kills: int) -> Figures:
     seconds = max(entry["seconds"] for entry in entries)
     alive = [entry for entry in samples if entry["trainer"] and entry["articles"]]
     assert status.state == "finished", status.state
-    found = inspect(path)  # every article once, the account adds up, and SQLite finds the file whole
+    found = inspect(path)  # every article once, the counters add up, and SQLite finds the file intact
     return {
         "articles": status.articles,
         "kills": len(killed),
@@ -89,7 +89,7 @@ def answered(path: Path, words: tuple[str, ...]) -> float:
 
 
 def by_table(path: Path) -> dict[str, int]:
-    """Bytes of the tables that are not small."""
+    """Bytes of the larger tables."""
     with contextlib.closing(read_only(path)) as connection:
         rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC")
         return {name: size for name, size in rows if size > 1e5}
@@ -103,7 +103,7 @@ def ends(samples: list[Entry], whose: str, key: str) -> dict[str, float]:
 
 
 def draw(result: Any, target: Path) -> None:
-    """Memory, the file, restarts, articles and perplexity, where matplotlib is; kills as thin lines."""
+    """Memory, file, restarts, articles and perplexity, if matplotlib is installed; kills as thin lines."""
     if importlib.util.find_spec("matplotlib") is None:
         return
     import matplotlib

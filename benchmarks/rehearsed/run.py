@@ -26,12 +26,12 @@ STATUS_SECONDS = 30.0
 PATIENCE = 900.0
 """Seconds that a trainer may take to its first minibatch, compiling included."""
 LAST_KILL = 0.98
-"""Of the articles: there a restart has most to read."""
+"""The share of the articles after which a restart has most to read."""
 MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon", "peak_mb": "VmHWM"}
 
 
 class Journal:
-    """What happened, a line each, so that a run that was stopped knows what came before."""
+    """What happened, one line each, so that a resumed run knows what came before."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -63,7 +63,7 @@ class Trainer:
             [*PROGRAM, *command], env=environment, stderr=subprocess.PIPE, text=True
         )
         self.said = ""
-        """Its last words."""
+        """Its last line."""
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
 
@@ -88,7 +88,7 @@ class Trainer:
 
 
 class Rehearsal:
-    """A session in a folder, trained to its end whatever comes in between."""
+    """A session in a folder, trained to its end despite all interruptions."""
 
     def __init__(self, folder: Path, articles: int, kills: int, seed: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ class Rehearsal:
             self._screen.wait()
 
     def until_the_end(self) -> None:
-        """Train it; an interrupted run goes on where it was."""
+        """Train it; an interrupted run continues where it was."""
         if self._trained() and self._status().running:  # left behind by a rehearsal that was killed itself
             subprocess.run([*PROGRAM, "stop", "--session", str(self.path)], check=True)
             while self._status().running:
@@ -178,7 +178,7 @@ class Rehearsal:
         return self._status().articles if self.path.exists() else 0
 
     def _look(self, trainer: Trainer) -> int:
-        """See how far it is; now and then look at everything."""
+        """See how far it is; now and then measure everything."""
         if self._screen is None:
             watch = [*PROGRAM, "watch", "--session", str(self.path)]
             self._screen = open_screen(watch, columns=120, rows=36)

@@ -1,1 +1,1 @@
-"""How time, memory and disk grow, and what whole Wikipedias come to."""
+"""How time, memory and disk grow, and what whole Wikipedias would take."""

@@ -1,4 +1,4 @@
-"""What a Dask cluster costs the trainer: counting there, and an E-step there, which is not done."""
+"""What a Dask cluster costs the trainer: for counting, and for an E-step, which the program never sends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOPICS = 100
 TRIES = 7
 ARTICLES = 8_000
 LINKS = 6
-"""The dump that is counted has so many files, all the same, and so the parts of 1 MB that a large one has."""
+"""Equal files of the dump that is counted: enough for parts of 1 MB, as in a large dump."""
 IDLE_SECONDS = 10
 MACHINES = (2, 4, 8)
 
@@ -30,9 +30,9 @@ MACHINES = (2, 4, 8)
 def e_step(batch: int) -> Figures:
     """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the E-step.
 
-    The least of some tries each, so that a busy machine does not blur them. Each of n machines needs the rows
-    of the words of its share. What n machines would take is reckoned kindly: of the journey only what keeps
-    the trainer's own process busy, nothing for waiting, and nothing for uneven shares.
+    Each is the least of some tries, so that other work does not blur it. Each of n machines needs the rows of
+    the words of its share. The estimate for n machines is generous: it counts only the time that transfers
+    keep the trainer's own process busy, and nothing for waiting or uneven shares.
     """
     import numpy as np
     from distributed import Client
@@ -92,8 +92,8 @@ def here() -> Figures:
 
 
 def _counted(address: str | None) -> Figures:
-    """A connection takes some CPU as long as it is open, whatever is counted, and a busy machine takes long:
-    so that is measured by itself, and reckoned in as of a run at 16 MB a second."""
+    """An open connection takes some CPU whatever is counted, and a busy machine counts slowly. So that CPU is
+    measured separately, and included as in a run at 16 MB a second."""
     from benchmarks.parts.dump import pages, write
 
     with tempfile.TemporaryDirectory() as folder:
@@ -122,7 +122,7 @@ def _counted(address: str | None) -> Figures:
 async def _read(names: Sequence[str], address: str | None) -> tuple[float, float, float, int]:
     """(CPU seconds a second while nothing is counted, seconds and CPU seconds of counting, articles).
 
-    What is held out is left out: it comes once, however large the dump.
+    Held-out articles are left out: they are read once, however large the dump is.
     """
     from crawler.kind import Asked
     from crawler.kinds.dump import Dump

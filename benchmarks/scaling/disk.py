@@ -14,7 +14,7 @@ ARTICLES = 16_384
 KEPT = ("all", "top", "none")
 MODELS = ("lda", "hdp", "scvb0")
 TABLES = ("articles", "article_topics", "blocks", "proportions")
-"""They have rows for every article that is kept."""
+"""The tables with rows for every article that is kept."""
 
 
 def measured() -> Figures:

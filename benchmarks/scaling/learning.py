@@ -1,7 +1,7 @@
-"""One pass of a model over so many articles: seconds and memory against all that they depend on.
+"""One pass of a model over some articles: seconds and memory against everything that they depend on.
 
 Articles are drawn with replacement from short ones (103 words of 7,702), or from long ones (377 words of the
-shipped vocabulary). For a larger W each word is parted at random into as many as that takes. For the HDP
+shipped vocabulary). For a larger W each word is split at random into as many as needed. For the HDP
 `topics` is the truncation.
 """
 
@@ -53,7 +53,7 @@ LONG_WORDS = 8_000
 
 
 def point(varied: str, value: int, model: str) -> str:
-    """The name of a point: what is usual is measured once."""
+    """The name of a point; the usual setting is measured once."""
     return f"usual_{model}" if getattr(USUAL, varied) == value else f"{varied}_{value}_{model}"
 
 
@@ -134,7 +134,7 @@ class Drawn:
         return self._parted(self._corpus.report[:ASKED])
 
     def _parted(self, batch: Minibatch) -> Minibatch:
-        """Each word as one of those that it was parted into."""
+        """Each word as one of those that it was split into."""
         W = self._corpus.n_words
         if self._n_words == W:
             return batch

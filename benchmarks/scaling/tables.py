@@ -1,4 +1,4 @@
-"""The tables of docs/scaling.md, out of the figures; what has not been measured says so."""
+"""The tables of docs/scaling.md, from the figures; cells that have not been measured say so."""
 
 from collections.abc import Iterable, Mapping
 
@@ -15,7 +15,7 @@ WIKIPEDIAS = {"English": 7_300_000, "all": 65_000_000}
 API_AN_HOUR = 200 * 60 * 50
 """Articles: 200 requests a minute of 50 each, which is what Wikimedia allows."""
 XML_BYTES = 15_000
-"""Of an article in a dump of the English Wikipedia, redirects and templates included."""
+"""Bytes of an article in a dump of the English Wikipedia, including redirects and templates."""
 PACKED = 4.4
 """Bytes of XML in one of bzip2."""
 WORDS = 8_000
@@ -47,7 +47,7 @@ def said(value: float | None, form: str = ",.0f") -> str:
 
 
 def grown(varied: str, points: Points) -> str:
-    """Articles learnt and inferred a CPU second, and memory, a row a value."""
+    """Articles learnt and inferred a CPU second, and memory, one row a value."""
     rows = [
         [f"{value:,}"]
         + [_costs(points.get(learning.point(varied, value, model))) for model in learning.MODELS]
@@ -75,7 +75,7 @@ def threads(points: Points) -> str:
 
 
 def wikipedias(points: Points) -> str:
-    """Hours of every way to read one, and of learning it."""
+    """Hours that each way of reading one takes, and learning it."""
     speed = number(points.get("dump"), "xml_mb_a_second")
     cores = number(points.get("dump"), "cores")
     learnt = {
@@ -102,7 +102,7 @@ def wikipedias(points: Points) -> str:
 
 
 def disk(points: Points) -> str:
-    """Gigabytes by what is kept: as a run says them, beside what was measured."""
+    """Gigabytes by what is kept: as a run announces them, and as measured."""
     specs = parse_specs(MODELS, {})
     found = points.get("disk")
 
@@ -127,7 +127,7 @@ def disk(points: Points) -> str:
 
 
 def elsewhere(points: Points) -> str:
-    """An E-step on other machines: what goes there and back, and what stays."""
+    """An E-step on other machines: what is sent there and back, and what it saves."""
     head = [
         "articles in a minibatch",
         "rows of lambda",

@@ -1,1 +1,1 @@
-"""Trainers stopped in every way there is, and what they leave behind."""
+"""Trainers stopped in every possible way, and what they leave behind."""

@@ -4,7 +4,7 @@ A file served over FUSE holds an image; a loop device makes a disk of it. The ke
 arrive here one after the other and are kept in a log, in that order. From the image as it was before and the
 log follow all the states in which a power cut could have left the disk: see :meth:`Log.state`.
 
-The server runs in a process of its own, for the kernel waits for it.
+The server runs in a process of its own, since the kernel waits for it.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from benchmarks.frame import Unavailable
 from benchmarks.frame.results import ROOT
 
 SECTOR = 4096
-"""Written whole or not at all, as today's disks do; ext4 counts on it for its superblock."""
+"""A sector is written whole or not at all, as today's disks do; ext4 relies on it for its superblock."""
 LARGEST_WRITE = 1 << 20
 RECORD = struct.Struct("<dqI")
 """Time, offset (-1: a flush), length; the bytes follow."""
@@ -52,7 +52,7 @@ def run(*command: str, **more: object) -> str:
 
 
 def prepare() -> None:
-    """Let this process mount disks that no other sees, and that are gone with it however it ends.
+    """Let this process mount disks that no other process sees and that vanish with it, however it ends.
 
     Raises :class:`Unavailable`, saying what is missing.
     """
@@ -144,8 +144,8 @@ class Log:
     def state(self, before: Path, target: Path, position: int, kept: float, rng: random.Random) -> None:
         """Make the image that a power cut after ``position`` entries leaves.
 
-        What was flushed is there. Of what came later a share ``kept`` of its sectors is, drawn at random: a
-        disk may write what it has in its cache in any order.
+        Everything flushed is there. Of the later sectors a share ``kept``, drawn at random, is there too: a
+        disk may write its cache in any order.
         """
         copy(before, target)
         entries = self.writes[:position]

@@ -1,4 +1,4 @@
-"""A session file after a stop: whether it is what was promised."""
+"""Whether a session file after a stop is what was promised."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ class Locked(Broken):
 
 
 def works(path: Path, pid: int) -> bool:
-    """Whether this trainer has come to its work."""
+    """Whether this trainer has started its work."""
     if not path.exists():
         return False
     with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(path)) as connection:
@@ -74,11 +74,11 @@ def inspect(path: Path) -> list[int]:
 
 
 longest: dict[Path, list[int]] = {}
-"""The longest stream seen of each session: every other is a prefix of it, or it of them."""
+"""The longest stream seen of each session; of any two, one is a prefix of the other."""
 
 
 def check(path: Path) -> None:
-    """Raises :class:`Broken` unless the file is what it must be after a stop, with all that it had before."""
+    """Raises :class:`Broken` unless the file is what it must be after a stop, with all it had before."""
     if not path.exists():
         return  # stopped before there was a session
     articles = inspect(path)
@@ -92,7 +92,7 @@ def check(path: Path) -> None:
 
 
 def models(path: Path) -> list[tuple[object, ...]]:
-    """All that the models are."""
+    """The whole state of the models."""
     with contextlib.closing(read_only(path)) as connection:
         return connection.execute(
             "SELECT name, scalars, arrays, log_likelihood FROM models ORDER BY id"
@@ -112,7 +112,7 @@ def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) 
 
 
 def expect_same(path: Path, calm: Path) -> None:
-    """Raises :class:`Broken` unless a session at its end is what the undisturbed one is."""
+    """Raises :class:`Broken` unless a session at its end equals the undisturbed one."""
     with contextlib.closing(read_only(path)) as one, contextlib.closing(read_only(calm)) as other:
         if stream(one) != stream(other):
             raise Broken("the interrupted stream is not the undisturbed one")

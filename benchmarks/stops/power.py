@@ -1,6 +1,6 @@
-"""Power cuts: what a disk holds at any instant, mounted again, and training that goes on from there.
+"""Power cuts: what a disk holds at any instant, mounted again, and training that resumes from there.
 
-A killed trainer loses nothing that it has written, for the kernel keeps it. A power cut takes the kernel's
+A killed trainer loses nothing that it has written, since the kernel keeps it. A power cut takes the kernel's
 memory too. So the session lies in an ext4 file system (default options) on a disk that remembers every write
 and flush in its order (see :mod:`benchmarks.stops.disk`); a trainer works on it until a random instant. From
 the log follow the states that a cut could have left, exactly, whatever else the kernel was doing:
@@ -29,7 +29,7 @@ from benchmarks.stops.trial import Trial, counts_command
 
 DISK_BYTES = 600 << 20
 STATES = 10
-"""Looked at for each cut."""
+"""States checked for each cut."""
 SESSION = "night.db"
 
 
@@ -40,7 +40,7 @@ class Cuts:
     cuts: int = 0
     states: int = 0
     found: Counter[str] = field(default_factory=Counter)
-    """What the states held, by stage."""
+    """How many states held what, by stage."""
     lost: list[float] = field(default_factory=list)
     """Seconds of work missing in each state."""
     sessions: int = 0
@@ -125,7 +125,7 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
 
 
 def wait(trial: Trial, path: Path) -> None:
-    """For a random instant: during the start or some time into the work."""
+    """Wait for a random instant, during the start or some time into the work."""
     trainer, rng = trial.trainer, trial.rng
     assert trainer is not None
     deadline = time.monotonic() + 60
@@ -154,7 +154,7 @@ def look(path: Path, undisturbed: list[int]) -> tuple[str, float]:
 
 
 def end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
-    """Train to the end what the last cut has left, and compare."""
+    """Train what the last cut has left to the end, and compare."""
     with mounted(image, folder / "again") as disk:
         try:
             trial.undisturbed(disk / SESSION)

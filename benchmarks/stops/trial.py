@@ -20,7 +20,7 @@ from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, 
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")
 MODELS = ("lda:topics=10,batch_size=256", "scvb0:topics=10,batch_size=128", "hdp:topics=20,batch_size=256")
 LONGEST_STOP = 15.0
-"""Seconds that a trainer may take to commit and leave, on a machine with other work to do."""
+"""Seconds that a trainer may take to commit and exit, on a busy machine."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Tally:
     faults: dict[str, int] = field(default_factory=dict)
     """What the wiki did wrong meanwhile, by kind."""
     locked: int = 0
-    """Looks at the file of a stopped trainer that SQLite refused."""
+    """Checks of a stopped trainer's file that SQLite refused."""
 
     @property
     def stops(self) -> int:
@@ -90,7 +90,7 @@ def counts_command(folder: Path, documents: int) -> list[str]:
 
 
 class Trial:
-    """One way to train, repeated from the start whenever it has come to its end."""
+    """One way to train, repeated from the start whenever it has finished."""
 
     def __init__(self, folder: Path, command: list[str], rng: random.Random, *, threads: bool) -> None:
         self.folder, self.command, self.rng, self.threads = folder, command, rng, threads
@@ -118,7 +118,7 @@ class Trial:
         trainer.stderr.close()
 
     def interrupted(self, path: Path, most: int) -> bool:
-        """Start and stop trainers until one reaches the end; False where ``most`` stops come first."""
+        """Start and stop trainers until one reaches the end; False if ``most`` stops come first."""
         while self.tally.stops < most:
             trainer = self.start(path)
             try:
@@ -134,7 +134,7 @@ class Trial:
         return False
 
     def at_a_random_instant(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
-        """Wait for one; whether the trainer still runs then."""
+        """Wait for one; return whether the trainer still runs then."""
         if self.rng.random() < 0.75:
             # Most of a short run is its start: let it get to work first, and stop it there.
             deadline = time.monotonic() + 60
@@ -151,7 +151,7 @@ class Trial:
         return trainer.poll() is None
 
     def stop(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
-        """Stop it in one of the ways and look at the file; whether it reached its end all by itself."""
+        """Stop it in one of the ways and check the file; return whether it reached its end by itself."""
         kind = self.rng.choice(KINDS)
         self.tally.tried[kind] += 1
         family = descendants(trainer.pid)
@@ -174,7 +174,7 @@ class Trial:
         begun = time.monotonic()
         trainer.terminate()
         self.ends(trainer, begun)
-        # Before it has come to handling signals, a trainer has nothing to save.
+        # Before it handles signals, a trainer has nothing to save.
         expect(trainer, {0} if settled else {0, -signal.SIGTERM})
 
     def by_sigint_twice(self, trainer: subprocess.Popen[bytes], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The embedded wiki in a thread of this process, so that what it does wrong can be counted."""
+"""The embedded wiki in a thread of this process, so that its faults can be counted."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ from crawler.embedded.sample import load_sample
 
 @dataclass(frozen=True)
 class CountedFaults(Faults):
-    """Faults that keep account of themselves."""
+    """Faults that count themselves."""
 
     injected: Counter[str] = field(default_factory=Counter)
 

@@ -1,4 +1,4 @@
-"""A dump read from its server: the stream of the file, and nothing asked twice."""
+"""A dump read from its server: the same stream as from the file, and nothing requested twice."""
 
 import gzip
 import lzma

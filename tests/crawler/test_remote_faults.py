@@ -1,4 +1,4 @@
-"""A server of dumps that is busy, broken or lies: waited for, asked once more, or left in a line."""
+"""A dump server that is busy, broken or lying: waited for, asked again, or given up with one line."""
 
 import asyncio
 
@@ -85,7 +85,7 @@ async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, cloc
 
 
 async def test_a_part_that_came_damaged_is_read_again(server, clock, tmp_path):
-    """In the middle of the training too, where its bytes may have been forgotten when it is noticed."""
+    """In the middle of training too, when the damaged bytes may have been dropped before anybody notices."""
     source = remote([server.url + PATH], clock)
     kept = dict((await source.open()).identity)
     await source.close()

@@ -61,7 +61,7 @@ async def test_the_newest_complete_one_is_found(files, found):
 
 
 async def test_dates_in_the_future_are_passed_over():
-    """However many there are: only the newest of all others are looked at."""
+    """However many there are, only the newest of the others are checked."""
     files = dict(OLD)
     for date in LATER:
         files |= new_layout("dewiki", date, {"p1p30": TWO}) | old_layout("dewiki", date.replace("-", ""), TWO)
@@ -125,7 +125,7 @@ HOSTILE = (
 
 
 async def test_names_that_are_none_of_a_dump_are_passed_over():
-    """Whatever a listing links to, what is read lies in its folder, and is called what dumps are called."""
+    """Whatever a listing links to, only files in its folder with the names of dumps are read."""
     folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
     links = "".join(f'<a href="{name}">x</a>' for name in (*HOSTILE, "SHA256SUMS", "_SUCCESS", *NEW))
     files = {path: data for path, data in NEW.items() if path.endswith(".bz2")}

@@ -75,7 +75,7 @@ def account_holds(now):
 
 
 async def until(condition, seconds=300.0):
-    """Returns once it holds, which takes long where a busy machine has first to compile the kernels."""
+    """Returns once it is true, which takes long if a busy machine must compile the kernels first."""
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)

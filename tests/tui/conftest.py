@@ -24,7 +24,7 @@ def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing slides into its place, and what a trainer has saved is looked at soon."""
+    """Turn animations off, and look soon at what a trainer has saved."""
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setattr("tui.following.POLL_SECONDS", 0.15)
     monkeypatch.setattr("tui.follower.FULL_EVERY", 0.15)

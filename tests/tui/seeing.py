@@ -20,7 +20,7 @@ def lines(app: Any) -> list[str]:
 
 
 def notices(app: Any) -> list[str]:
-    """What the app has told in passing, the newest last."""
+    """The app's notifications, the newest last."""
     return [notice.message for notice in app._notifications]
 
 

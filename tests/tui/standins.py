@@ -21,7 +21,7 @@ class Process:
 
 
 class Launcher:
-    """Starts no trainer: notes the words of each, which has ended with ``code``, or lives and has begun."""
+    """Records arguments instead of starting trainers, which ended with ``code``, or live and have begun."""
 
     def __init__(self, code: int | None = None) -> None:
         self.code = code

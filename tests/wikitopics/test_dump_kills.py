@@ -1,4 +1,4 @@
-"""A dump read from its server and killed -9: the same bits as of a run that nobody disturbed."""
+"""A dump read from its server by a trainer killed with -9: the same bits as from an undisturbed run."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ def start(*words):
 
 
 class Gate:
-    """Lets a few requests through at a time, so that a trainer stands where it is to be killed."""
+    """Lets a few requests through at a time, so that a trainer waits where it is to be killed."""
 
     def __init__(self, server):
         self.left = 0

@@ -52,7 +52,7 @@ def hostile(tmp_path, monkeypatch):
 
 
 def first_and_long(commands):
-    """Each is a process or more; one of them is tried whenever the tests run."""
+    """Each takes a process or more; one of them is tried whenever the tests run."""
     return [commands[0], *(pytest.param(command, marks=pytest.mark.long) for command in commands[1:])]
 
 

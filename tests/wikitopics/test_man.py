@@ -8,7 +8,7 @@ MAKE = Path(__file__).parents[2] / "docs" / "man" / "make.py"
 
 
 def test_the_manual_page_is_of_today() -> None:
-    # In a process of its own: click keeps the help option of a command as it was first asked for.
+    # In a process of its own, since click keeps a command's help option as it was first requested.
     script = "import runpy, sys; sys.stdout.write(runpy.run_path(sys.argv[1])['made']())"
     done = subprocess.run([sys.executable, "-c", script, MAKE], check=True, capture_output=True, text=True)
     assert MAKE.with_name("wikitopics.1").read_text(encoding="utf-8") == done.stdout, (

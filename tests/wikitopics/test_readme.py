@@ -17,7 +17,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""
 PROGRAM = click.Context(wikitopics, info_name="wikitopics", **wikitopics.context_settings)
-"""Every command's context descends from it: click keeps the help option a command was first asked for."""
+"""The parent of each command's context, since click keeps a command's help option as first requested."""
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

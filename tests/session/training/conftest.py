@@ -37,7 +37,7 @@ def trainer_of(
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
-    # What a test waits for comes with a heartbeat, or when the run looks at its limits: both are soon.
+    # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
     monkeypatch.setattr("session.training.running.heart.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("session.training.running.run.COMMIT_SECONDS", 0.05)
     monkeypatch.setattr(CountingPool, "_new_executor", lambda self: ThreadPoolExecutor(2))
