@@ -1,4 +1,4 @@
-"""The requirements of a source of pages, as a check that anybody's source can be put through."""
+"""What a source of pages must do, as a check that any source can be run through."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_BATCHES = 20
 RESUMED = 3
-"""Positions from which the source is opened once more."""
+"""Positions from which the source is opened again."""
 
 
 def check_source(kind: type[PageKind], **options: Any) -> None:

@@ -54,7 +54,7 @@ class DumpPart:
         return f"{short_name(self.file)}, bytes {self.start:,} to {self.stop:,}"
 
     def held(self, stop: int) -> "DumpPart":
-        """The same with the bytes of the file up to ``stop`` in it. Raises BadSource."""
+        """The same part, holding the bytes of the file up to ``stop``. Raises BadSource."""
         try:
             return replace(self, file=Held.of(self.file, self.start, stop))
         except OSError as error:

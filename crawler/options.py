@@ -96,7 +96,7 @@ class Option(Generic[T_co]):
 
 
 def fault_in(options: object) -> str:
-    """What keeps these from being the options of a kind; "" for nothing."""
+    """What is wrong with these as the options of a kind; "" for nothing."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
         return "has options that are not a tuple of crawler.Option"
     names = [option.name for option in options]

@@ -16,7 +16,7 @@ FIRST = 64 << 10
 SMALLEST, LARGEST = 256 << 10, 4 << 20
 """Bytes of one request: fewer where replies do not come whole or in time."""
 MOST_SIZE = 1 << 44
-"""Bytes of a dump: of one that is said to be larger, each of a million parts would fill the memory."""
+"""Largest dump, in bytes: with at most a million parts, those of a larger one would fill the memory."""
 _LONGEST_VERSION = 200
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)

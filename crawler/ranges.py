@@ -80,7 +80,7 @@ class Held:
             return cls(file.name, size, head, start, opened.read(stop - start))
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        """By protocol 5 the bytes can travel beside it, without being copied."""
+        """With pickle protocol 5 the bytes travel out of band, without being copied."""
         data = PickleBuffer(self.data) if int(protocol) >= 5 else self.data
         return Held, (self.name, self.size, self.head, self.start, data)
 

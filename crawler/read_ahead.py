@@ -7,7 +7,7 @@ from crawler.dump_parts import DumpPart
 from crawler.source import Round
 
 BEHIND = 512 << 10
-"""Bytes brought along behind a part: hardly any last page ends behind them, with the block that it is in."""
+"""Bytes fetched after the end of a part: the block of its last page hardly ever ends after them."""
 FIRST = 512 << 10
 """Bytes of a part of which only the first articles are taken."""
 STEP = 2 << 20
@@ -33,9 +33,9 @@ class _Window:
 
 
 def stop_of(part: DumpPart, behind: int | None = None) -> int:
-    """Where the bytes end that are brought along with a part, ``behind`` bytes behind it (None: BEHIND).
+    """Where the bytes end that are fetched with a part: ``behind`` bytes after its end (None: BEHIND).
 
-    A file may end before.
+    The file may end earlier.
     """
     stop = part.stop + (BEHIND if behind is None else behind)
     return stop if part.last is None else min(part.start + FIRST, stop)

@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 BLOCK = 512 << 10
 MOST = 72 << 20
-"""Bytes that are kept. What is read ahead takes less, so that the oldest is what was read already.
+"""Bytes that are kept. Reading ahead takes less, so the oldest bytes are ones that were read already.
 
-With 56 MB three quarters of a dump would be asked for twice, with these 3 %."""
+With 56 MB, three quarters of a dump would be requested twice; with this size, 3 %."""
 
 MOST_RENEWALS = 3
 """Of the same bytes."""
@@ -56,9 +56,9 @@ class Blocks:
         return data[start - begin : stop - begin]
 
     async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
-        """Read bytes once more, a few times at most; whether they are others now than ``before``.
+        """Read bytes again, a few times at most; return whether they now differ from ``before``.
 
-        None: than those that are kept. What was forgotten meanwhile cannot be told from a good copy.
+        None: from those that are kept. Bytes dropped since are fetched anew: their damage goes unnoticed.
         """
         self._renewals[file, start] += 1
         if self._renewals[file, start] > MOST_RENEWALS:

@@ -14,9 +14,9 @@ from crawler.read_ahead import stop_of
 from crawler.source import Activity, Lack, Round
 
 BEYOND = 64 << 10
-"""Bytes that a part brings along behind its end, at first: its last page ends in the next block, or soon."""
+"""Bytes sent after the end of a part, at first: its last page ends in the next block, or soon after."""
 MOST_BEYOND = 512 << 10
-"""Bytes that others bring along, once some did not have enough."""
+"""Bytes sent after the end of the other parts, once one has needed more."""
 
 
 class Shelf(Protocol):

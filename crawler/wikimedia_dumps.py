@@ -34,11 +34,11 @@ _JOBS = (
     "articlesdump",
 )
 _MOST_FILES = 5_000
-"""Each is looked at before the first is read; the largest dumps have some hundreds."""
+"""Each file is checked before the first is read; the largest dumps have a few hundred."""
 _MOST_TRIED = 6
 """Dates of each layout: what is older was given up."""
 _DAY = 24 * 3600
-"""By so much this machine's clock may be behind the server's."""
+"""How far this machine's clock may be behind the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
 
 
 async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
-    """The newest dates that a folder lists. One in the future is a mistake, or a trap."""
+    """The newest dates that a folder lists. A date in the future is a mistake or a trap."""
     dates = [name for name in await _names(client, folder) if form.fullmatch(name)]
     return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[:_MOST_TRIED]
 
@@ -105,10 +105,10 @@ def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
-    """Raise BadSource where pages are in two files, as when a part was made anew: they would count twice.
+    """Raise BadSource if two files hold the same pages, as when a part was made anew: they count twice.
 
-    Which of them belong to the dump is not to be guessed. An end may be the next beginning, since dumps
-    differ in whether the last page is counted in.
+    Which file belongs to the dump cannot be guessed. One file may end where the next begins, since dumps
+    differ in whether the last page is included.
     """
     for one, other in pairwise(files):
         if int(other[1]) < int(one[2]):
@@ -129,7 +129,7 @@ def _listed(reply: Reply) -> frozenset[str]:
 
 
 def _name(folder: URL, link: str) -> str:
-    """What a link in the page of a folder calls something that lies in it; "" where it leads elsewhere."""
+    """The name of the entry that a link in a folder's page leads to; "" if it leads elsewhere."""
     try:
         there = folder.join(URL(link))
         is_there = there.origin() == folder.origin()

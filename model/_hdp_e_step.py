@@ -228,7 +228,7 @@ def bounds(
 def held_out_proportions(
     batch: Minibatch, topics: Topics, prior: Vector, numbers: Recipe, workers: Workers
 ) -> NDArray[np.float32]:
-    """(D, K) by sweeps of the collapsed update, which older states have; prior: (K,).
+    """(D, K) by sweeps of the collapsed update, as older states infer; prior: (K,).
 
     Raises ValueError for a word id out of range.
     """

@@ -14,24 +14,25 @@ from model.states import LARGEST, MOST_ITERATIONS, TINY
 
 @dataclass(frozen=True)
 class Recipe(Balance):
-    """The numbers by which the default leaves the papers.
+    """The numbers by which the default departs from the papers.
 
-    Topics start from `first_documents` documents: each from `seeds` of them, with the part `seed_weight` of
-    its words; the rest are the corpus's. No document is drawn again before all have been. While there are
-    fewer than topics, each topic has `mixed`, since equal topics would stay equal (0: any are drawn, always
-    `seeds`). While there are fewer than `first_documents`, each start has `first_passes` over them. The
-    uniform sticks to start with weigh as much as the part `heavy` of all tables of the corpus. Topics and
-    sticks are those of a corpus of at least `smallest_corpus` documents, against which priors weigh little.
-    A whole step takes enough documents for a steady direction and few enough for some `steps` steps, within
-    `smallest_step` and `largest_step`.
-    The shortlist of a document are the topics of which `em_steps` of EM expect more than `fewest_words`, at
-    most `candidates`. In each of `rounds` rounds phi and gamma have at most `iterations`; then tables with
-    fewer than `empty` words leave, and the others choose their topics: none that is `unlikely` times as
-    likely as the likeliest, and only that one where all others together have less than `one_topic` times
-    its probability.
-    `infer` makes `inference_passes` of SCVB0's update over a document's words. With 0 it makes `sweeps` of
-    the collapsed update, and leaves out topics with less than `least_share` of the words in float32. More of
-    either fit the words seen, not the unseen.
+    Start. Topics start from the first `first_documents` documents. Each takes the part `seed_weight` of its
+    words from `seeds` of them, and the rest from the mean of the corpus. No document is drawn twice before
+    all have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
+    since equal topics would stay equal (0: documents are drawn with repetition, always `seeds`). While there
+    are fewer than `first_documents`, each start makes `first_passes` over them. The uniform sticks weigh at
+    first as much as the part `heavy` of all tables of the corpus.
+    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
+    priors weigh little. A whole step takes as many documents as leave some `steps` steps in the corpus,
+    within `smallest_step` and `largest_step`.
+    Documents. The shortlist of a document has the topics of which `em_steps` of EM expect more than
+    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
+    and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics:
+    none that is `unlikely` times as likely as the likeliest, and only the likeliest if all others together
+    have less than `one_topic` times its probability.
+    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. With 0 it makes
+    `sweeps` of the collapsed update, and leaves out topics with less than `least_share` of the words in
+    float32. More of either would overfit the words seen.
     """
 
     BOUNDS: ClassVar = {
@@ -65,11 +66,11 @@ class Recipe(Balance):
     least_share: float
 
     def weighed(self, n_documents: float) -> float:
-        """D as it weighs against the priors."""
+        """The D that is used against the priors."""
         return max(n_documents, self.smallest_corpus)
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """(K, n) which of so many documents each topic starts from."""
+        """(K, n) the documents, of this many, from which each topic starts."""
         if not self.mixed:
             return random.integers(0, documents, (n_topics, self.seeds))
         n = self.seeds if documents >= n_topics else self.mixed

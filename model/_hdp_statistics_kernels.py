@@ -4,7 +4,7 @@
 |---|---|---|
 | tables, topics, zeta, n_topics | | the documents' tables and their topics, as in `_hdp_kernels` |
 | sums | (U, K) floats | the minibatch's words of each topic |
-| mass, chosen | (K,) float64 | a topic's words, and its tables |
+| mass, chosen | (K,) float64 | the words of a topic, and its tables |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sum_statistics(
 ) -> None:
     """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
 
-    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` says of which document each is.
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
     for u in range(start, stop):

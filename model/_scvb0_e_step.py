@@ -108,7 +108,7 @@ def _passes(
 ) -> NDArray[Any]:
     """N_theta + alpha after n passes, (D, K), a block of `size` documents at a time.
 
-    The sums of m gamma over the last pass go to a block of `blocks`.
+    The sums of m gamma over the last pass are added to a block of `blocks`.
 
     blocks: (blocks, U, K'), or (1, 0, K') for no sums
     """

@@ -285,10 +285,10 @@ def topics_from(
     seeds: NDArray[np.integer[Any]],
     weight: float,
 ) -> Vector:
-    """(W, K) topics, columns sum to 1: the mean of some documents, on the mean of all words.
+    """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
 
-    seeds: (K, n) which documents those of each topic are. Each counts as much as another, however long; all
-    of them are the part `weight` of the topic's words.
+    seeds: (K, n) the documents of each topic. All of a topic's weigh the same, however long they are, and
+    together make up the part `weight` of its words.
     """
     n_topics = len(seeds)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)

@@ -199,7 +199,7 @@ class OnlineModel(ABC):
         """
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) proportions as `learn` returns them, where `infer` has others; changes nothing."""
+        """(D, K) proportions as `learn` returns them, if those of `infer` differ; changes nothing."""
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:

@@ -233,13 +233,13 @@ class TopicRow:
     words: tuple[tuple[str, float], ...]
     """Most probable first: (word, probability)."""
     newcomers: frozenset[str]
-    """Those of the first ten words that were not among the first ten when the trend begins."""
+    """Words now among the first ten that were not when the trend begins."""
     trend: tuple[float, ...]
     """Shares from then to now, oldest first."""
     articles: int
     """After how many it was so: those of the newest snapshot."""
     since: int
-    """After how many the trend begins: the snapshot nearest to half of them, or the first one."""
+    """Where the trend begins: the snapshot nearest to half of `articles`, or the first one."""
 
     @property
     def label(self) -> str:
@@ -248,7 +248,7 @@ class TopicRow:
 
     @property
     def change(self) -> float:
-        """How far its share has moved since the trend begins."""
+        """How far the share has moved since the trend began."""
         return self.share - self.trend[0]
 
 
@@ -281,7 +281,7 @@ class ShareHistory:
     """(S, K)"""
     own: NDArray[np.float32]
     """(S, K) the part of each share that is the topic's own: its share, times how far its words are no other
-    topic's (:func:`model.naming.distinctness`). It grows when a topic is born, also where shares hardly
+    topic's (:func:`model.naming.distinctness`). It grows when a topic is born, even if shares hardly
     move."""
 
     def up_to(self, articles: int) -> "ShareHistory":

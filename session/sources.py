@@ -69,7 +69,7 @@ def described(name: str) -> SourceKind:
 def _check_options(kind: SourceKind) -> None:
     """Raise :class:`BadUsage` for an option that cannot be written, or means something else here.
 
-    One of ours may be taken over.
+    A built-in option may be used unchanged.
     """
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")

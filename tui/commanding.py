@@ -1,4 +1,4 @@
-"""What a person tells trainers from the screen: to pause, to save, to start again, to stop with it."""
+"""Commands from the screen to trainers: pause, save, start again, stop with the screen."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +21,8 @@ from tui.restart import lacks_contact, nothing_left
 
 
 class Commanding(Following):
-    """The app's half that trainers hear of; how to look at a session is :class:`Following`'s, all other keys
-    are :class:`tui.app.Wikitopics`'s."""
+    """The part of the app that commands trainers. :class:`Following` shows a session, and
+    :class:`tui.app.Wikitopics` has all other keys."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Commanding(Following):
         trainer: TrainerProcess | None,
         notify_by: str | None = None,
     ) -> None:
-        """``trainers``: those that this screen has started; ``trainer``, ``notify_by``: as for
+        """``trainers``: the ones that this screen has started; ``trainer``, ``notify_by``: as for
         :class:`Following`."""
         super().__init__(open_reader, path, choice, trainer, notify_by)
         self._controls = controls
@@ -83,7 +83,7 @@ class Commanding(Following):
             self.notify(why, markup=False)
             return
         try:
-            # A trainer of ours may have been told the contact by an option.
+            # A trainer that this screen started may have got its contact from an option.
             asks = self.path not in self._trainers.paths() and lacks_contact(self.latest)
             if not asks:
                 self.await_trainer(self._trainers.start_again(self.path))
@@ -103,7 +103,7 @@ class Commanding(Following):
         self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A control that could not be obeyed says why; anything else is a fault and not hidden."""
+        """Show why a command could not be carried out; any other error is a bug and is not hidden."""
         if event.state is WorkerState.ERROR and event.worker.name == "control":
             error = event.worker.error
             if not isinstance(error, SessionError):

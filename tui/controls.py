@@ -25,7 +25,7 @@ class Trainers(Protocol):
     def start_again(self, path: Path, *, agreed: bool = False) -> TrainerProcess:
         """Start one on a session that has been trained before, with the options it had. Raises the same.
 
-        ``agreed``: to what the one before asked.
+        ``agreed``: to what the previous trainer asked.
         """
 
     def paths(self) -> Sequence[Path]:

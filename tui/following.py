@@ -103,8 +103,7 @@ class Following(App[Ending]):
             each.close(wait=wait)
 
     def wait_for_session(self) -> None:
-        """Where there is no session yet show what its trainer says, until there is one or the user has
-        enough."""
+        """If there is no session yet, show what its trainer says, until there is one or the user gives up."""
         trainer = self._awaited
         if trainer is None or self.path.exists():
             return
@@ -120,7 +119,7 @@ class Following(App[Ending]):
                 self._wake.set()
             elif answer == "ended" and (question := launch.question(self.path)):
                 self.post_message(TrainerAsks(question))
-            else:  # what is wrong is told when the screen has closed
+            else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
         self.push_screen(Starting(state, sample=self.path != session_path("demo")), answered)

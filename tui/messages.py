@@ -34,7 +34,7 @@ class OpenArticle(Message):
 
 
 class TrainerAsks(Message):
-    """The trainer of the session that is shown has ended with a question for a person."""
+    """The trainer of the session on screen has ended with a question for the user."""
 
     def __init__(self, question: str) -> None:
         super().__init__()

@@ -121,7 +121,7 @@ class Main(Screen[None]):
             self._made[index] = VIEWS[index]()
         view = self._made[index]
         view.display = True
-        # Before it is mounted: every class that changes later styles again all that a view holds.
+        # Before it is mounted: a class that changes later restyles everything in the view.
         view.fit(self.size.width, self.size.height)
         if new:
             await self.query_one("#views").mount(view)

@@ -83,7 +83,7 @@ class Dump(PageKind):
         return language_of(asked[LANG])
 
     def builds_words(self, asked: Asked) -> bool:
-        """What comes once cannot be gone on with when the words are chosen."""
+        """Standard input can be read only once, so nothing is left of it when the words are chosen."""
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:

@@ -179,7 +179,7 @@ class Recent(WikiKind):
     model_defaults: ClassVar = {"half_life": 20_000}
 
     def builds_words(self, asked: Asked) -> bool:
-        """What is being edited is no fair sample of a language, and comes again."""
+        """Articles being edited are no fair sample of a language, and they come again."""
         return False
 
     def source(self, wiki: Wiki) -> Source:

@@ -126,7 +126,7 @@ class Trained:
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
     """Why :meth:`Trained.row_of` knows no such article, with the nearest titles.
 
-    ``or_file``: the name of a file would have done as well, and there is none.
+    ``or_file``: the name of a file was allowed too, and there is no such file.
     """
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]

@@ -20,7 +20,7 @@ TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
 NOBODY_ASKED = f"(there is no terminal to ask on: give {YES.flag} to agree)"
-"""Ends the last line of a trainer that had a question, and no terminal to ask it on."""
+"""How the last line of a trainer ends that had a question and no terminal to ask it on."""
 STOP_SECONDS = 30.0
 """How long a trainer may take to save and end."""
 
@@ -39,9 +39,9 @@ class Trainers:
         return process
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
-        """Go on training a session: as it was started here the last time, else as the session says.
+        """Resume training a session with the options of its last start here, else with those of the session.
 
-        ``agreed``: to what it asked.
+        ``agreed``: to what the trainer asked.
         """
         arguments = self._arguments.get(path, ["train", "--session", str(path)])
         return self.start(path, agreeing(arguments) if agreed else arguments)
@@ -92,14 +92,14 @@ def last_words(path: Path) -> str:
 
 
 def question(path: Path) -> str:
-    """What the trainer asked that ended last, without an answer; "" for nothing."""
+    """The question that the last trainer ended with; "" for none."""
     told = last_line(log_file(path))
     asked = told.removesuffix(NOBODY_ASKED)
     return "" if asked == told else asked.strip().removeprefix("wikitopics: ")
 
 
 def agreeing(arguments: list[str]) -> list[str]:
-    """The same for a trainer that has nothing to ask."""
+    """These arguments with the agreement added, so that the trainer asks nothing."""
     return [*arguments, YES.flag]
 
 

@@ -21,7 +21,7 @@ from session.storage.sqliteutils import Database
 RECENT_ARTICLES = 20_000
 """So many of the newest articles keep their counts, and their topics are inferred anew."""
 DROPPED_EVERY = 2**18
-"""Articles between two times at which those that are not to be kept are dropped."""
+"""Articles that are not to be kept are dropped whenever this many more have been trained."""
 
 Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 """Each article's largest topic in one model, (n,), and its proportion, (n,)."""

@@ -1,4 +1,4 @@
-"""What a commit brings to the session file: its :class:`Changes`, and of each model a :class:`ModelRow`."""
+"""What a commit writes to the session file: its :class:`Changes`, and a :class:`ModelRow` for each model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class ModelRow:
 
     @classmethod
     def of(cls, model: "OnlineModel", log_likelihood: float | None) -> "ModelRow":
-        """A model as it is now. Raises :class:`SessionError` for one that no session can keep."""
+        """A model's row as of now. Raises :class:`SessionError` for a model that no session can store."""
         state = model.state()
         check_size(state, model.n_topics, model.n_words)
         return cls(
@@ -50,7 +50,7 @@ class Changes:
     articles: list[ArticleRows] = field(default_factory=list)
     renewed: list[Renewed] = field(default_factory=list)
     drops_articles: bool = False
-    """Whether with `--keep-articles top` those that are not among the best of a topic go now."""
+    """Whether `--keep-articles top` drops the articles that are not among the best of a topic now."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
@@ -58,14 +58,14 @@ class Changes:
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
     """Of the model of this number."""
     log: list[str] = field(default_factory=list)
-    """Lines that tell of what is saved with them: each stands there once, whatever is trained again."""
+    """Log lines about what is saved with them, so that each is written once, whatever is trained again."""
     models: dict[int, ModelRow] = field(default_factory=dict)
     first_articles: list[Block] = field(default_factory=list)
-    """Of a session that has no vocabulary yet."""
+    """Of a session without a vocabulary yet."""
     reads_first_articles: bool = False
-    """Whether all of those are among what is saved now."""
+    """Whether all of them are among what is saved now."""
     word_counts: WordCounts | None = None
-    """Of all that was trained; None where the session keeps none, or nothing was."""
+    """Of everything trained; None if the session keeps none, or nothing was trained."""
     thinned_metrics: set[int] = field(default_factory=set)
-    """Article counts whose measurements go, and those whose snapshots go."""
+    """The article counts whose measurements are dropped, and those whose snapshots are."""
     thinned_snapshots: set[int] = field(default_factory=set)

@@ -31,7 +31,7 @@ class Documents:
     ids: tuple[str, ...] | None = None
     """What their own collection calls them, "" where it has no name for one; None: the source has none."""
     lexicon: tuple[str, ...] | None = None
-    """The words that ``word_ids`` number, and maybe others, where there is no vocabulary yet; None: they are
+    """The words that ``word_ids`` refer to, and maybe others, if there is no vocabulary yet; None: they are
     the session's."""
 
     def __len__(self) -> int:
@@ -174,7 +174,7 @@ class Documents:
         )
 
     def with_own_words(self) -> "Documents":
-        """The same with a lexicon of the words that are in these articles; without a lexicon, itself."""
+        """These documents with a lexicon of only the words in them; unchanged if they have no lexicon."""
         if self.lexicon is None:
             return self
         used, word_ids = np.unique(self.word_ids, return_inverse=True)
@@ -275,4 +275,4 @@ class Block:
     warnings: tuple[str, ...] = ()
     """Lines for the log."""
     unread: int = 0
-    """How many of the documents could not be counted; they have no word."""
+    """How many of the documents could not be counted; they have no words."""

@@ -1,6 +1,6 @@
-"""How large a session's file becomes: bytes as they were measured, said before a disk is full.
+"""How large a session's file becomes, from measured sizes in bytes, to warn before a disk is full.
 
-docs/scaling.md shows what they come to, and `python -m benchmarks scale.disk` measures them again.
+docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
 """
 
 from session.options import KEEP_ARTICLES, KEEP_COUNTS
@@ -9,23 +9,23 @@ from session.storage.articles import DROPPED_EVERY
 from session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 
 ARTICLE = 50
-"""Of a trained article that is kept: its title, its numbers, and its place in a block."""
+"""For each trained article that is kept: its title, its numbers, and its place in a block."""
 LARGEST_TOPIC = 20
-"""Of its largest topic in one model, in both orders."""
+"""For its largest topic in one model, in both orders."""
 PROPORTIONS = 21
-"""Of all that one model makes of it."""
+"""For its topic proportions in one model."""
 COUNTS = 800
-"""Of its word counts."""
+"""For its word counts."""
 NEWEST = 15_000_000
-"""Of the word counts of the newest articles, and of those held out."""
+"""For the word counts of the newest and of the held-out articles, all together."""
 TOPIC = 40_000
-"""Of a topic's words over time."""
+"""For each topic: its words over time."""
 NUMBER = 4
-"""Of a number of a model's topics over words."""
+"""For each entry of a model's (topics, words) array."""
 
 
 def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
-    """What a session comes to with so many articles, the log beside it included."""
+    """The size of a session with this many articles, including its log."""
     topics = sum(spec.topics for spec in settings.models)
     state = NUMBER * n_words * topics
     counts = COUNTS * articles if settings[KEEP_COUNTS] else 0
@@ -33,7 +33,7 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
 
 
 def _kept(settings: Settings, articles: int) -> int:
-    """By `--keep-articles`."""
+    """What `--keep-articles` adds."""
     models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
     listed = ARTICLE + models * LARGEST_TOPIC
     match settings[KEEP_ARTICLES]:

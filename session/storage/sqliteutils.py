@@ -1,7 +1,7 @@
 """sqlite-utils, loaded without pandas.
 
-Where pandas is installed, sqlite-utils imports it for the sake of one more type of column, which no session
-has. That would be a third of a second at the start of every trainer.
+If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has. That
+would add a third of a second to the start of every trainer.
 """
 
 import sys
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _without(name: str) -> Iterator[None]:
-    """An import of this package fails in the block, unless it is loaded already."""
+    """Make imports of this package fail within the block, unless it is loaded already."""
     if name in sys.modules:
         yield
         return

@@ -86,7 +86,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         try:
             db = Database(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            # What a power cut leaves of a draft is thrown away: it goes to the disk once, when it is whole.
+            # A draft left by a power cut is thrown away, so it is flushed only once, when it is whole.
             connection.execute("PRAGMA synchronous = OFF")
             with writing(db):
                 migrations.apply(db)
@@ -276,7 +276,7 @@ class SessionWriter:
         )
 
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
-        """Change a row that is there. sqlite-utils would read all of it first, a model's arrays too."""
+        """Update an existing row. sqlite-utils would first read all of it, including a model's arrays."""
         columns = ", ".join(f"{name} = ?" for name in values)
         row = self._db.conn.execute(f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number])
         if row.rowcount != 1:

@@ -84,8 +84,8 @@ def renewal_due(before: int, after: int) -> bool:
 def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
 
-    Half-way between multiples of `DROPPED_EVERY`, and so far from every renewal, which drops too: which
-    articles stay does not depend on the commit that drops the others.
+    This is half-way between multiples of `DROPPED_EVERY`, and so far from every renewal, which also drops
+    articles. Which articles stay therefore does not depend on the commit that drops the others.
     """
     half = DROPPED_EVERY // 2
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY

@@ -299,7 +299,7 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
 
 
 def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
-    """What the file is going to need, where the disk has not so much and the end of the stream is known."""
+    """What the file will need, if that exceeds the free space and the length of the stream is known."""
     settings, store, info = opening.store.settings, opening.store, opening.source.info
     if info.articles is None and ARTICLES not in plan.request:
         return []

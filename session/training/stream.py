@@ -43,11 +43,11 @@ class Work:
     """What a stream has to do before it takes more articles."""
 
     do: Callable[[Callable[[], float]], object]
-    """Does it; takes what tells the seconds of running time over all runs."""
+    """Does the work; takes a function that returns the seconds of running time over all runs."""
     measures: bool = False
-    """Whether the models are measured too, which may take as long as many steps."""
+    """Whether the models are also evaluated, which may take as long as many steps."""
     on_committed: bool = False
-    """Whether everything has to be committed before."""
+    """Whether everything must be committed first."""
 
 
 class Stream:
@@ -171,7 +171,7 @@ class Stream:
         self._source_ended = True
 
     def work(self) -> Work | None:
-        """What to do before more articles are fed; None: nothing."""
+        """The work to do before more articles are fed; None if there is none."""
         if self.renewing:
             return Work(lambda _: self.renew(), on_committed=True)
         return Work(self.step, self.measures_next) if self.ready() else None

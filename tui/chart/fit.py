@@ -44,11 +44,11 @@ class Cut(NamedTuple):
     column: int
     above: bool
     reach: float
-    """The value that is farthest out on that side."""
+    """The farthest value on that side."""
 
 
 def cuts(spans: Spans, axis: Axis) -> list[Cut]:
-    """For each line that is ever outside the axis, the last column in which it is."""
+    """For each line that ever leaves the axis, the last column in which it is outside."""
     above, below = spans.high > axis.high, spans.low < axis.low
     found = []
     for line in np.flatnonzero((above | below).any(axis=1)).tolist():

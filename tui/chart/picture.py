@@ -142,7 +142,7 @@ class Picture(Lines):
         if self._plot is None or self._plotted != (drawing, frame):
             self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)
             left = max((len(text) for _, text in self._plot.y_ticks), default=0)
-            if left != self.left:  # the labels' width is known only after the first drawing
+            if left != self.left:  # the width of the labels is known only after the first drawing
                 self.left = left
                 frame = self.frame()
                 self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)

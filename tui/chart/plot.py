@@ -105,7 +105,7 @@ def plot(
 
 
 def _y_axis(covered: Spans, frame: Frame) -> tuple[Axis, list[Cut]]:
-    """The axis, and where lines are cut by it, in columns of dots."""
+    """The axis, and where it cuts lines, in columns of dots."""
     fit = fitted_range(covered) if frame.fit_y and frame.window is None else None
     axis = fitted(np.array(fit or (covered.low, covered.high)), frame.log_y, margin=0.06)
     return axis, cuts(covered, axis) if fit else []
@@ -123,7 +123,7 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
 
 
 def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]:
-    """For each line the row of its rightmost dots; None where there are none."""
+    """For each line the row of its rightmost dots; None if it has none."""
     rows: list[int | None] = []
     for low, high in zip(covered.low, covered.high, strict=True):
         known = np.flatnonzero(np.isfinite(low))

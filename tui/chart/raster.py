@@ -36,7 +36,7 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
 
     lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the straight line
     (on the axes as drawn) between them; a NaN in y is a gap and stays one. Only the columns' edges are taken
-    to the axis's own space, never the points: a log axis costs what a linear one costs.
+    to the axis's own space, never the points, so a log axis costs no more than a linear one.
     """
     own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
     edges = 10.0**own_edges if axis.log else own_edges.copy()
@@ -44,7 +44,7 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
     edges[0] -= slack
     edges[-1] += slack
     low, high = np.full((2, len(lines), columns), np.nan)
-    # The points before and behind each edge that a line crosses.
+    # The points before and after each edge that a line crosses.
     x_left, y_left, x_right, y_right = np.full((4, len(lines), columns + 1), np.nan)
     for line, (x, y) in enumerate(lines):
         behind = np.searchsorted(x, edges)

@@ -227,7 +227,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         self.dismiss((path, process))
 
     def _agreed(self, path: Path, words: list[str], answer: str | None) -> None:
-        """The trainer has asked something, and got its answer."""
+        """Start the trainer again if the person has agreed to what it asked."""
         if answer == "yes":
             self._begin(path, agreeing(words))
         else:

@@ -1,4 +1,4 @@
-"""While a trainer makes contact there is no session yet: what it says and asks, and a way around waiting."""
+"""What a trainer says and asks while it has no session yet, and a way to avoid the wait."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,14 +11,14 @@ from tui.dialogs.ask import Ask
 from tui.words import visible
 
 EVERY = 0.2
-"""Seconds between two looks at the trainer."""
+"""Seconds between two checks of the trainer."""
 
 State = tuple[Literal["", "begun", "ended"], str]
-"""Whether the session is there by now, or its trainer has ended, and what that said last."""
+"""Whether the session exists by now or its trainer has ended, and the trainer's last words."""
 
 
 class Starting(Ask):
-    """Gives "begun" once there is a session, "ended" where its trainer has, else the answer: "demo" or
+    """Gives "begun" once there is a session, "ended" if its trainer has ended, else the answer: "demo" or
     "stop"."""
 
     BINDINGS = [Binding("escape", "dismiss('stop')", "Quit")]  # noqa: RUF012 - Textual's own convention
@@ -45,6 +45,6 @@ class Agree(Ask):
     """What a trainer asks before it begins; gives "yes" for an agreement."""
 
     def __init__(self, question: str) -> None:
-        # The first answer is the one that a hasty Enter gives.
+        # A hasty Enter gives the first answer.
         answers = [("no", "n", "Do not begin"), ("yes", "y", "Go on")]
         super().__init__("Before it begins", f"{visible(question)}.", answers)

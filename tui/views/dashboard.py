@@ -167,7 +167,7 @@ class Dashboard(View):
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
         if loaded and not (same and chart.drawing.series):
             self._drawn = shown
-            chart.draw(drawing(look, choice, self.x_kind))  # which has it entitled
+            chart.draw(drawing(look, choice, self.x_kind))  # which also sets the title
         else:
             self._entitle()
         if self.has_class("-vast"):

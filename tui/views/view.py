@@ -30,9 +30,9 @@ class View(Container):
     PANELS = 1
     """With one panel there is nothing to maximise."""
     OF_MODEL = True
-    """Whether what it shows is a model's."""
+    """Whether it shows the chosen model."""
     LISTS_TOPICS = False
-    """Whether topics stand here in the order chosen."""
+    """Whether it lists topics in the chosen order."""
 
     def on_mount(self) -> None:
         self.post_message(Ready())

@@ -147,7 +147,7 @@ class FlowPanel(Lines):
         super().__init__(id=id)
         self._look: Look | None = None
         self._stretch: Sequence[Flow] = ()
-        """The rates since somebody last began to train."""
+        """The rates since training was last started."""
         self.ascii_only = False
 
     def show(self, look: Look, ascii_only: bool) -> None:

@@ -18,15 +18,15 @@ TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
 CHANGE = 6
-"""Cells of how far a share has moved."""
+"""Width of the change of a share, in cells."""
 CHANGE_SHOWN = 0.0001
 """A change of share below this (0.01 points) is shown as none."""
 ROOMY = 60
 """Cells of a line from which on there is a trend."""
 NAME = 30
-"""Cells of a name, beside a column of words."""
+"""Width of a name next to a column of words, in cells."""
 WORDS = 17
-"""Cells of such a column at least. Where there is less room, words follow each name."""
+"""Least width of such a column, in cells. With less room, words follow each name."""
 
 
 class TopicList(RowList[Row]):
@@ -142,7 +142,7 @@ class TopicList(RowList[Row]):
 
         text = f"   {head('#', 'number')} {head('share', 'share')}  "
         if width >= ROOMY:
-            # Over the change and the trend: both are of this stretch of the stream.
+            # Above the change and the trend, since both cover this part of the stream.
             text += head(self._since(), "change").ljust(CHANGE + TREND + 2)
         else:
             text += head("Δ", "change").ljust(CHANGE)
@@ -150,13 +150,13 @@ class TopicList(RowList[Row]):
         return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
 
     def _since(self) -> str:
-        """What the changes are counted from: "Δ since 6.2k"."""
+        """Where the changes are counted from: "Δ since 6.2k"."""
         first = next(iter(self._topics), None)
         return "Δ" if first is None or first.since == first.articles else f"Δ since {short(first.since)}"
 
     @staticmethod
     def _columns(room: int) -> tuple[int, int]:
-        """Cells of the name and of the words; 0 for no column of words."""
+        """Widths of the name and of the words in cells; 0 for no column of words."""
         named = NAME if room >= NAME + WORDS else max(room, 0)
         return named, room - named
 
@@ -204,8 +204,8 @@ def _group(row: Row | None) -> int | None:
 
 
 def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> list[Part]:
-    """As many top words as fit ``room`` whole; a newcomer is marked with + (and in colour). ``beside``: of
-    the words after this name, which are not in it."""
+    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only words
+    that are not in this name, which stands before them."""
     out: list[Part] = []
     named = frozenset((beside or "").replace(",", " ").split())
     for i, (word, _) in enumerate(row.words):

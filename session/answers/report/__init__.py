@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
     """The page of a session. ``progress`` is told how many topics have been read.
 
-    Raises :class:`session.errors.SessionError` where there is no topic yet, :class:`BadUsage` where the
-    extra is not installed.
+    Raises :class:`session.errors.SessionError` if there are no topics yet, :class:`BadUsage` if the extra is
+    not installed.
     """
     if REPORT.missing():
         raise BadUsage(REPORT.needed("wikitopics report"))

@@ -181,8 +181,8 @@ class TopicReader(OpenedSession):
 
 
 def _late(snapshots: Sequence[int]) -> list[int]:
-    """A few of these article counts, ascending: the newest, that nearest to half of it, and some in between
-    at even factors. So a trend is of as large a part of the stream however dense snapshots are."""
+    """A few of these article counts, ascending: the newest, the one nearest to half of it, and some between
+    them at even ratios. A trend thus covers the same part of the stream however dense snapshots are."""
     if not snapshots:
         return []
     kept = np.array(snapshots)

@@ -19,11 +19,11 @@ from vocab.rules import Rule, rule_of
 T = TypeVar("T")
 
 _TOGETHER = 50
-"""Pages whose text is held at a time."""
+"""Pages whose text is in memory at a time."""
 CALL_SECONDS = 60
-"""A worker that computes longer over some pages dies; usual are milliseconds a page.
+"""CPU seconds after which a worker that counts some pages is killed; a page usually takes milliseconds.
 
-Of its own time: a page is not to blame for a busy machine, or for a trainer that was stopped a while.
+Wall-clock time would blame a page for a busy machine, or for a trainer that was stopped for a while.
 """
 
 _worker: tuple[Vocabulary | Rule, SourceInfo] | None = None
@@ -32,7 +32,7 @@ _worker: tuple[Vocabulary | Rule, SourceInfo] | None = None
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     """Prepare a worker process; ``words`` are the lines of a vocabulary.
 
-    Where they name a rule and no word, every word is counted.
+    If they name a rule and no words, every word is counted.
     """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
@@ -56,15 +56,15 @@ def _in_time(work: Callable[[], T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """What a part of a source comes to."""
+    """The result of counting a part of a source."""
 
     documents: Documents
     skips: Mapping[Skip, int]
     warnings: tuple[str, ...]
     fault: str = ""
-    """Why nobody can read it now, as when its disk is gone; "" where it was read."""
+    """Why the part cannot be read at all now, as when its disk is gone; "" if it was read."""
     lack: Lack | None = None
-    """With what more of it could be read, if that can be had."""
+    """What is needed to read more of it, if that can be had."""
     unread: frozenset[int] = frozenset()
     """Ids of the pages among the documents that could not be counted."""
 
@@ -90,7 +90,7 @@ def count_part(part: Part, vocabulary: Vocabulary | Rule, info: SourceInfo) -> C
 
 
 def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
-    """The part's articles themselves, to be counted one by one, and all the rest about it."""
+    """The part's articles themselves, to be counted one by one, and everything else about the part."""
     assert _worker is not None
     pages: list[Page] = []
     rest = _read(part, _worker[1], pages.extend)
@@ -98,7 +98,7 @@ def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
 
 
 def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -> CountedPart:
-    """Hand a part's articles to ``use``, some at a time; returns all the rest about it."""
+    """Hand a part's articles to ``use``, some at a time; return everything else about the part."""
     skips: Counter[Skip] = Counter()
     pages: list[Page] = []
     warnings: tuple[str, ...] = ()
@@ -123,9 +123,9 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Documents:
-    """The word counts of ``pages``, in their order; one without a known word stays, as an empty row.
+    """The word counts of ``pages``, in their order; a page without a known word is kept as an empty row.
 
-    By a rule alone every word is known: the documents have a lexicon of their own.
+    With a rule alone every word is known, and the documents have a lexicon of their own.
     """
     counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
     has_ids = bool(pages) and pages[0].id is not None
@@ -144,8 +144,8 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
 
 def skipped(page: Page, reason: str) -> str:
-    """The line that tells people of a page that could not be read."""
-    # As `repr` writes it, nothing in the title acts on a terminal.
+    """The log line about a page that could not be read."""
+    # Written by `repr`, nothing in the title acts on a terminal.
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
 
 

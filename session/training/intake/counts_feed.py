@@ -15,7 +15,7 @@ class CountedDocuments(Protocol):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Names the content, wherever it lies: `checksum`, and what makes it quick to see that again."""
+        """Identifies the content, wherever the file is: `checksum`, and what makes recognition quick."""
 
     @property
     def name(self) -> str:
@@ -30,7 +30,7 @@ class CountedDocuments(Protocol):
 
 
 class CountedBlocks:
-    """Hands out just as many documents as the trainer asks for, so that none are ever pending."""
+    """Hands out exactly as many documents as the trainer asks for, so none are ever pending."""
 
     def __init__(self, file: CountedDocuments, wanted: Callable[[], int]) -> None:
         self.activity = Activity()

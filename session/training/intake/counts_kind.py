@@ -22,7 +22,7 @@ COUNTS = Option(
     "docs/texts.md), or a session that kept them.",
     metavar="FILE",
     path=True,
-    scope="run",  # the file may move: its content is what is compared
+    scope="run",  # the file may move, so its content is compared
     needed=True,
     label="File",
 )
@@ -35,7 +35,7 @@ class CountedKind(SourceKind):
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
         """The documents, over the vocabulary of these lines.
 
-        Raises :class:`BadUsage`, also where they are other ones.
+        Raises :class:`BadUsage`, also if it is not the content that the session was made with.
         """
 
 
@@ -53,7 +53,7 @@ class Counts(CountedKind):
         return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is not text"
 
     def words(self, asked: Asked) -> Sequence[str] | None:
-        """Those that the session counted."""
+        """The words that the session counted."""
         from session.storage.database import is_sqlite
         from session.storage.reader import SessionReader
 

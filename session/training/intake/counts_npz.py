@@ -17,20 +17,20 @@ from session.training.intake.npz import Column, NpzArrays, TooLarge, is_undamage
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
 MOST_DOCUMENTS = 20_000_000
-"""Where each begins is kept in memory."""
+"""The most documents: where each begins is kept in memory."""
 _NAMES = ("indptr", "word_ids", "counts", "n_words")
 
 
 class CountsFile:
     """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
 
-    Counts stay on disk where the file is not compressed, and every block is checked when it is read.
+    Counts stay on disk if the file is not compressed, and every block is checked when it is read.
     """
 
     def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
-        """``known``: the ``identity`` of a file that was read through before; the same one is not again.
+        """``known``: the ``identity`` of a file that was checked before; the same file is not checked again.
 
-        Raises :class:`BadUsage` for a file that is anything else, and for one of another ``n_words``.
+        Raises :class:`BadUsage` for any other kind of file, and for one with another ``n_words``.
         """
         self.path, self.name = path, path.name
         try:
@@ -54,7 +54,7 @@ class CountsFile:
             self.close()
             raise
         self.identity = {"checksum": checksum, "crc": npz.crc}
-        """``checksum`` names the content, wherever the file lies and however wide its numbers are."""
+        """``checksum`` identifies the content, wherever the file is and however wide its numbers are."""
 
     def __len__(self) -> int:
         return len(self._indptr) - 1
@@ -138,7 +138,7 @@ def _open(path: Path, file: BinaryIO) -> NpzArrays:
 
 @contextlib.contextmanager
 def _hostile(path: Path) -> Iterator[None]:
-    """Whatever bytes may do to the code that reads them ends as one line."""
+    """Turn whatever hostile bytes raise in the code that reads them into one line."""
     try:
         yield
     except KeyError:
@@ -159,7 +159,7 @@ def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[A
     """All of ``column`` as ``dtype``."""
     numbers = column[:]
     limits = np.iinfo(dtype)
-    # As Python's integers: a narrow float is no judge of the limits, it rounds them.
+    # As Python integers: a narrow float would round the limits.
     if numbers.size and not (
         np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
     ):

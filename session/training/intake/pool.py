@@ -59,9 +59,9 @@ class CountingPool:
         return found
 
     async def one_by_one(self, pages: Sequence[Page]) -> tuple[Documents, dict[int, str]]:
-        """Count pages one at a time; one that fails or kills its worker even so is left empty.
+        """Count pages one at a time; a page that still fails or kills its worker is left empty.
 
-        Returns a line about each of those too, by its page id.
+        Also returns a line about each of those, by page id.
         """
         parts: list[Documents] = []
         unread: dict[int, str] = {}

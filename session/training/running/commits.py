@@ -27,7 +27,7 @@ class Saving:
 
     def stepped(self, seconds: float, *, measured: bool) -> None:
         """A step is done, and took so long."""
-        if not self._took:  # the first of a run is saved at once: somebody waits to see that it goes on
+        if not self._took:  # the first step of a run is saved at once: somebody is waiting to see it resume
             self._saved = -math.inf
         self._took[measured] = seconds
 

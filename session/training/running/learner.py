@@ -39,7 +39,7 @@ class Learner:
         return self._under_way is not None
 
     def saving_seconds(self) -> float:
-        """How long the commit under way takes by now; 0 where there is none."""
+        """Seconds that the commit in progress has taken so far; 0 if there is none."""
         return 0.0 if self._saves_since is None else time.monotonic() - self._saves_since
 
     def elapsed(self) -> float:
@@ -51,7 +51,7 @@ class Learner:
         return self._speed(busy=self.busy)
 
     async def do(self, work: Work) -> bool:
-        """Do what the stream has to do next; False where a stop comes before that is done."""
+        """Do what the stream has to do next; False if a stop comes before it is done."""
         stream, began = self.stream, time.monotonic()
         trained_before = stream.progress.articles
         if not await self.attempt(lambda: work.do(self.elapsed)):

@@ -16,7 +16,7 @@ from session.training.running.orders import Orders
 QUIET_SECONDS = 60.0
 """After so long without a counted page, say what the run waits for."""
 SAVING_SECONDS = 5.0
-"""A commit that takes longer is what the run waits for: its models are large, or the disk is slow."""
+"""A commit that takes longer is told as what the run waits for: models are large, or the disk is slow."""
 ERRORS = 5
 """So many of the source's last errors are told."""
 
@@ -109,7 +109,7 @@ class Monitor:
         )
 
     def _waiting_for(self) -> str | None:
-        """What keeps the run from going on right now."""
+        """What the run is waiting for right now."""
         if self.blocked:
             return self.blocked
         if self._learner.saving_seconds() >= SAVING_SECONDS:

@@ -208,7 +208,7 @@ class Cluster(Executor):
                 await self._moved.wait()
 
     async def _tell_one(self) -> None:
-        """There is room for one more job. All that wait would make work for each other."""
+        """Wake one waiting job, since there is room for one. Waking all would make them compete for it."""
         async with self._moved:
             self._moved.notify()
 

@@ -20,9 +20,9 @@ from vocab import Vocabulary
 
 Buffer = NDArray[np.uint8]
 Job = tuple[bytes, *tuple[Buffer, ...]]
-"""What is pickled, and the buffers that belong to it."""
+"""A pickle, and the buffers that belong to it."""
 MOST_PROCESSES = 256
-"""There are as many as Dask gives jobs at the same time, which is how many threads its worker has."""
+"""Processes of one Dask worker at most. It has one for each job at a time, so one for each of its threads."""
 FAILED, DIED = "failed", "died"
 
 
@@ -35,7 +35,7 @@ class Counting:
         self._workers = Workers(MOST_PROCESSES, start_worker, self._initial)
 
     def __reduce__(self) -> tuple[type["Counting"], tuple[tuple[str, ...], SourceInfo]]:
-        """Where it is needed elsewhere, it is made anew there."""
+        """On another machine it is created anew."""
         return Counting, self._initial
 
     def __del__(self) -> None:
@@ -43,7 +43,7 @@ class Counting:
             self._workers.shutdown(wait=False, cancel_futures=True)
 
     def answer(self, job: Job) -> bytes:
-        """What comes of a job: an answer also where it failed or killed its process."""
+        """The answer to a job, even one that failed or killed its process."""
         try:
             return self._workers.submit(_packed, job, self._told).result()
         except JobFailed as error:
@@ -53,9 +53,9 @@ class Counting:
 
 
 def packed(*values: object) -> Job:
-    """What a task takes. As they are, Dask would look through them for the names of other tasks.
+    """The arguments of a task, packed: Dask searches plain ones for the names of other tasks.
 
-    The bytes of a part come behind the rest, as arrays: these Dask sends as they lie, and bytes it copies.
+    The bytes of a part follow as arrays, which Dask sends without copying, as it would not send bytes.
     """
     beside: list[pickle.PickleBuffer] = []
     head = pickle.dumps(values, protocol=5, buffer_callback=beside.append)
@@ -80,6 +80,6 @@ def _packed(job: Job, told: dict[str, str]) -> bytes:
 def _unpacked(job: Job) -> Sequence[Any]:
     """The inverse of :func:`packed`."""
     head, *beside = job
-    # From the trainer, who may run anything here.
+    # From the trainer, which may run anything here.
     found: Sequence[Any] = pickle.loads(head, buffers=[bytes(each) for each in beside])  # noqa: S301
     return found
