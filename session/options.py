@@ -70,7 +70,7 @@ HELD_OUT = Option(
 DOCUMENTS = Option(
     int,
     "documents",
-    "Size of the corpus that the models assume (default: the source's size, or --articles at first).",
+    "The corpus size the models assume (default: the source's, or --articles of the first run if fewer).",
     metavar="D",
     least=1,
     most=10**12,
