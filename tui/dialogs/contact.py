@@ -50,6 +50,7 @@ class ContactBook:
 class AskContact(ModalScreen[Answer]):
     """One field, and a way around it."""
 
+    AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, book: ContactBook, *, leave: str = "Quit", sample: bool = True) -> None:
@@ -72,6 +73,10 @@ class AskContact(ModalScreen[Answer]):
                 if self._offers_sample:
                     yield Button("Try the embedded sample", id="demo", compact=True)
                 yield Button(self._leave, id="quit", compact=True)
+
+    def on_mount(self) -> None:
+        # Scrolling to the field would go past it: on a low terminal the lines above are hidden only afterwards.
+        self.query_one(Input).focus(scroll_visible=False)
 
     @on(Input.Changed)
     def _typed(self) -> None:

@@ -173,7 +173,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tm
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name different sources"),
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
-        (("--texts", "a.jsonl", "--lang", "de"), "leave --lang out"),
+        (("--texts", "a.jsonl", "--lang", "de"), "leave it out"),
     ],
 )
 def test_wrong_usage_is_one_line(
