@@ -17,7 +17,7 @@ from tests.crawler.dumps import german, multistream
 
 pytestmark = pytest.mark.long
 PATH = "/dewiki/latest/dump.xml.bz2"
-OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "200"]
+OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "450"]
 IN_SMALL_PIECES = f"""
 import importlib, os, sys
 os.cpu_count = lambda: 1  # one worker is started sooner
@@ -31,7 +31,7 @@ sys.exit(run(sys.argv[1:]))
 
 @pytest.fixture(scope="module")
 def data():
-    return multistream(range(1, 701), every=10, text=german)
+    return multistream(range(1, 1401), every=10, text=german)
 
 
 def start(*words):
@@ -46,7 +46,7 @@ def start(*words):
 
 
 class Gate:
-    """Lets a few requests through at a time, so that a trainer waits where it is to be killed."""
+    """Lets a request through now and then, so that a trainer has saved what it has before it is given more."""
 
     def __init__(self, server):
         self.left = 0
@@ -65,8 +65,8 @@ class Gate:
             with contextlib.suppress(NoSession), SessionReader(path) as reader:
                 if reached(reader.settings(), reader.status()):
                     break
-            self.left = 6
-            time.sleep(0.1)
+            self.left = 1
+            time.sleep(0.25)
         trainer.kill()
         trainer.communicate()
         self.left = 10**9
@@ -96,4 +96,4 @@ def test_the_same_bits_whenever_it_was_killed(
         assert [a.page_id for a in one.all_articles(trained_only=False)] == [
             a.page_id for a in other.all_articles(trained_only=False)
         ]
-        assert one.status().crawled == 700
+        assert one.status().crawled == 1400
