@@ -28,6 +28,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two more than there are cores: a test that waits for a process or for the disk leaves its core idle."""
+    return (os.cpu_count() or 1) + 2
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The session folder of one test, empty at first."""

@@ -18,7 +18,8 @@ COMMANDS = Path(__file__).parents[1] / "commands.md"
 WIDTH = 78
 FILES = """
 The session folder ("wikitopics doctor" names it; WIKITOPICS_HOME is another one) holds a .db file for each
-session, vocabularies that were built, and what was set on the screen.
+session, vocabularies that were built, and logs. The config file, which "doctor" names too, holds the contact,
+keys and the theme.
 """
 
 
