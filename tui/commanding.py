@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from rich.text import Text
 from textual import on
 from textual.worker import Worker, WorkerState
 
@@ -48,7 +49,7 @@ class Commanding(Following):
             if new is not None:
                 await self.follow(*new)
 
-        self.push_screen(NewSession(self._trainers.start), made)
+        self.push_screen(NewSession(self._trainers), made)
 
     @on(TrainerAsks)
     def _ask_to_agree(self, event: TrainerAsks) -> None:
@@ -59,12 +60,18 @@ class Commanding(Following):
                 try:
                     trainer = self._trainers.start_again(path, agreed=True)
                 except SessionError as error:
-                    self.notify(str(error), severity="warning", markup=False)
+                    not_begun(str(error))
                     return
                 self.await_trainer(trainer)
                 self.wait_for_session()
             elif not path.exists():
                 self.exit("stop")
+
+        def not_begun(why: str) -> None:
+            if path.exists():
+                self.notify(why, severity="warning", markup=False)
+            else:  # there is nothing to show
+                self.exit("stop", message=Text(why))
 
         self.push_screen(Agree(event.question), answered)
 

@@ -25,7 +25,7 @@ class Trainers(Protocol):
     def start_again(self, path: Path, *, agreed: bool = False) -> TrainerProcess:
         """Start one on a session that has been trained before, with the options it had. Raises the same.
 
-        ``agreed``: to what the previous trainer asked.
+        ``agreed``: to what the previous trainer asked. The answer holds for this start alone.
         """
 
     def paths(self) -> Sequence[Path]:

@@ -34,17 +34,18 @@ class Trainers:
 
     def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
         """Run ``wikitopics ARGUMENTS``, which train the session at ``path``. Raises SessionError."""
-        process = self._started[path] = start_trainer(path, arguments)
         self._arguments[path] = arguments
-        return process
+        return self.start_again(path)
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
         """Resume training a session with the options of its last start here, else with those of the session.
 
-        ``agreed``: to what the trainer asked.
+        ``agreed``: to what the trainer asked. The answer holds for this start alone.
         """
         arguments = self._arguments.get(path, ["train", "--session", str(path)])
-        return self.start(path, agreeing(arguments) if agreed else arguments)
+        answer = [YES.flag] if agreed else []
+        process = self._started[path] = start_trainer(path, [*arguments, *answer])
+        return process
 
     def paths(self) -> list[Path]:
         """The sessions that they train, or have trained."""
@@ -96,11 +97,6 @@ def question(path: Path) -> str:
     told = last_line(log_file(path))
     asked = told.removesuffix(NOBODY_ASKED)
     return "" if asked == told else asked.strip().removeprefix("wikitopics: ")
-
-
-def agreeing(arguments: list[str]) -> list[str]:
-    """These arguments with the agreement added, so that the trainer asks nothing."""
-    return [*arguments, YES.flag]
 
 
 def _begin_anew(log: int) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from session.doors.launch import Trainers
 from session.storage.reader import SessionReader
 from tests.tui import canned
-from tests.tui.standins import Process, Started, Told
+from tests.tui.standins import Process, Told, start_nothing
 from tui.app import Wikitopics
 from tui.preferences import Preferences
 
@@ -56,20 +57,26 @@ def told() -> Told:
 
 
 @pytest.fixture
-def open_app(told: Told) -> Callable[..., Wikitopics]:
-    """Make the app on a session."""
+def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wikitopics]:
+    """Make the app on a session.
+
+    ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.
+    """
 
     def make(
         path: Path,
         *,
         trainer: Process | None = None,
-        launch: Callable[[Path, list[str]], Process] | None = None,
+        launch: Callable[[Path, list[str]], Process] = start_nothing,
         keys: dict[str, str] | None = None,
         notify_by: str | None = None,
     ) -> Wikitopics:
         preferences = Preferences(keys=keys or {})
-        trainers = Started({path: trainer} if trainer is not None else {})
-        trainers.launch = launch
+        trainers = Trainers()
+        if trainer is not None:
+            monkeypatch.setattr("session.doors.launch.start_trainer", lambda *_: trainer)
+            trainers.start(path, ["train", "--session", path.stem])
+        monkeypatch.setattr("session.doors.launch.start_trainer", launch)
         return Wikitopics(
             SessionReader,
             path,

@@ -34,27 +34,9 @@ class Launcher:
         return Process(self.code)
 
 
-class Started:
-    """Trainers that the screen has started: so far those given, by session."""
-
-    def __init__(self, processes: dict[Path, Process]) -> None:
-        self.processes = processes
-
-    def start(self, path: Path, arguments: list[str]) -> Process:
-        process = self.processes[path] = self.launch(path, arguments)
-        return process
-
-    def start_again(self, path: Path, *, agreed: bool = False) -> Process:
-        return self.start(path, ["agreed" if agreed else "again"])
-
-    def paths(self) -> list[Path]:
-        return list(self.processes)
-
-    def launch(self, path: Path, arguments: list[str]) -> Process:
-        raise NotImplementedError
-
-    def running(self) -> list[Path]:
-        return [path for path, process in self.processes.items() if process.poll() is None]
+def start_nothing(path: Path, arguments: list[str]) -> Process:
+    """For tests in which no trainer is started."""
+    raise NotImplementedError
 
 
 class Told:

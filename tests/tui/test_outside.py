@@ -117,7 +117,7 @@ async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: 
         await pilot.press("R", "R")
         await seeing.until(pilot, "STARTING")
         await pilot.press("R")
-        assert started == [["again"]]
+        assert started == [["train", "--session", str(tmp_path / "s.db")]]
 
 
 async def test_the_contact_is_asked_for_if_none_is_known(

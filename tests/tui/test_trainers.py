@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from session.doors.launch import NOBODY_ASKED
+from session.errors import SessionError
 from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told
@@ -101,8 +102,46 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
         await pilot.press(key)
         if key == "y":
             await seeing.until(pilot, "STARTING")
-    assert started == ([["agreed"]] if key == "y" else [])
+    assert started == ([["train", "--session", "night", "--yes"]] if key == "y" else [])
     assert app.return_value == (None if key == "y" else "stop")
+
+
+async def test_a_yes_holds_for_one_start(open_app: Opener, home: Path) -> None:
+    home.mkdir()
+    path, started = home / "night.db", list[list[str]]()
+    Path(f"{path}.log").write_text(ASKED)
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        if "--yes" not in words:
+            return Process(2)
+        canned.build(path, canned.Recipe(state="stopped"))
+        return Process(0)
+
+    app = open_app(path, trainer=Process(2), launch=launch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "Before it begins")
+        await pilot.press("y")
+        await seeing.until(pilot, "STOPPED")
+        await pilot.press("R")
+        await seeing.until(pilot, "Before it begins")
+    first = ["train", "--session", "night"]
+    assert started == [[*first, "--yes"], first]
+
+
+async def test_an_agreed_start_that_fails_leaves_no_empty_screen(open_app: Opener, home: Path) -> None:
+    home.mkdir()
+    path = home / "night.db"
+    Path(f"{path}.log").write_text(ASKED)
+
+    def launch(path: Path, words: list[str]) -> Process:
+        raise SessionError("cannot write night.db.log: no space left")
+
+    app = open_app(path, trainer=Process(2), launch=launch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "Before it begins")
+        await pilot.press("y")
+    assert app.return_value == "stop"
 
 
 async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Path) -> None:

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from session import config, sources
-from session.doors.launch import agreeing, question
+from session.doors.launch import question
 from session.errors import SessionError
 from session.options import MODEL, OWN, SOURCE, Option
 from session.paths import log_file, session_path
@@ -26,7 +26,7 @@ from session.request import TrainRequest
 from session.specs import DEFAULT_KIND, model_choices, parse_specs
 from session.storage.files import last_line
 from tui.background import begin
-from tui.controls import TrainerProcess
+from tui.controls import TrainerProcess, Trainers
 from tui.dialogs.contact import Answer, AskContact, ContactBook
 from tui.dialogs.form import Tick, field
 from tui.dialogs.starting import Agree
@@ -35,7 +35,6 @@ from tui.words import visible
 PATIENCE = 90.0
 """Seconds that a trainer may take until its session file exists."""
 
-Launch = Callable[[Path, list[str]], TrainerProcess]
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
@@ -97,9 +96,9 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, trainers: Trainers) -> None:
         super().__init__()
-        self._launch = launch
+        self._trainers = trainers
         self._options: dict[str, Option[Any]] = {}
         """Those of sources that have a field, by name."""
 
@@ -187,11 +186,11 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         if asks:
             self.app.push_screen(AskContact(ContactBook.of_user(), leave="Back"), self._asked)
             return
-        self._begin(path, words)
+        self._begin(path, partial(self._trainers.start, path, words))
 
-    def _begin(self, path: Path, words: list[str]) -> None:
+    def _begin(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
         self.query_one("#go", Button).disabled = True
-        begin(self, partial(self._start, path, words), "start")
+        begin(self, partial(self._start, path, launch), "start")
 
     def _asked(self, answer: Answer | None) -> None:
         """Go on as the first start does."""
@@ -200,10 +199,10 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
         if answer in {"saved", "demo"}:
             self._go()
 
-    async def _start(self, path: Path, words: list[str]) -> None:
+    async def _start(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
         self._tell("starting the trainer …")
         try:
-            process = await asyncio.to_thread(self._launch, path, words)
+            process = await asyncio.to_thread(launch)
         except SessionError as error:
             self._failed(str(error))
             return
@@ -213,7 +212,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
                 code = process.poll()
                 if code is not None:
                     if asked := question(path):
-                        self.app.push_screen(Agree(asked), partial(self._agreed, path, words))
+                        self.app.push_screen(Agree(asked), partial(self._agreed, path))
                     self._failed(asked or last_line(log_file(path)) or f"the trainer ended with code {code}")
                     return
                 if time.monotonic() > deadline:
@@ -226,10 +225,10 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             raise
         self.dismiss((path, process))
 
-    def _agreed(self, path: Path, words: list[str], answer: str | None) -> None:
+    def _agreed(self, path: Path, answer: str | None) -> None:
         """Start the trainer again if the person has agreed to what it asked."""
         if answer == "yes":
-            self._begin(path, agreeing(words))
+            self._begin(path, partial(self._trainers.start_again, path, agreed=True))
         else:
             self._tell("nothing was started")
 
