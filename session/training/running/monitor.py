@@ -89,10 +89,11 @@ class Monitor:
 
     def _activity(self) -> TrainerActivity:
         stream, source = self._learner.stream, self._feed.activity
+        waiting_for, waiting_until = self._waiting()
         return TrainerActivity(
             article_limit=stream.article_limit,
-            waiting_for=self._waiting_for(),
-            waiting_until=None if self.blocked else source.waiting_until,
+            waiting_for=waiting_for,
+            waiting_until=waiting_until,
             compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
             crawl_rate=self._feed.arrivals(),
@@ -108,14 +109,17 @@ class Monitor:
             errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
         )
 
-    def _waiting_for(self) -> str | None:
-        """What the run is waiting for right now."""
+    def _waiting(self) -> tuple[str | None, float | None]:
+        """What the run is waiting for right now, and until when if the source names a time for it."""
         if self.blocked:
-            return self.blocked
+            return self.blocked, None
         if self._learner.saving_seconds() >= SAVING_SECONDS:
-            return "the models to be saved"
+            return "the models to be saved", None
         stream, source = self._learner.stream, self._feed.activity
-        return _waits_for(stream.waits_for, source.waiting_for) or self._quiet()
+        if not source.waiting_for:
+            return stream.waits_for or self._quiet(), None
+        told = f"{stream.waits_for} ({source.waiting_for})" if stream.waits_for else source.waiting_for
+        return told, source.waiting_until
 
     def _quiet(self) -> str | None:
         """What is waited for though nobody says so: stopped processes, a connection that is merely open."""
@@ -128,8 +132,3 @@ class Monitor:
         if self._feed.waits_for == "parsing":
             return "the processes that parse articles (none counted for over a minute)"
         return "the source (no article for over a minute)"
-
-
-def _waits_for(training: str | None, source: str | None) -> str | None:
-    """What training waits for, and what that waits for in turn."""
-    return f"{training} ({source})" if training and source else training or source
