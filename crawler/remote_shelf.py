@@ -27,6 +27,8 @@ AHEAD = 1
 """Rounds whose bytes are asked for before anybody wants them, where a step does not hold more."""
 MOST_BROUGHT = 64 << 20
 """Bytes brought along with one part."""
+AGREED_TO = "your contact goes there, and the dump is read whatever its size"
+"""The size is known only afterwards, and nobody is asked a second time."""
 
 
 class RemoteShelf:
@@ -53,7 +55,7 @@ class RemoteShelf:
         self.activity = Activity()
         host = urls[0].host or ""
         if contact and not is_wikimedia(host) and not agreed:
-            raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: your contact goes there")
+            raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
         self._client = Client(
             dump_manners(host),
             self.activity,
@@ -171,6 +173,4 @@ def _not_agreed(reply: Reply, there: URL) -> None:
     """Among Wikimedia's servers it needs nobody's agreement."""
     host = there.host or ""
     if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
-        raise Unconfirmed(
-            f"{reply.url.host} redirects to {reply.quote(host, 100)}: the dump and your contact go there"
-        )
+        raise Unconfirmed(f"{reply.url.host} redirects to {reply.quote(host, 100)}: {AGREED_TO}")

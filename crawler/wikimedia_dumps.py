@@ -57,7 +57,8 @@ def database(api: str) -> str:
 async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
     """The newest complete dump of ``wiki`` at ``home``; of two of one date, the one of articles only.
 
-    ``home`` may be the folder of one dump itself. Raises BadSource where there is none.
+    ``home`` may be the folder of one dump itself. Raises BadSource where there is none, or only ones whose
+    files do not go together.
     """
     for files in (_new_files, _old_files):
         if urls := await files(client, home):
@@ -67,10 +68,16 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
     olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
     found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 1, old / d / "", _old_files) for d in olds]
     found += [(d, 0, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
+    fault = None
     for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
-        if urls := await files(client, folder):
+        try:
+            urls = await files(client, folder)
+        except BadSource as error:  # an older one may be sound
+            fault = fault or error
+            continue
+        if urls:
             return FoundDump(date, urls)
-    raise BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
+    raise fault or BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
 
 
 async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
@@ -125,7 +132,8 @@ async def _names(client: Client, folder: URL) -> frozenset[str]:
 
 def _listed(reply: Reply) -> frozenset[str]:
     text = _found(reply).decode("utf-8", "replace")
-    return frozenset(filter(None, (_name(reply.url, link) for link in _LINK.findall(text))))
+    folder = reply.url / ""  # a server may redirect to the address without the slash
+    return frozenset(filter(None, (_name(folder, link) for link in _LINK.findall(text))))
 
 
 def _name(folder: URL, link: str) -> str:

@@ -73,11 +73,14 @@ async def test_dates_in_the_future_are_passed_over():
 @pytest.mark.parametrize(
     "pages", [("p1p60", "p31p60"), ("p1p30", "p1p20", "p21p30"), ("p1p30", "p25p60")], ids=" ".join
 )
-async def test_files_that_hold_the_same_pages_are_refused(pages):
-    files = OLD | new_layout("dewiki", "2026-11-01", dict.fromkeys(pages, ONE))
+async def test_files_that_hold_the_same_pages_are_refused_and_an_older_dump_is_found(pages):
+    files = new_layout("dewiki", "2026-11-01", dict.fromkeys(pages, ONE))
     async with serving(files) as server:
         with pytest.raises(BadSource, match=r"-p\d+p\d+.xml.bz2 hold the same pages; give .* with --dump$"):
             await opened(server)
+    async with serving(files | OLD) as server:
+        (found,) = await opened(server)
+        assert URL(found).name == "dewiki-20261020-pages-articles-multistream.xml.bz2"
 
 
 async def test_files_that_follow_one_another_are_not():
@@ -104,6 +107,21 @@ async def test_the_folder_of_one_dump_will_do():
         folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
         assert len(await opened(server, folder=folder)) == 2
         assert len(await opened(server, folder="/dewiki/20261020/")) == 1
+
+
+async def test_a_folder_whose_server_takes_the_slash_away():
+    async def without_slash(request, data):
+        if request.path.endswith("/") and server.usual(request).status == 200:
+            return web.Response(status=301, headers={"Location": request.path.rstrip("/")})
+        links = "".join(f'<a href="{path}">x</a>' for path in NEW if path.startswith(f"{request.path}/"))
+        return web.Response(text=links, content_type="text/html") if links else None
+
+    async with serving(NEW) as server:
+        server.always = without_slash
+        assert (
+            len(await opened(server, folder="/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"))
+            == 2
+        )
 
 
 async def test_a_folder_of_endless_files_is_not_walked_through():
