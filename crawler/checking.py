@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import pairwise
+from os.path import expanduser
 from typing import TYPE_CHECKING, Any, get_args
 
 from crawler.kind import Asked, Identity, PageKind
@@ -28,10 +31,11 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
     """
     described = kind()
     known = {option.name: option for option in described.options}
-    for name in options:
+    given = {}
+    for name, value in options.items():
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
-    asked = Asked({name: known[name].check(value) for name, value in options.items()})
-    asyncio.run(_check(described, asked))
+        given[name] = known[name].resolved(known[name].check(value), expanduser)
+    asyncio.run(_check(described, Asked(given)))
 
 
 async def _check(kind: PageKind, asked: Asked) -> None:
@@ -45,10 +49,13 @@ async def _check(kind: PageKind, asked: Asked) -> None:
     fault = kind.fault(identity)
     assert not fault, f"expected fault to accept what identity returned, found {fault!r}"
     _check_pages(batches)
+    again = replace(asked, resuming=True)
     for after in range(min(RESUMED, len(batches))):
-        async with _opened(kind, identity, asked) as (source, _):
-            resumed = await _read(source, batches[after].position, len(batches) - after - 1)
         expected = [page for batch in batches[after + 1 :] for page in batch.pages]
+        async with _opened(kind, identity, again) as (source, _):
+            resumed = await _read(
+                source, batches[after].position, len(expected) + MOST_BATCHES, len(expected)
+            )
         found = [page for batch in resumed for page in batch.pages][: len(expected)]
         assert found == expected, (
             f"expected the same pages again after the position {dict(batches[after].position)}, "
@@ -73,13 +80,25 @@ async def _opened(
         await source.close()
 
 
-async def _read(source: Source, position: Position | None, most: int) -> list[PageBatch]:
+async def _read(
+    source: Source, position: Position | None, most_batches: int, most_pages: float = math.inf
+) -> list[PageBatch]:
+    """Batches behind a position, until there are enough of them or of their pages."""
     found: list[PageBatch] = []
+    pages = 0
     batches = source.batches(position)
-    while len(found) < most and (batch := await anext(batches, None)) is not None:
-        assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
-        _check_json("position", batch.position)
-        found.append(batch)
+    try:
+        while len(found) < most_batches and pages < most_pages:
+            batch = await anext(batches, None)
+            if batch is None:
+                break
+            assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
+            _check_json("position", batch.position)
+            found.append(batch)
+            pages += len(batch.pages)
+    finally:
+        if isinstance(batches, AsyncGenerator):  # it may still need what the source closes
+            await batches.aclose()
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from keyword import iskeyword
 from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
@@ -12,6 +14,7 @@ T_co = TypeVar("T_co", covariant=True)
 Scope = Literal["session", "run", "outside"]
 """session: kept, and compared on resume · run: may change from run to run · outside: acts outside the
 program, never kept in a session and never taken from one."""
+_NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,14 @@ class Option(Generic[T_co]):
             raise ValueError(f"must be {self.takes()}")
         return value  # type: ignore[return-value]  # mypy does not follow `of`
 
+    def resolved(self, value: object, local: Callable[[str], str]) -> object:
+        """The value, with each name of a file in it as ``local`` makes it. An address stays as it is."""
+        if not self.path:
+            return value
+        names = value if isinstance(value, tuple) else (value,)
+        found = tuple(name if "://" in name else local(name) for name in map(str, names))
+        return found if isinstance(value, tuple) else found[0]
+
     def takes(self) -> str:
         """What it takes, in words: "a whole number from 1 to 256"."""
         if self.choices:
@@ -101,8 +112,11 @@ def fault_in(options: object) -> str:
         return "has options that are not a tuple of crawler.Option"
     names = [option.name for option in options]
     for name in names:
-        if names.count(name) > 1 or not name.isidentifier():
-            return f"has an option {name!r}: it needs a name of its own, of letters, digits and _"
+        if names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
+            return (
+                f"has an option {name!r}: it needs a name of its own: a small letter, then small "
+                "letters, digits or _, but no keyword of Python"
+            )
     return ""
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import SupportsFloat
 
 Value = float | int | str
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
 """What every model has, so that no kind's own option can be called that."""
 LARGEST_PRIOR = 1e9
+_NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,11 @@ def fault_in(options: object) -> str:
         return "has options that are not a tuple of ModelOptions"
     names = [option.name for option in options]
     for name in names:
-        if name in TAKEN or names.count(name) > 1 or not name.isidentifier():
-            return f"has an option {name!r}: it needs a name of its own, of letters, digits and _"
+        if name in TAKEN or names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
+            return (
+                f"has an option {name!r}: it needs a name of its own: a small letter, then small "
+                "letters, digits or _, but no keyword of Python"
+            )
     return ""
 
 

@@ -1,12 +1,11 @@
 """What a user asks of a trainer, and whether an existing session can give it."""
 
 from dataclasses import replace
-from typing import Any
 
 from crawler.errors import BadSource
 from crawler.kind import Asked, Identity, SourceKind
 from crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
-from crawler.options import Given, Option, flag
+from crawler.options import Given, flag
 from model.options import HALF_LIFE
 from session import sources
 from session.errors import BadUsage
@@ -63,7 +62,9 @@ class TrainRequest(Given):
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """What it asks of a source of this kind."""
-        given = {option.name: _resolved(option, self[option]) for option in kind.options if option in self}
+        given = {
+            option.name: option.resolved(self[option], _local) for option in kind.options if option in self
+        }
         return Asked(
             given,
             held_out=self.get(HELD_OUT),
@@ -141,18 +142,9 @@ def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
     return replace(asked, values=values)
 
 
-def _resolved(option: Option[Any], value: object) -> object:
-    """With `~` resolved in the names of files."""
-    if not option.path:
-        return value
-    if isinstance(value, tuple):
-        return tuple(map(_local, value))
-    return _local(str(value))
-
-
 def _local(name: str) -> str:
-    """The name of a file; an address stays as it is."""
-    return name if "://" in name else str(user_path(name))
+    """A file as a user names it, with `~` resolved."""
+    return str(user_path(name))
 
 
 def _same(flag: str, asked: object, stored: object) -> None:

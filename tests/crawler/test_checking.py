@@ -65,6 +65,60 @@ def test_what_is_wrong_is_said(folder, change, says):
         check_source(kind_of(change), notes=folder)
 
 
+def test_a_source_that_is_broken_only_when_it_resumes(folder):
+    class Empty(NotesSource):
+        async def batches(self, position):
+            return
+            yield
+
+    class Kind(Notes):
+        def open(self, identity, asked):
+            source = super().open(identity, asked)
+            return Empty(source.folder, source.checksum) if asked.resuming else source
+
+    with pytest.raises(
+        AssertionError, match=r"after the position {'read': 50}, found none instead of '17.md'"
+    ):
+        check_source(Kind, notes=folder)
+
+
+def test_a_resumed_source_may_cut_its_batches_otherwise(folder, monkeypatch):
+    class Kind(Notes):
+        def open(self, identity, asked):
+            monkeypatch.setitem(module, "AT_ONCE", 7 if "checksum" in identity else 50)
+            return super().open(identity, asked)
+
+    check_source(Kind, notes=folder)
+
+
+def test_its_batches_end_before_it_is_closed(folder):
+    ended = []
+
+    class Watched(NotesSource):
+        async def batches(self, position):
+            try:
+                async for batch in super().batches(position):
+                    yield batch
+            finally:
+                ended.append("batches")
+
+        async def close(self):
+            ended.append("source")
+
+    class Kind(Notes):
+        def open(self, identity, asked):
+            source = super().open(identity, asked)
+            return Watched(source.folder, source.checksum)
+
+    check_source(Kind, notes=folder)
+    assert ended == ["batches", "source", "source"] * 3 + ["source", "source"]
+
+
+def test_the_users_folder_is_found_as_by_train(folder, monkeypatch):
+    monkeypatch.setenv("HOME", folder)
+    check_source(Notes, notes="~")
+
+
 def test_an_option_that_the_kind_does_not_have_is_said(folder):
     with pytest.raises(AssertionError, match="found 'folder'"):
         check_source(Notes, folder=folder)

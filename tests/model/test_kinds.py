@@ -86,6 +86,7 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
         (odd_options("'eta'"), "not a tuple of ModelOptions"),
         (odd_options("ModelOption('topics', '')"), "an option 'topics'"),
         (odd_options("ModelOption('a-b', '')"), "an option 'a-b'"),
+        (odd_options("ModelOption('lambda', '')"), "an option 'lambda': .* no keyword of Python"),
         (odd_options("ModelOption('a', ''), ModelOption('a', '')"), "an option 'a'"),
         (UNIGRAMS + "Kind = MixtureOfUnigrams", "calls itself 'unigrams'"),
     ],

@@ -66,9 +66,12 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
         ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which exists here already"),
-        (
-            NOTES.replace('str, "notes"', 'str, "min-lines"'),
-            "needs a name of its own, of letters, digits and _",
+        *(
+            (
+                NOTES.replace('str, "notes"', f'str, "{name}"'),
+                f"option '{name}': it needs a name of its own: ",
+            )
+            for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
         (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which exists here already"),
