@@ -46,7 +46,7 @@ def start(*words):
 
 
 class Gate:
-    """Lets a request through now and then, so that a trainer has saved what it has before it is given more."""
+    """Lets a request through now and then, so that a trainer has saved before it is given more."""
 
     def __init__(self, server):
         self.left = 0

@@ -75,7 +75,7 @@ class AskContact(ModalScreen[Answer]):
                 yield Button(self._leave, id="quit", compact=True)
 
     def on_mount(self) -> None:
-        # Scrolling to the field would go past it: on a low terminal the lines above are hidden only afterwards.
+        # Scrolling to the field would go past it: on a low terminal the lines above are hidden only later.
         self.query_one(Input).focus(scroll_visible=False)
 
     @on(Input.Changed)
