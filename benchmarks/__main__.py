@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.frame import Unavailable, pages
 from benchmarks.frame.part import Part, chosen, load, names
-from benchmarks.frame.results import ROOT, Results, begin, commit
+from benchmarks.frame.results import CHANGED, ROOT, Results, begin, commit
 
 QUIET = 0.5
 """Load above which something else is running."""
@@ -103,7 +103,7 @@ def main() -> int:
             parser.error(f"no part or point {error}: `python -m benchmarks` lists them")
         for each, point in points:
             run = Results(each.name).run(point)
-            if options.again or run is None or run.commit != commit():
+            if options.again or run is None or run.commit != commit() or CHANGED in run.commit:
                 worked = measure(each, point) and worked
     if options.docs:
         for name in names():

@@ -29,6 +29,8 @@ Skip = Literal[
     "forbidden by robots.txt",
 ]
 """Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
+Skips = Mapping[Skip, int] | Mapping[str, int]
+"""Pages by such a reason; sources of other packages have reasons of their own."""
 
 
 def utf8_size(text: str) -> int:
@@ -81,7 +83,7 @@ class PageBatch:
 
     pages: tuple[Page, ...]
     position: Position
-    skips: Mapping[Skip, int] = field(default_factory=dict)
+    skips: Skips = field(default_factory=dict)
     lap: float | None = None
     """Share of the whole source behind us, 0 to 1, where it can be known."""
 

@@ -228,7 +228,7 @@ class StoredSession:
     def proportions(self, model: str | None = None) -> tuple[csr_array, NDArray[np.int64]]:
         """(scipy CSR (D, K) float32, (D,) page ids): what every trained article is about, where that is kept.
 
-        Of each article the 16 largest proportions at most, to within half a hundredth, none under 0.005 (in a
+        Of each article the 16 largest proportions at most, to within 0.008, none under 0.005 (in a
         model of over 100 topics: under half an equal share); a row sums to 1 less what was not kept. They are
         from the article's training, of the newest 20,000 renewed each time the session doubled.
         """

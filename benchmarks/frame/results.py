@@ -16,6 +16,7 @@ from benchmarks.frame.part import Figures
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
+CHANGED = "+"
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
 
@@ -25,7 +26,7 @@ class Run:
     """Where figures come from."""
 
     commit: str
-    """The last commit that changed the program, with a + if it was changed since."""
+    """The last commit that changed the program, with `CHANGED` behind it if it was changed since."""
     date: str
     machine: str
     load: float
@@ -37,7 +38,7 @@ class Run:
 def commit() -> str:
     """The last commit that touched the program; commits of results or docs do not outdate figures."""
     last = _git("log", "-1", "--format=%h", "--", *CODE)
-    return last + ("+" if _git("status", "--porcelain", "--", *CODE) else "")
+    return last + (CHANGED if _git("status", "--porcelain", "--", *CODE) else "")
 
 
 def _git(*words: str) -> str:
@@ -91,4 +92,6 @@ class Results:
     def keep(self, point: str, figures: Figures, run: Run) -> None:
         self._points[point] = {"run": asdict(run), "figures": figures}
         self._path.parent.mkdir(exist_ok=True)
-        self._path.write_text(json.dumps(self._points, indent=1) + "\n", encoding="utf-8")
+        draft = self._path.with_suffix(".part")  # so that whoever stops it here keeps what there is
+        draft.write_text(json.dumps(self._points, indent=1) + "\n", encoding="utf-8")
+        draft.replace(self._path)

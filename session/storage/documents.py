@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.source import Page, Skip
+from crawler.source import Page, Skips
 from session.errors import Damaged
 from session.storage.blobs import pack_arrays, unpack_arrays
 from session.storage.decoding import from_json, listed, text
@@ -267,7 +267,7 @@ class Block:
     """What comes out of the crawl and into the trainer: articles counted, and the position behind them."""
 
     documents: Documents
-    skips: Mapping[Skip, int]
+    skips: Skips
     """How many pages of this stretch give no article, by reason."""
     position: dict[str, object]
     """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
