@@ -39,8 +39,8 @@ def topics(
     """List the topics, most prevalent first, numbered from 0.
 
     The share is the topic's part of the words of the corpus. The trend is how many points the share has moved
-    since half as many articles were read. npmi tells how well the leading words go together in held-out articles (-1 to
-    1). A topic in use has over a thousandth of the words. --json gives all topics.
+    since half as many articles were read. npmi tells how well the leading words go together in held-out
+    articles (-1 to 1). A topic in use has over a thousandth of the words. --json gives all topics.
     """
     if ctx.invoked_subcommand is not None:
         return
