@@ -20,9 +20,8 @@ those of figure 9 as printed in `_hdp_figure9_kernels.py`. `infer` uses `_scvb0_
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
 (`_hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
-(`_topics.Balance`); (5) a minibatch smaller than `whole_step` makes a proportionally smaller step; (6)
-against the priors D is large. The numbers of all that are a `Recipe`. With `warm_start=False` figure 9 is
-followed line by line.
+(`_topics.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
+the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks import peers
 from benchmarks.frame import Figures, Part
 from benchmarks.measuring import growing, minibatches, timed
-from benchmarks.papers import held_out, table, train, words
+from benchmarks.papers import compile_kernels, held_out, table, train, words
 from benchmarks.peers import FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
@@ -75,16 +75,19 @@ def _look(model: Any, spent: float) -> Look:
 
 
 def our_lda(corpus: Corpus) -> Looks:
+    compile_kernels(OnlineLDA(K, words(corpus), 1))
     model = OnlineLDA(K, words(corpus), train(corpus).D)
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
 
 def our_scvb0(corpus: Corpus) -> Looks:
+    compile_kernels(SCVB0(K, words(corpus), 1))
     model = SCVB0(K, words(corpus), train(corpus).D)
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
 
 def our_hdp(corpus: Corpus) -> Looks:
+    compile_kernels(OnlineHDP(words(corpus), 1))
     model = OnlineHDP(words(corpus), train(corpus).D)
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
@@ -93,6 +96,7 @@ def papers_lda(corpus: Corpus) -> Looks:
     """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
     options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5, "warm_start": False}
     size = 4096 if corpus == "short" else 256
+    compile_kernels(OnlineLDA(K, words(corpus), 1, **options))
     return looked_at(
         OnlineLDA(K, words(corpus), train(corpus).D, **options), minibatches(train(corpus), size)
     )
@@ -100,6 +104,7 @@ def papers_lda(corpus: Corpus) -> Looks:
 
 def papers_scvb0(corpus: Corpus) -> Looks:
     """[F13] section 5: S = 100."""
+    compile_kernels(SCVB0(K, words(corpus), 1, warm_start=False))
     model = SCVB0(K, words(corpus), train(corpus).D, warm_start=False)
     return looked_at(model, minibatches(train(corpus), 100))
 
@@ -151,7 +156,7 @@ def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
 
     def own(scored: CompletionSet) -> float:
         documents = [model.make_doc(peers.tokens(scored.seen, d)) for d in range(scored.seen.D)]
-        theta, _ = model.infer(documents, iter=100, workers=1)
+        theta, _ = model.infer(documents, iterations=100, workers=1)
         return scored.score(peers.Given(peers.normalised(topics), np.asarray(theta, np.float32)[:, alive]))
 
     return Look(spent, peers.normalised(topics), tokens / tokens.sum(), own)
