@@ -12,8 +12,8 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `_hdp_e_step.py`; its loops are in `_hdp_kernels.py`, `_hdp_statistics_kernels.py` and, as figure
-9 prints them, `_hdp_figure9_kernels.py`. `infer` uses `_scvb0_e_step.py`; lambda is in `_topics.py`.
+The E-step is in `_hdp_e_step.py`; its loops are in `_hdp_kernels.py`, `_hdp_statistics_kernels.py` and, as
+figure 9 prints them, `_hdp_figure9_kernels.py`. `infer` uses `_scvb0_e_step.py`; lambda is in `_topics.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
