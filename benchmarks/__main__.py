@@ -1,7 +1,7 @@
 """What README and docs claim, measured again.
 
     python -m benchmarks                    what there is, when it was measured, and of which commit
-    python -m benchmarks crawl peers.short_our_lda   measure these, unless this commit has measured them
+    python -m benchmarks crawl screen.keys  measure parts or points, unless this commit has measured them
     python -m benchmarks --all              everything
     python -m benchmarks --again screen     measure again what this commit has measured already
     python -m benchmarks --docs             write the figures into README and docs
