@@ -84,8 +84,9 @@ def renewal_due(before: int, after: int) -> bool:
 def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
 
-    This is half-way between multiples of `DROPPED_EVERY`, and so far from every renewal, which also drops
-    articles. Which articles stay therefore does not depend on the commit that drops the others.
+    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too, at powers of two: only the
+    first drop, after 131,072 articles, coincides with one. Which articles stay does not depend on when a run
+    commits, since the stream asks for a commit before its next step.
     """
     half = DROPPED_EVERY // 2
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY

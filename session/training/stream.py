@@ -174,7 +174,10 @@ class Stream:
         """The work to do before more articles are fed; None if there is none."""
         if self.renewing:
             return Work(lambda _: self.renew(), on_committed=True)
-        return Work(self.step, self.measures_next) if self.ready() else None
+        if not self.ready():
+            return None
+        # What is to be dropped is told among the articles trained up to here, whenever the last commit was.
+        return Work(self.step, self.measures_next, on_committed=self._changes.drops_articles)
 
     def ready(self) -> bool:
         """Whether :meth:`step` has a minibatch to train."""
