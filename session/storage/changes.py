@@ -67,5 +67,6 @@ class Changes:
     word_counts: WordCounts | None = None
     """Of everything trained; None if the session keeps none, or nothing was trained."""
     thinned_metrics: set[int] = field(default_factory=set)
-    """The article counts whose measurements are dropped, and those whose snapshots are."""
+    """The article counts whose measurements are dropped."""
     thinned_snapshots: set[int] = field(default_factory=set)
+    """The article counts whose snapshots are dropped."""
