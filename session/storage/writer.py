@@ -85,9 +85,9 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
             db = Database(connection)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             # A draft left by a power cut is thrown away, so it is flushed only once, when it is whole.
             connection.execute("PRAGMA synchronous = OFF")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             with writing(db):
                 migrations.apply(db)
                 db.table("settings").insert_all(
