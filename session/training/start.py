@@ -1,6 +1,7 @@
 """From a request to a running trainer: resolve what is asked for, open what it needs, run."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import time
@@ -14,7 +15,7 @@ from crawler.kind import Identity, SourceKind
 from session import sources
 from session.errors import SessionError
 from session.models import default_batch_size
-from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, MAX_MB, THREADS, VOCAB
+from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, KEEP_ARTICLES, MAX_MB, THREADS, VOCAB
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
 from session.specs import ModelSpec
@@ -68,6 +69,7 @@ class Plan:
 
 
 S = TypeVar("S", Stream, Beginning)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,11 @@ class Opening(Generic[S]):
     stream: S
     source: Opened
     feed: Blocks
+
+    async def close(self) -> None:
+        """Let go of both; a run has closed the session already, which does no harm."""
+        self.store.close()
+        await self.feed.close()
 
 
 def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
@@ -173,10 +180,10 @@ async def begin(
             say(line)
         reason = await Run(plan.path, store, beginning, opening.feed, limits, report, say)()
     finally:
-        await opening.feed.close()
+        await opening.close()
     seconds = time.monotonic() - began
     if reason == FINISHED:
-        say(await asyncio.to_thread(_build, plan.path, beginning.built, seconds))
+        say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
     return reason, limits.less(seconds, opening.feed.activity.bytes_read)
 
 
@@ -197,14 +204,10 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 
 async def open_session(plan: Plan, vocabulary: Vocabulary, say: Say) -> Opening[Stream]:
     """Open the source, then the session, made now if it is new. Raises the errors of both."""
-    request = plan.request
-
-    def stream_of(store: writer.SessionWriter) -> Stream:
-        stream = Stream(store, article_limit=request.get(ARTICLES), threads=request[THREADS])
-        read_first(store, stream)
-        return stream
-
-    return await _open(plan, vocabulary, stream_of, say)
+    limit, threads = plan.request.get(ARTICLES), plan.request[THREADS]
+    return await _open(
+        plan, vocabulary, lambda store: Stream(store, article_limit=limit, threads=threads), say
+    )
 
 
 async def _open(
@@ -212,31 +215,51 @@ async def _open(
 ) -> Opening[S]:
     request, is_new = plan.request, plan.stored is None
     asked = request.asked(plan.kind, resuming=not is_new)
-    source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs, plan.cluster)
-    try:
+    async with contextlib.AsyncExitStack() as opened:
+        source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs, plan.cluster)
+        opened.push_async_callback(source.close)
         if is_new:
             settings = settle(request, plan.kind, vocabulary, source)
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
-            await asyncio.to_thread(create, plan.path, settings, words)
+            await _to_its_end(lambda: create(plan.path, settings, words))
         store = writer.SessionWriter(plan.path)
+        opened.callback(store.close)
         if store.schema_before != VERSION:
             say(
                 f"the session was of format {store.schema_before} and is of format {VERSION} now: older "
                 "versions of wikitopics can no longer read it"
             )
         stream = await asyncio.to_thread(stream_of, store)
-        return Opening(store, stream, source, source.feed(lambda: stream.missing))
-    except BaseException:
-        await source.close()
-        raise
+        opening = Opening(store, stream, source, source.feed(lambda: stream.missing))
+        opened.pop_all()
+        return opening
+
+
+async def _to_its_end(work: Callable[[], T]) -> T:
+    """What ``work`` returns, which writes to the session in a thread: a stop is obeyed once that is done.
+
+    The session's lock is not to be let go while anything still writes.
+    """
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    stop: asyncio.CancelledError | None = None
+    while not working.done():
+        try:
+            await asyncio.wait({working})
+        except asyncio.CancelledError as error:
+            stop = error
+    made = working.result()
+    if stop is not None:
+        raise stop
+    return made
 
 
 async def run(
     plan: Plan, opening: Opening[Stream], limits: RunLimits, report: Callable[[Report], None], say: Say
 ) -> str:
-    """Train to the end, and let go of the source; returns why it ended."""
+    """Train to the end, and let go of session and source; returns why it ended."""
     request, stream = plan.request, opening.stream
     try:
+        await _to_its_end(lambda: read_first(opening.store, stream))
         say(_begins(opening.store.settings, stream))
         for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
             say(line)
@@ -245,7 +268,7 @@ async def run(
             say(_ended(stream.progress, request.get(ARTICLES)))
         return reason
     finally:
-        await opening.feed.close()
+        await opening.close()
 
 
 def _stored_settings(path: Path) -> Settings | None:
@@ -304,13 +327,18 @@ def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
     if info.articles is None and ARTICLES not in plan.request:
         return []
     articles = corpus_size(plan.request, info, settings[HELD_OUT])
-    needed = file_bytes(settings, store.n_words, articles) - plan.path.stat().st_size
-    free = shutil.disk_usage(plan.path.parent).free
+    try:
+        needed = file_bytes(settings, store.n_words, articles) - plan.path.stat().st_size
+        free = shutil.disk_usage(plan.path.parent).free
+    except OSError:  # no more than a remark is lost
+        return []
     if needed <= free:
         return []
+    keeps = settings[KEEP_ARTICLES] != "none"
+    other = ", or start a new --session with --keep-articles none" if keeps else ""
     return [
         f"{articles:,} articles need some {needed / 1e9:,.1f} GB more in {plan.path.parent}, and "
-        f"{free / 1e9:,.1f} GB are free: free some space, or start a new --session with --keep-articles none"
+        f"{free / 1e9:,.1f} GB are free: free some space{other}"
     ]
 
 

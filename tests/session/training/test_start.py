@@ -1,12 +1,19 @@
-"""What is said while a source is being opened."""
+"""A session and its source, opened: what is said meanwhile, and what a stop or an error leaves behind."""
 
 import asyncio
+import os
+import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from crawler.source import Activity
+from session.errors import Damaged
+from session.request import TrainRequest
+from session.training import start
 from session.training.intake.opening import patiently
+from tests.session.memory import until
 
 
 class Slow:
@@ -45,3 +52,72 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(trying, waiting, says):
     assert await asyncio.wait_for(patiently(source, say), 30) == "opened"
     assert said[0].startswith(says)
     assert ("trying" in said[0]) == bool(trying)
+
+
+@pytest.fixture
+def planned(tmp_path, corpus):
+    """Makes the plan of a new session over the corpus, and its vocabulary."""
+
+    def make(**options):
+        source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
+        plan = start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
+        return plan, start.new_vocabulary(plan.request, plan.kind)
+
+    return make
+
+
+async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
+    """The lock is let go behind it: another trainer would find half a session."""
+    (plan, words), create, began, held = planned(), start.create, threading.Event(), threading.Event()
+
+    def slowly(*arguments):
+        began.set()
+        held.wait(60)
+        create(*arguments)
+
+    monkeypatch.setattr(start, "create", slowly)
+    opening = asyncio.create_task(start.open_session(plan, words, print))
+    await until(began.is_set)
+    for _ in range(2):
+        opening.cancel()
+        await asyncio.sleep(0.05)
+    assert not opening.done()
+    held.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert plan.path.exists()
+
+
+async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
+    def damaged(store, **_):
+        raise Damaged("x")
+
+    monkeypatch.setattr(start, "Stream", damaged)
+    plan, words = planned()
+    with pytest.raises(Damaged):
+        await start.open_session(plan, words, print)
+    assert os.listdir(plan.path.parent) == [plan.path.name]
+
+
+async def remarks(plan, words):
+    opening = await start.open_session(plan, words, print)
+    try:
+        return start._room(plan, opening)
+    finally:
+        await opening.close()
+
+
+@pytest.mark.parametrize(("keep", "advised"), [("all", True), ("none", False)])
+async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeypatch, keep, advised):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    (line,) = await remarks(*planned(keep_articles=keep))
+    assert "free some space" in line
+    assert ("--keep-articles none" in line) == advised
+
+
+async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, monkeypatch):
+    def refused(_):
+        raise PermissionError
+
+    monkeypatch.setattr("shutil.disk_usage", refused)
+    assert await remarks(*planned()) == []
