@@ -230,7 +230,9 @@ class SessionWriter:
                 for number, documents in changes.pending
                 if number >= first_pending
             )
-            self._db.table("first_articles").insert_all(map(encode_block, changes.first_articles))
+            self._db.table("first_articles").insert_all(
+                row for block in changes.first_articles for row in encode_block(block)
+            )
             if changes.reads_first_articles:
                 self._db.execute("DELETE FROM first_articles")
             self._db.table("held_out").insert_all(

@@ -1,7 +1,11 @@
 """Stretches of the crawl as they came, until the session has a vocabulary: the rows of `first_articles`."""
 
 import json
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from crawler.source import Skip
 from session.errors import Damaged
@@ -9,18 +13,40 @@ from session.storage.codec.settings import MOST_WORD_BYTES
 from session.storage.decoding import json_object, number, optional, text, whole
 from session.storage.documents import Block, Documents
 
+MOST_ROW_BYTES = 16 * 2**20
+"""Of the words and counts of a row, before its last article: far less than what is read of one."""
+_ENTRY = 9
+"""Bytes that a word of an article takes beside its letters: its number, its count, the end of its line."""
 
-def encode_block(block: Block) -> dict[str, object]:
-    """The columns of a row; `decode_block` is the inverse."""
-    documents = block.documents.with_own_words()
-    return {
-        "documents": documents.to_bytes(),
-        "words": "\n".join(documents.lexicon or ()),
-        "skips": json.dumps(block.skips),
-        "unread": block.unread,
-        "position": json.dumps(block.position),
-        "lap": block.lap,
-    }
+
+def encode_block(block: Block) -> Iterator[dict[str, object]]:
+    """The columns of its row; `decode_block` is the inverse.
+
+    Of long articles there may be several rows, each with the position behind all of them: they are committed
+    together.
+    """
+    skips, unread = block.skips, block.unread
+    for part in _cut(block.documents.with_own_words()):
+        documents = part.with_own_words()
+        missed = min(unread, int((np.diff(documents.indptr) == 0).sum()))
+        yield {
+            "documents": documents.to_bytes(),
+            "words": "\n".join(documents.lexicon or ()),
+            "skips": json.dumps(skips),
+            "unread": missed,
+            "position": json.dumps(block.position),
+            "lap": block.lap,
+        }
+        skips, unread = {}, unread - missed
+
+
+def _cut(documents: Documents) -> Iterator[Documents]:
+    """Whole articles, together up to the size of a row and one article more."""
+    sizes = np.array([len(word.encode()) + _ENTRY for word in documents.lexicon or ()], np.int64)
+    before = np.concatenate(([0], np.cumsum(sizes[documents.word_ids])))[documents.indptr[:-1]]
+    cuts = np.flatnonzero(np.diff(before // MOST_ROW_BYTES)) + 1
+    for start, stop in pairwise([0, *cuts.tolist(), len(documents)]):
+        yield documents[start:stop]
 
 
 def decode_block(row: tuple[Any, ...]) -> Block:

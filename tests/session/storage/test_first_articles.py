@@ -26,9 +26,14 @@ def block():
     return Block(documents, {"disambiguation": 2}, {"page": 3}, 0.5, ("p2 is skipped",), 1)
 
 
+def rows(one):
+    keys = ("documents", "words", "skips", "unread", "position", "lap")
+    return [[row[key] for key in keys] for row in encode_block(one)]
+
+
 def columns(one):
-    values = encode_block(one)
-    return [values[key] for key in ("documents", "words", "skips", "unread", "position", "lap")]
+    (row,) = rows(one)
+    return row
 
 
 def test_a_stretch_survives_the_file():
@@ -36,6 +41,25 @@ def test_a_stretch_survives_the_file():
     assert found.documents.lexicon == ("річка", "п'ять", "море")
     assert found.documents.counts.tolist() == one.documents.counts.tolist() == [2, 1, 1, 1]
     assert (found.skips, found.position, found.lap, found.unread) == (one.skips, one.position, 0.5, 1)
+
+
+def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
+    """Whatever a wiki sends: a session that could not be read again would be lost."""
+    monkeypatch.setattr("session.storage.codec.blocks.MOST_ROW_BYTES", 100)
+    monkeypatch.setattr("session.storage.codec.blocks.MOST_WORD_BYTES", 400)
+    texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
+    documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
+    whole = Block(documents, {"redirect": 3}, {"page": 10}, 0.5, (), 2)
+    found = [decode_block(tuple(row)) for row in rows(whole)]
+    assert len(found) == 9
+    assert [one.position for one in found] == [whole.position] * 9
+    assert [one.skips for one in found] == [whole.skips, *[{}] * 8]
+    assert [one.unread for one in found] == [0, 0, 0, 0, 1, 0, 0, 0, 1]
+    joined = Documents.concatenate([one.documents for one in found])
+    assert joined.page_ids.tolist() == documents.page_ids.tolist()
+    assert joined.lexicon == documents.lexicon
+    assert np.array_equal(joined.indptr, documents.indptr)
+    assert np.array_equal(joined.word_ids, documents.word_ids)
 
 
 @pytest.mark.parametrize(
