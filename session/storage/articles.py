@@ -1,7 +1,7 @@
 """The articles read and what each model makes of them: the tables `articles`, `article_topics`, `recent`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -72,12 +72,9 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
         _insert_topics(db, columns, list(enumerate(seqs)))
 
 
-def insert_recent(db: Database, documents: Documents, first_seq: int) -> None:
+def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
     """Keep the counts of trained articles, and drop those that are no longer among the newest."""
-    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # `articles` has them
-    db.table("recent").insert(
-        {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
-    )
+    db.table("recent").insert_all(rows)
     # Those behind a row are counted, not its number: how many skipped ones have theirs in between is chance.
     db.execute(
         "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"

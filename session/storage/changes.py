@@ -1,11 +1,11 @@
 """What a commit writes to the session file: its :class:`Changes`, and a :class:`ModelRow` for each model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from session.records import TopicEvent, TopWords
 from session.storage.articles import ArticleRows, Renewed
+from session.storage.blobs import pack_state
 from session.storage.codec.models import check_size
 from session.storage.codec.topics import TopicNames
 from session.storage.documents import Block, Documents
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelRow:
-    """What the store keeps of one model besides its evaluations."""
+    """What the store keeps of one model besides its evaluations: the columns of its row.
 
-    state: Mapping[str, Any]
+    Its state is packed as the row is made: one model's arrays after the other's, and before a commit begins.
+    """
+
+    scalars: str
+    arrays: bytes
     topics: int
     topics_in_use: int
     updates: int
@@ -31,8 +35,10 @@ class ModelRow:
         """A model's row as of now. Raises :class:`SessionError` for a model that no session can store."""
         state = model.state()
         check_size(state, model.n_topics, model.n_words)
+        scalars, arrays = pack_state(state)
         return cls(
-            state=state,
+            scalars=scalars,
+            arrays=arrays,
             topics=model.n_topics,
             topics_in_use=model.topics_in_use(),
             updates=model.updates,

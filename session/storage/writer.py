@@ -10,12 +10,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from session.errors import Damaged, SessionError
-from session.options import KEEP_ARTICLES, KEEP_COUNTS
+from session.options import KEEP_ARTICLES
 from session.paths import WAL, beside
 from session.records import TopWords
 from session.settings import Settings
@@ -26,10 +26,8 @@ from session.storage.articles import (
     recent_articles,
     renew_topics,
 )
-from session.storage.blobs import pack_state
 from session.storage.blocks import insert_block, renew_proportions
 from session.storage.changes import Changes, ModelRow
-from session.storage.codec.blocks import encode_block
 from session.storage.codec.progress import Progress, encode_prequential
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.codec.topics import TopicNames, decode_topic_names
@@ -47,6 +45,7 @@ from session.storage.database import (
 from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
 from session.storage.format import APPLICATION_ID, VERSION
+from session.storage.packing import packed
 from session.storage.schema import migrations
 from session.storage.sqliteutils import Database
 from session.storage.tables import (
@@ -120,7 +119,7 @@ def _insert_words(db: Database, settings: Settings, words: Sequence[str], models
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
         named = {"id": number, "name": spec.name, "kind": spec.kind, "spec": json.dumps(spec.as_json())}
-        db.table("models").insert(named | _model_columns(row))
+        db.table("models").insert(named | asdict(row))
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
@@ -204,19 +203,15 @@ class SessionWriter:
         if not is_at(self.path, self._file):  # SQLite would go on writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         next_seq = self._next_seq
+        made = packed(changes, self.settings, next_seq, first_pending)
         with session_errors(self.path), writing(self._db):
             for rows in changes.articles:
                 if self.settings[KEEP_ARTICLES] != "none" or rows.role != "trained":
                     insert_articles(self._db, rows, next_seq)
                 if rows.proportions:
                     insert_block(self._db, rows.documents, rows.proportions, next_seq)
-                if rows.role == "trained" and self.settings[KEEP_ARTICLES] != "none":
-                    insert_recent(self._db, rows.documents, next_seq)
-                if self.settings[KEEP_COUNTS] and rows.role != "skipped":
-                    self._db.table("kept_counts").insert(
-                        {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
-                    )
                 next_seq += len(rows.documents)
+            insert_recent(self._db, made.recent)
             for renewed in changes.renewed:
                 renew_topics(self._db, renewed.seqs, renewed.topics)
                 if renewed.proportions:
@@ -225,28 +220,21 @@ class SessionWriter:
             if changes.drops_articles and self.settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            self._db.table("pending").insert_all(
-                {"id": number, "documents": documents.to_bytes()}
-                for number, documents in changes.pending
-                if number >= first_pending
-            )
-            self._db.table("first_articles").insert_all(
-                row for block in changes.first_articles for row in encode_block(block)
-            )
+            self._db.table("pending").insert_all(made.pending)
+            self._db.table("first_articles").insert_all(made.first_articles)
             if changes.reads_first_articles:
                 self._db.execute("DELETE FROM first_articles")
-            self._db.table("held_out").insert_all(
-                {"documents": documents.to_bytes()} for documents in changes.held_out
-            )
+            self._db.table("kept_counts").insert_all(made.kept_counts)
+            self._db.table("held_out").insert_all(made.held_out)
             self._db.conn.executemany(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
             )
             self._delete("metrics", changes.thinned_metrics)
             self._write_topics(changes)
-            if changes.word_counts is not None:
-                self._put("word_counts", 1, {"arrays": changes.word_counts.to_bytes()})
+            if made.word_counts is not None:
+                self._put("word_counts", 1, {"arrays": made.word_counts})
             for number, row in changes.models.items():
-                self._put("models", number, _model_columns(row))
+                self._put("models", number, asdict(row))
             self._put("progress", 1, _progress_columns(progress) | {"next_seq": next_seq})
         self._next_seq = next_seq
         log = beside(self.path, WAL)
@@ -333,12 +321,6 @@ class SessionWriter:
         """Leave all in the one file, whoever else has it open; safe to call twice."""
         self._trim_log()
         self._db.close()
-
-
-def _model_columns(row: ModelRow) -> dict[str, Any]:
-    scalars, arrays = pack_state(row.state)
-    values = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "state"}
-    return {"scalars": scalars, "arrays": arrays, **values}
 
 
 def _progress_columns(progress: Progress) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from session.records import TopWords
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
+from session.storage.blobs import pack_state
 from session.storage.changes import Changes, ModelRow
 from session.storage.documents import Documents
 
@@ -36,7 +37,7 @@ def settings():
 
 
 def row(value=0.0, score=None):
-    return ModelRow({"kind": "lda", "a": np.full((2, 3), value)}, 2, 1, 3, 0.5, score)
+    return ModelRow(*pack_state({"kind": "lda", "a": np.full((2, 3), value)}), 2, 1, 3, 0.5, score)
 
 
 def documents(*page_ids):

@@ -22,6 +22,7 @@ from session.records import Event, TopicEvent, TopWords, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.articles import ArticleRows
+from session.storage.blobs import pack_state
 from session.storage.changes import Changes, ModelRow
 from session.storage.codec.progress import Progress
 from session.storage.coordination.heartbeat import HeartbeatWriter
@@ -147,7 +148,8 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    empty = ModelRow({"kind": "canned"}, recipe.topics, 0, 0, 1.0, None)
+    state = pack_state({"kind": "canned"})
+    empty = ModelRow(*state, recipe.topics, 0, 0, 1.0, None)
     create(path, settings, words, [empty] * len(specs))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
@@ -158,7 +160,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
-            changes.models[m] = ModelRow({"kind": "canned"}, recipe.topics, 44 - 3 * m, 18, 0.087, score)
+            changes.models[m] = ModelRow(*state, recipe.topics, 44 - 3 * m, 18, 0.087, score)
         changes.articles = [
             ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
             ArticleRows(

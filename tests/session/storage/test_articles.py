@@ -14,6 +14,7 @@ from session.storage.articles import (
 )
 from session.storage.blocks import insert_block, renew_proportions
 from session.storage.documents import Documents
+from session.storage.packing import recent_row
 from session.storage.proportions import Proportions
 from session.storage.schema import migrations
 from tests.session.rows import settings
@@ -65,13 +66,12 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
     monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
-        insert_recent(db, documents(3), first)
+        insert_recent(db, [recent_row(documents(3), first)])
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
 
 
 def test_the_newest_are_read_some_at_a_time(db):
-    for first in (1, 4, 107):
-        insert_recent(db, documents(3, first), first)
+    insert_recent(db, [recent_row(documents(3, first), first) for first in (1, 4, 107)])
     seqs, found = recent_articles(db, 0, 2, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
     seqs, found = recent_articles(db, 3, 4, settings(), 1)

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from session.errors import DiskFull, SessionError
 from session.storage import writer as stores
 from session.storage.articles import ArticleRows
-from session.storage.changes import Changes, ModelRow
+from session.storage.changes import Changes
 from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import lock_path
 from session.storage.database import connect
@@ -88,7 +89,7 @@ def test_a_file_system_without_hard_links_holds_sessions_too(tmp_path, monkeypat
 
 def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
     with pytest.raises(SessionError):
-        stores.create(tmp_path / "s.db", settings(), WORDS, [ModelRow({"x": object()}, 2, 1, 3, 0.5, None)])
+        stores.create(tmp_path / "s.db", settings(), WORDS, [replace(row(), arrays=object())])
     assert list(tmp_path.iterdir()) == []
 
 

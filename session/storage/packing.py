@@ -1,0 +1,67 @@
+"""The large values of a commit, made before its transaction: while that is open, nobody else can write.
+
+The heartbeat is one who would, and a trainer whose heart stands still looks like one that hangs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from session.options import KEEP_ARTICLES, KEEP_COUNTS
+from session.settings import Settings
+from session.storage.articles import ArticleRows
+from session.storage.changes import Changes
+from session.storage.codec.blocks import encode_block
+from session.storage.documents import Documents
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Rows to be added, by table, and the bytes of the word counts."""
+
+    recent: Sequence[Row]
+    kept_counts: Sequence[Row]
+    pending: Sequence[Row]
+    first_articles: Sequence[Row]
+    held_out: Sequence[Row]
+    word_counts: bytes | None
+
+
+def packed(changes: Changes, settings: Settings, next_seq: int, first_pending: int) -> Packed:
+    """The rows of ``changes``, whose articles have the numbers from ``next_seq`` on.
+
+    What is no longer pending, before number ``first_pending``, is left out.
+    """
+    return Packed(
+        recent=_recent(changes.articles, next_seq) if settings[KEEP_ARTICLES] != "none" else (),
+        kept_counts=[
+            {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
+            for rows in changes.articles
+            if settings[KEEP_COUNTS] and rows.role != "skipped"
+        ],
+        pending=[
+            {"id": number, "documents": documents.to_bytes()}
+            for number, documents in changes.pending
+            if number >= first_pending
+        ],
+        first_articles=[row for block in changes.first_articles for row in encode_block(block)],
+        held_out=[{"documents": documents.to_bytes()} for documents in changes.held_out],
+        word_counts=None if changes.word_counts is None else changes.word_counts.to_bytes(),
+    )
+
+
+def _recent(articles: Sequence[ArticleRows], next_seq: int) -> list[Row]:
+    """The counts of the trained ones."""
+    found: list[Row] = []
+    for rows in articles:
+        if rows.role == "trained":
+            found.append(recent_row(rows.documents, next_seq))
+        next_seq += len(rows.documents)
+    return found
+
+
+def recent_row(documents: Documents, first_seq: int) -> Row:
+    """A row of `recent`: the counts of the articles with the numbers ``first_seq`` and on."""
+    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # `articles` has them
+    return {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
