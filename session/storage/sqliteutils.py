@@ -1,25 +1,36 @@
 """sqlite-utils, loaded without pandas.
 
-If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has. That
-would add a third of a second to the start of every trainer.
+If pandas is installed, sqlite-utils imports it to support one more type of column, `pandas.Timestamp`, which
+no session has. That would add a third of a second to the start of every trainer. A program that reads
+sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
 """
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+class _Hiding:
+    """Keeps one thread from finding a package; to others, such as a notebook's, it is there as ever."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._thread = name, threading.get_ident()
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == self._name and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
 @contextmanager
 def _without(name: str) -> Iterator[None]:
     """Make imports of this package fail within the block, unless it is loaded already."""
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]
+    hiding = _Hiding(name)
+    sys.meta_path.insert(0, hiding)
     try:
         yield
     finally:
-        del sys.modules[name]
+        sys.meta_path.remove(hiding)
 
 
 with _without("pandas"):
