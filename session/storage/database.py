@@ -270,6 +270,15 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def sync_names(folder: Path) -> None:
+    """Have the disk write the names in a folder now, where it can.
+
+    A file that has just got its name has it, whatever comes of this: that is no error to tell.
+    """
+    with contextlib.suppress(OSError):
+        sync(folder)
+
+
 def is_sqlite(path: Path) -> bool:
     """Whether the file begins as SQLite files do; False where it cannot be read."""
     if not path.is_file() or not path.stat().st_size:  # to open a pipe would wait for its other end

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from crawler.ownfile import open_own
 from session.errors import SessionError
-from session.storage.database import keep_sessions, remove_database, sync
+from session.storage.database import keep_sessions, remove_database, sync, sync_names
 
 
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
@@ -87,7 +87,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
         yield draft
         sync(draft)
         draft.replace(target)
-        sync(target.parent)
+        sync_names(target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from None
     finally:
@@ -121,7 +121,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
         for path in (*draft.iterdir(), draft):
             sync(path)
         _swap(draft, target)
-        sync(target.parent)
+        sync_names(target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from None
     finally:

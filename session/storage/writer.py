@@ -40,6 +40,7 @@ from session.storage.database import (
     remove_database,
     session_errors,
     sync,
+    sync_names,
     writing,
 )
 from session.storage.decoding import whole
@@ -105,7 +106,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         draft.rename(path)
-        sync(path.parent)
+        sync_names(path.parent)
     except sqlite3.Error as error:
         raise as_session_error(error, path) from None
     except OSError as error:

@@ -1,9 +1,15 @@
 """Files and folders that take the place of others whole, or not at all."""
 
+import errno
+import os
+import stat
+
 import pytest
 
 from session.errors import SessionError
-from session.storage.files import replacing_folder
+from session.storage import writer as stores
+from session.storage.files import replacing, replacing_folder
+from tests.session.rows import WORDS, row, settings
 
 
 def write(target, *names):
@@ -43,3 +49,23 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path):
     with pytest.raises(ZeroDivisionError), replacing_folder(tmp_path / "out", "model") as folder:
         (folder / "model.new").write_text(str(1 / 0))
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
+
+
+@pytest.mark.parametrize("kind", ["file", "session"])
+def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(tmp_path, monkeypatch, kind):
+    real, refused = os.fsync, []
+
+    def fsync(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            refused.append(descriptor)
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    if kind == "file":
+        with replacing(tmp_path / "out") as file:
+            file.write(b"whole")
+    else:
+        stores.create(tmp_path / "out", settings(), WORDS, [row()])
+    assert refused
+    assert os.listdir(tmp_path) == ["out"]
