@@ -16,7 +16,13 @@ from tests.tui.terminals import LEAVE, Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
-DEMO = "from wikitopics.cli import main; main(['demo'])"
+# A wiki large enough that the trainer does not finish before a busy machine has drawn its screen.
+SIZE = 200_000
+DEMO = f"from wikitopics.cli import main; main(['demo', '--wiki-size', '{SIZE}'])"
+LARGER = (
+    "from wikitopics.cli import main, screen; small = screen.open_demo; "
+    f"screen.open_demo = lambda session, articles, size, *rest: small(session, articles, {SIZE}, *rest); "
+)
 LEFT = rb"pid (\d+) keeps running; `wikitopics stop --session demo` stops it"
 SAVED = b"saved; `wikitopics topics --session demo`"
 
@@ -151,7 +157,7 @@ def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], 
 def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Terminal], home: Path) -> None:
     away = "http://127.0.0.1:9/w/api.php"
     terminal = demo(
-        f"import sys; from wikitopics.cli import main; sys.argv[1:] = ['--api-url', {away!r}]; main()",
+        f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()",
         until=b"embedded sample instead",
     )
     terminal.read(lambda written: b"trying for" in written, patience=90)
