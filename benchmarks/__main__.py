@@ -1,14 +1,14 @@
 """What README and docs claim, measured again.
 
     python -m benchmarks                    what there is, when it was measured, and of which commit
-    python -m benchmarks crawl screen.keys  measure parts or points, unless this commit has measured them
+    python -m benchmarks crawl screen.keys  measure parts or points, unless their figures are up to date
     python -m benchmarks --all              everything
-    python -m benchmarks --again screen     measure again what this commit has measured already
+    python -m benchmarks --again screen     measure again what is up to date
     python -m benchmarks --docs             write the figures into README and docs
 
-Each point runs in a process of its own, and its figures are kept in benchmarks/results/PART.json at once.
-Stop whenever you like, and continue with the same command. Run nothing else meanwhile: the load before each
-point is kept with its figures.
+Figures are up to date until a room of the program changes that their part runs. Each point runs in a process
+of its own, and its figures are kept in benchmarks/results/PART.json at once. Stop whenever you like, and
+continue with the same command. Run nothing else meanwhile: the load before each point is kept as well.
 """
 
 import argparse
@@ -18,12 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.frame import Unavailable, pages
 from benchmarks.frame.part import Part, chosen, load, names
-from benchmarks.frame.results import CHANGED, ROOT, Results, begin, commit
+from benchmarks.frame.results import ROOT, Results, Run, begin, commit, unchanged
 
 QUIET = 0.5
 """Load above which something else is running."""
@@ -33,13 +34,19 @@ UNAVAILABLE = 3
 
 def overview() -> None:
     """A line for each part: minutes, points measured, commits."""
-    print(f"| part | what | minutes | points | of commit ({commit()} is here) |\n|{'---|' * 5}")
+    print(f"| part | what | minutes | points | up to date | of commit ({commit()} is here) |\n|{'---|' * 6}")
     for name in names():
         part, results = load(name), Results(name)
         runs = [run for point in part.points if (run := results.run(point))]
+        fresh = sum(up_to_date(part, run) for run in runs)
         commits = ", ".join(sorted({run.commit for run in runs})) or "none"
         minutes = sum(point.minutes for point in part.points.values())
-        print(f"| {name} | {part.what} | {minutes:.0f} | {len(runs)} of {len(part.points)} | {commits} |")
+        measured = f"{len(runs)} of {len(part.points)} | {fresh}"
+        print(f"| {name} | {part.what} | {minutes:.0f} | {measured} | {commits} |")
+
+
+def up_to_date(part: Part, run: Run | None) -> bool:
+    return run is not None and unchanged(run.commit, part.rooms)
 
 
 def measure(part: Part, name: str) -> bool:
@@ -73,7 +80,7 @@ def said(figures: dict[str, object]) -> str:
     )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
@@ -81,18 +88,19 @@ def main() -> int:
     )
     parser.add_argument("what", nargs="*", metavar="PART[.POINT]")
     parser.add_argument("--all", action="store_true", help="all parts")
-    parser.add_argument("--again", action="store_true", help="also what was measured of this commit")
+    parser.add_argument("--again", action="store_true", help="also what is up to date")
     parser.add_argument("--docs", action="store_true", help="write the figures into README and docs")
     parser.add_argument("--point", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.point:
         name, target = options.point
-        part, _, point = name.partition(".")
+        ((part, point),) = chosen([name])
         try:
-            figures = load(part).points[point].measure()
+            figures = part.points[point].measure()
         except Unavailable as error:
             print(f"{name}: not measured, {error}", file=sys.stderr)
             return UNAVAILABLE
+        assert not part.strays(), f"{name} runs {part.strays()} as well: add to the part's rooms"
         Path(target).write_text(json.dumps(figures), encoding="utf-8")
         return 0
     worked = True
@@ -103,7 +111,7 @@ def main() -> int:
             parser.error(f"no part or point {error}: `python -m benchmarks` lists them")
         for each, point in points:
             run = Results(each.name).run(point)
-            if options.again or run is None or run.commit != commit() or CHANGED in run.commit:
+            if options.again or not up_to_date(each, run):
                 worked = measure(each, point) and worked
     if options.docs:
         for name in names():

@@ -6,6 +6,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, TypeVar
 
 from model import CompletionSet, Minibatch
@@ -27,10 +28,6 @@ def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tu
 
 def wall(work: Callable[[], T]) -> tuple[float, T]:
     return timed(work, time.perf_counter)
-
-
-def median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
 
 
 def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:

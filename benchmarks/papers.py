@@ -1,7 +1,11 @@
-"""What the papers' experiments share: the articles, a pass over them, curves and tables."""
+"""What the papers' experiments share: the articles, a pass over them, curves.
+
+python -m benchmarks.papers    measures all of them, as `python -m benchmarks paper_f13 paper_h10 …` does
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -84,19 +88,20 @@ def plot(points: Mapping[str, Figures], names: Sequence[str], *, over: str, titl
             found: Any = points[name]["curve"]
             axes.plot(found[over], found["log_likelihood"], marker=".", label=found["name"])
     label = {"documents": "documents analysed", "seconds": "CPU seconds"}[over]
-    axes.set(xscale="log", xlabel=label, ylabel="log-likelihood, nats a held-out word", title=title)
+    axes.set(xscale="log", xlabel=label, ylabel="log-likelihood, nats per held-out word", title=title)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     figure.tight_layout()
     return figure
 
 
-def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """As Markdown."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join(lines)
-
-
 def score(points: Mapping[str, Figures], name: str) -> str:
     """A point's log-likelihood for a table; a dash where it was not measured."""
     return f"{points[name]['log_likelihood']:.3f}" if name in points else "-"
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+    from benchmarks.frame.part import names
+
+    sys.exit(main([*(name for name in names() if name.startswith("paper_")), *sys.argv[1:]]))

@@ -1,7 +1,11 @@
-"""Other people's topic models behind the interface that measuring needs; each imported only if installed."""
+"""Other people's topic models behind the interface that measuring needs; each imported only if installed.
+
+python -m benchmarks.peers    measures them all beside ours, as `python -m benchmarks peers` does
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -156,7 +160,7 @@ def vowpal_wabbit(
     def learn() -> None:
         workspace = Workspace(
             f"--lda {n_topics} --lda_D {documents.D} --lda_alpha 0.01 --lda_rho 0.01 --minibatch 256 -b 16 "
-            f"--power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} --quiet --no_stdin"
+            f"-l 1 --power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} --quiet --no_stdin"
         )
         workspace.run_parser()
         workspace.finish()
@@ -183,3 +187,9 @@ def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any],
     hdp.update_expectations()
     alpha, topics = hdp.hdp_to_lda()
     return spent, normalised(topics), np.maximum(alpha, 1e-6)
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+
+    sys.exit(main(["peers", *sys.argv[1:]]))

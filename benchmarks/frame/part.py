@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +14,16 @@ from benchmarks import parts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+CODE = ("crawler", "model", "model/checking.py", "session", "session/answers", "tui", "vocab", "wikitopics")
+"""The rooms of the program. What is in a room within another one is in that room only."""
+ENGINE_ROOMS = ("crawler", "model", "session", "vocab")
+TRAINER_ROOMS = (*ENGINE_ROOMS, *(f"wikitopics/{name}.py" for name in ("__main__", "cli/main", "cli/train")))
+"""What `wikitopics train` runs; of the command line, where it begins."""
+WATCHED_ROOMS = (*TRAINER_ROOMS, "tui")
+"""A trainer and a screen."""
+MODEL_ROOMS = ("model", "vocab")
 
 
 class Unavailable(Exception):
@@ -45,6 +56,8 @@ class Part:
     name: str
     what: str
     """One line for people."""
+    rooms: tuple[str, ...] = CODE
+    """Those that its points run. A change to another room does not outdate their figures."""
     points: dict[str, Point] = field(default_factory=dict)
     pages: dict[str, Callable[[Mapping[str, Figures]], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""
@@ -62,6 +75,11 @@ class Part:
 
     def add(self, name: str, measure: Measure, *needs: str, minutes: float = 1.0) -> None:
         self.points[name] = Point(measure, minutes, needs)
+
+    def strays(self) -> list[str]:
+        """Rooms that this process has imported although none of the points is said to run them."""
+        others = [room for room in CODE if room not in self.rooms]
+        return [room for room in others if room.removesuffix(".py").replace("/", ".") in sys.modules]
 
 
 def names() -> list[str]:

@@ -11,11 +11,10 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks.frame.part import Figures
+from benchmarks.frame.part import CODE, Figures
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
 CHANGED = "+"
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
@@ -39,6 +38,16 @@ def commit() -> str:
     """The last commit that touched the program; commits of results or docs do not outdate figures."""
     last = _git("log", "-1", "--format=%h", "--", *CODE)
     return last + (CHANGED if _git("status", "--porcelain", "--", *CODE) else "")
+
+
+def unchanged(since: str, rooms: tuple[str, ...]) -> bool:
+    """Whether rooms of the program are still what they were at a commit, which may be a changed one."""
+    if since.endswith(CHANGED):
+        return False
+    above = {room for room in CODE for part in rooms if part.startswith(f"{room}/")}
+    others = [f":(exclude){room}" for room in CODE if room not in {*rooms, *above}]
+    command = ["git", "diff", "--quiet", since, "--", *rooms, *others, ":(exclude)*.md"]
+    return subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode == 0
 
 
 def _git(*words: str) -> str:

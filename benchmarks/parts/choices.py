@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part
 from benchmarks.measuring import learn_all, minibatches
 from benchmarks.papers import held_out, train, words
 from model import SCVB0, OnlineLDA
 
-PART = Part("choices", "what some choices of ours are worth")
+PART = Part("choices", "what some choices of ours are worth", MODEL_ROOMS)
 K = 100
 PAPER: dict[str, Any] = {"warm_start": False, "alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5}
 

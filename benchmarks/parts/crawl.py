@@ -19,7 +19,7 @@ from pathlib import Path
 from aiohttp import web
 
 from benchmarks import processes
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import ENGINE_ROOMS, Figures, Part
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.app import make_app
 from crawler.embedded.corpus import Articles, synthetic_corpus
@@ -32,7 +32,7 @@ from crawler.wiki import Wiki
 from session.training.intake.crawl import CrawledBlocks
 from vocab import Vocabulary
 
-PART = Part("crawl", "articles an hour, requests a minute and memory of the crawler")
+PART = Part("crawl", "articles an hour, requests a minute and memory of the crawler", ENGINE_ROOMS)
 ARTICLES = {"api": 10_000, "html": 2_000, "memory": 100_000}
 SECONDS = 75.0
 """Seconds at a slow wiki: more than a minute, since its budget is for a minute."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from benchmarks.corpora import words
-from benchmarks.frame import Figures, Part
-from benchmarks.measuring import median
-from benchmarks.papers import table
+from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.splits import in_order, split
 from crawler.embedded.sample import load_sample
 from crawler.kinds.demo import Demo
@@ -26,7 +25,7 @@ from session.training.chronicle import Chronicle
 from session.training.schedule import minibatch_size, snapshot_due
 from vocab import Vocabulary
 
-PART = Part("events", "how much a session tells of its topics")
+PART = Part("events", "how much a session tells of its topics", ENGINE_ROOMS)
 KINDS = ("lda", "scvb0", "hdp")
 CHANGES: tuple[TopicChange, ...] = get_args(TopicChange)
 SETTLED = 10_000

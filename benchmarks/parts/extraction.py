@@ -20,7 +20,11 @@ from benchmarks.frame import Figures, Part, Unavailable
 from crawler import extract_html, extract_wikitext
 from vocab import Vocabulary
 
-PART = Part("extraction", "wikitext and rendered pages to words: whether they agree, and how fast")
+PART = Part(
+    "extraction",
+    "wikitext and rendered pages to words: whether they agree, and how fast",
+    ("crawler", "vocab"),
+)
 WORST = 5
 """How many of the least similar articles are named."""
 

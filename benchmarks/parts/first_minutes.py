@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from statistics import median
 from typing import Any
 
-from benchmarks.frame import Figures, Part
-from benchmarks.measuring import median
-from benchmarks.papers import held_out, table, train, words
+from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
+from benchmarks.papers import held_out, train, words
 from benchmarks.peers import FixedTopics, SklearnLDA
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, OnlineHDP, OnlineLDA
 from session.training.schedule import minibatch_size
 
-PART = Part("first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]")
+PART = Part(
+    "first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]", ENGINE_ROOMS
+)
 D = 7_000_000
 K = 100
 DOUBLINGS = {"short": [500 * 2**i for i in range(7)], "long": [500, 1000, 2000, 4000]}

@@ -20,16 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.corpora import articles
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches
-from benchmarks.papers import table
 from benchmarks.splits import in_order, split
 from model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PART = Part("forgetting", "what a half-life is good for on a stream whose subjects change")
+PART = Part("forgetting", "what a half-life is good for on a stream whose subjects change", MODEL_ROOMS)
 HALF_LIFE = 5_000
 AFTER = 12_000
 DOCUMENTS = 7_000_000  # D, as a live session has it

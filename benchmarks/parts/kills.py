@@ -16,14 +16,16 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import TRAINER_ROOMS, Figures, Part
 from benchmarks.stops.disk import prepare
 from benchmarks.stops.files import Broken, check, expect_same, read_only
 from benchmarks.stops.power import Cuts, power
 from benchmarks.stops.trial import Tally, Trial, counts_command
 from benchmarks.stops.wiki import FaultyWiki
 
-PART = Part("kills", "trainers killed, stopped and cut from power, and what is left of their sessions")
+PART = Part(
+    "kills", "trainers killed, stopped and cut from power, and what is left of their sessions", TRAINER_ROOMS
+)
 FAULTS = (
     "429=0.01,500=0.02,503=0.01,maxlag=0.01,json=0.02,html=0.01,gzip=0.01,reset=0.03,truncated=0.1,"
     "duplicate=0.05,out-of-order=0.03,deleted=0.01,disambiguation=0.02"

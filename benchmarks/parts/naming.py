@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part
 from benchmarks.measuring import growing, learn_all
 from benchmarks.splits import CORPORA, split
 from model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from model.naming import WORDS, most_relevant
 
-PART = Part("naming", "which words of a topic make the name that leads a reader to its articles")
+PART = Part("naming", "which words of a topic make the name that leads a reader to its articles", MODEL_ROOMS)
 WEIGHTS = [step / 10 for step in range(11)]
 LEADING = 20
 """Words of a topic that a name is made of, as many as a session keeps."""

@@ -18,9 +18,8 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from benchmarks.corpora import CORPUS
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing
-from benchmarks.papers import table
 from benchmarks.splits import in_order
 from crawler.dump_order import rounds
 from crawler.dump_survey import survey
@@ -32,7 +31,7 @@ from session.storage.documents import Documents
 from session.training.intake.count_pages import count_part
 from vocab import Vocabulary
 
-PART = Part("order", "what the order of a dump is worth")
+PART = Part("order", "what the order of a dump is worth", ENGINE_ROOMS)
 DOCUMENTS = 7_000_000
 POINTS = (1_000, 5_000, 20_000)
 INFO = SourceInfo("", None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import corpora
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import learn_all, minibatches
 from benchmarks.papers import (
     compile_kernels,
@@ -23,7 +23,6 @@ from benchmarks.papers import (
     in_sweeps,
     plot,
     score,
-    table,
     train,
     words,
 )
@@ -32,7 +31,9 @@ from model import BatchLDA, OnlineLDA
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PART = Part("paper_h10", "[H10]: online against batch LDA, a topic as it evolves, S, kappa and tau0")
+PART = Part(
+    "paper_h10", "[H10]: online against batch LDA, a topic as it evolves, S, kappa and tau0", MODEL_ROOMS
+)
 K = 100
 PAPER: Mapping[str, Any] = {"alpha": 0.01, "eta": 0.01, "warm_start": False}
 FIGURE_1: Mapping[str, Any] = {"kappa": 0.5, "tau0": 1024.0}

@@ -11,15 +11,15 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches
-from benchmarks.papers import compile_kernels, drawn, held_out, plot, score, table, train, words
+from benchmarks.papers import compile_kernels, drawn, held_out, plot, score, train, words
 from model import OnlineHDP, OnlineLDA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PART = Part("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP, kappa and S")
+PART = Part("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP, kappa and S", MODEL_ROOMS)
 TOPICS = (25, 50, 100, 200, 300)
 KAPPAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 SIZES = (10, 50, 100, 500, 1000)

@@ -8,11 +8,12 @@ document completion; the grid over 20,000 short articles.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.frame import Figures, Part
-from benchmarks.measuring import learn_all, minibatches
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
+from benchmarks.measuring import growing, learn_all, minibatches
 from benchmarks.papers import (
     compile_kernels,
     cycled,
@@ -20,21 +21,20 @@ from benchmarks.papers import (
     held_out,
     in_sweeps,
     plot,
-    table,
     train,
     words,
 )
 from benchmarks.splits import Corpus
-from model import BatchHDP, OnlineHDP, OnlineLDA
+from model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PART = Part("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")
+PART = Part("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa", MODEL_ROOMS)
 TOPICS = (20, 40, 60, 80, 100, 150)
 ETA = 0.01
 PASSES = {"short": 1, "long": 3}
-SIZES = {"short": 256, "long": 256}
+S = 256
 SUBSET = 2_000
 GRID = 20_000
 GRID_SIZES = (16, 64, 256, 1024, 2048)
@@ -54,21 +54,22 @@ def lda(topics: int, corpus: Corpus, n_documents: int, kappa: float = 0.6) -> On
 
 def online(corpus: Corpus, label: str, model: Any) -> Figures:
     documents = train(corpus)
-    batches = cycled(documents, SIZES[corpus], PASSES[corpus] * documents.D)
-    found = dict(drawn(label, model, batches, held_out(corpus)))
-    shares = model.topic_shares()
-    return found | {"topics_in_use": int((shares > 1e-3).sum())}
+    batches = cycled(documents, S, PASSES[corpus] * documents.D)
+    return drawn_with_topics(label, model, batches, corpus)
+
+
+def drawn_with_topics(label: str, model: Any, batches: Iterator[Minibatch], corpus: Corpus) -> Figures:
+    found = drawn(label, model, batches, held_out(corpus))
+    return {**found, "topics_in_use": model.topics_in_use()}
 
 
 def online_hdp(corpus: Corpus) -> Figures:
-    if corpus == "short":
-        compile_kernels(hdp(corpus, 1))
+    compile_kernels(hdp("short", 1))
     return online(corpus, "online HDP", hdp(corpus, train(corpus).D))
 
 
 def online_lda(corpus: Corpus, topics: int) -> Figures:
-    if corpus == "short":
-        compile_kernels(lda(topics, corpus, 1))
+    compile_kernels(lda(topics, "short", 1))
     return online(corpus, f"online LDA {topics}", lda(topics, corpus, train(corpus).D))
 
 
@@ -83,7 +84,25 @@ def batch_hdp(corpus: Corpus) -> Figures:
     return in_sweeps(f"batch HDP, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16), held_out(corpus))
 
 
+def ours(kind: str, corpus: Corpus) -> Figures:
+    def made(corpus: Corpus, n_documents: int) -> OnlineHDP | OnlineLDA:
+        if kind == "hdp":
+            return OnlineHDP(words(corpus), n_documents)
+        return OnlineLDA(100, words(corpus), n_documents)
+
+    compile_kernels(made("short", 1))
+    documents = train(corpus)
+    model = made(corpus, documents.D)
+    size = model.default_batch_size
+    again = cycled(documents, size, (PASSES[corpus] - 1) * documents.D)
+    batches = itertools.chain(growing(documents, size), again)
+    label = {"hdp": "online HDP, our defaults", "lda": "online LDA 100, our defaults"}[kind]
+    return drawn_with_topics(label, model, batches, corpus)
+
+
 for _corpus in ("short", "long"):
+    PART.add(f"{_corpus}_our_hdp", functools.partial(ours, "hdp", _corpus), minutes=0.5)
+    PART.add(f"{_corpus}_our_lda", functools.partial(ours, "lda", _corpus), minutes=0.5)
     PART.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=5)
     PART.add(f"{_corpus}_batch_hdp", functools.partial(batch_hdp, _corpus), minutes=5)
     for _K in TOPICS:
@@ -106,13 +125,18 @@ for _kind in ("hdp", "lda"):
 
 
 def figure(corpus: Corpus, title: str, points: Mapping[str, Figures]) -> Figure:
-    names = [f"{corpus}_hdp", f"{corpus}_batch_hdp", *(f"{corpus}_lda_{K}" for K in TOPICS)]
+    names = [
+        f"{corpus}_our_hdp",
+        f"{corpus}_hdp",
+        f"{corpus}_batch_hdp",
+        *(f"{corpus}_lda_{K}" for K in TOPICS),
+    ]
     return plot(points, names, over="seconds", title=title)
 
 
 def scores(points: Mapping[str, Figures]) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
-        for name in ("hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS)):
+        for name in ("our_hdp", "our_lda", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS)):
             both: list[Any] = [points.get(f"{corpus}_{name}", {}) for corpus in ("short", "long")]
             label = next((one["curve"]["name"] for one in both if one), name)
             yield (

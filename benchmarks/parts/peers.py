@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches, timed
-from benchmarks.papers import compile_kernels, held_out, table, train, words
+from benchmarks.papers import compile_kernels, held_out, train, words
 from benchmarks.peers import FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
@@ -30,7 +30,7 @@ from model.coherence import npmi, top_words
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PART = Part("peers", "other people's topic models beside ours, by CPU seconds")
+PART = Part("peers", "other people's topic models beside ours, by CPU seconds", MODEL_ROOMS)
 K = 100
 PRIORS = (0.01, 0.03, 0.1, 0.3)
 TEN = 10
@@ -142,8 +142,9 @@ def vowpal_wabbit(corpus: Corpus) -> Looks:
 
 def _added(model: Any, corpus: Corpus) -> Any:
     """A model of tomotopy with all articles."""
-    for d in range(train(corpus).D):
-        model.add_doc(peers.tokens(train(corpus), d))
+    documents = train(corpus)
+    for d in range(documents.D):
+        model.add_doc(peers.tokens(documents, d))
     return model
 
 
@@ -270,7 +271,7 @@ def by_seconds(points: Mapping[str, Figures]) -> Figure:
                 axes.plot(*zip(*curve, strict=True), line, marker=".", label=label)
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
-    places[0].set_ylabel("log-likelihood, nats a held-out word")
+    places[0].set_ylabel("log-likelihood, nats per held-out word")
     places[1].legend(fontsize="x-small")
     figure.tight_layout()
     return figure

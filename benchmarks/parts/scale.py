@@ -8,10 +8,10 @@ this machine; `disk` trains a session of real titles for each `--keep-articles`;
 
 from functools import partial
 
-from benchmarks.frame import Part
+from benchmarks.frame import TRAINER_ROOMS, Part
 from benchmarks.scaling import cluster, disk, learning, tables
 
-PART = Part("scale", "time, memory and disk against documents, K, W, S, threads, machines")
+PART = Part("scale", "time, memory and disk against documents, K, W, S, threads, machines", TRAINER_ROOMS)
 
 for name, model, setting in learning.settings():
     large = setting.documents * setting.topics * (4 if setting.corpus == "long" else 1) / 1e8

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.frame import Figures, Part, Unavailable
+from benchmarks.frame import TRAINER_ROOMS, Figures, Part, Unavailable
 from benchmarks.frame.results import ROOT
 
-PART = Part("service", "the unit of docs/service under a real systemd")
+PART = Part("service", "the unit of docs/service under a real systemd", TRAINER_ROOMS)
 UNIT = ROOT / "docs" / "service" / "wikitopics.service"
 NAME = "wikitopics-proof"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}

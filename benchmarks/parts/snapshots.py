@@ -78,7 +78,6 @@ def cost(model: str) -> Figures:
     meter = Meter()
     for purpose, cls, method in (
         ("all", Stream, "step"),
-        ("all", Stream, "renew"),
         ("all", Stream, "commit"),
         ("taken", Curves, "keep_topics"),
         ("written", SessionWriter, "_write_topics"),

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.corpora import CORPUS
-from benchmarks.frame import Figures, Part, Unavailable
+from benchmarks.frame import WATCHED_ROOMS, Figures, Part, Unavailable
 from benchmarks.frame.results import RESULTS, ROOT
 from benchmarks.processes import family, memory_mb
 from benchmarks.rehearsed.counts import write_resampled
 from session.storage.reader import SessionReader
 
-PART = Part("soak", "days of training in minutes: memory, the file, restarts")
+PART = Part("soak", "days of training in minutes: memory, the file, restarts", WATCHED_ROOMS)
 MODELS = ["lda", "scvb0", "hdp"]
 
 

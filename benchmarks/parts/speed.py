@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.frame import Figures, Part
+from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import cpu_seconds, growing, in_turn, learn_all, minibatches, wall
-from benchmarks.papers import compile_kernels, table, train, words
+from benchmarks.papers import compile_kernels, train, words
 from benchmarks.splits import Corpus
 from model import SCVB0, OnlineHDP, OnlineLDA
 
-PART = Part("speed", "documents learnt in a CPU second beside other programs, threads, many topics")
+PART = Part(
+    "speed", "documents learnt in a CPU second beside other programs, threads, many topics", MODEL_ROOMS
+)
 K = 100
 OURS = {"short": 10_240, "long": 4_096}
 THEIRS = {"short": 4_096, "long": 1_024}
