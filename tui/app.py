@@ -23,7 +23,7 @@ from tui.browser import open_page
 from tui.commanding import Commanding
 from tui.controls import Controls, Ending, TrainerProcess, Trainers
 from tui.dialogs.help import Help
-from tui.inks import Drawn
+from tui.inks import INKS, Drawn
 from tui.keys import EVERYWHERE
 from tui.listing import ORDERS
 from tui.look import Choice
@@ -59,6 +59,7 @@ class Wikitopics(Commanding):
 
     TITLE = "wikitopics"
     CSS_PATH = "room.tcss"
+    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | {Finds}
     COMMAND_PALETTE_BINDING = "ctrl+p"

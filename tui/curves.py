@@ -77,7 +77,7 @@ def warning(look: Look) -> str:
     """Which marked sessions no figure compares with this one; "" for none."""
     words = look.settings.get("fingerprint"), look.settings.get("rule")
     strange = [other.name for other in look.others if other.words != words]
-    return f"other words, not comparable: {', '.join(strange)}" if strange else ""
+    return f"different vocabularies, not comparable: {', '.join(strange)}" if strange else ""
 
 
 _tellers: dict[str, Callable[[float], str]] = {
@@ -134,6 +134,8 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
     if status.activity.compiling and not status.articles:  # what was saved last is of before
         lines.append("compiling the models: this takes a while, once after installation")
         lines.append(f"{plural(status.crawled, 'article')} read so far")
+    elif status.state == "paused":
+        lines.append(f"paused before the first measurement; {plural(status.crawled, 'article')} read")
     elif status.crawled == 0 and not status.held_out:
         lines.append("starting: compiling the models, asking for the first articles")
     elif status.held_out < target:

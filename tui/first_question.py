@@ -5,7 +5,7 @@ from textual.binding import Binding
 
 from session.signals import Signals
 from tui.dialogs.contact import Answer, AskContact, ContactBook
-from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, obey_signals, open_app
+from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, TerminalDriver, obey_signals, open_app
 from tui.themes import house, inks, suitable
 
 
@@ -21,7 +21,7 @@ class Contact(App[Answer]):
     ]
 
     def __init__(self, book: ContactBook, signals: Signals) -> None:
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         self._book, self._signals = book, signals
         for theme in house(self.console.color_system):
             self.register_theme(theme)

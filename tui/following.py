@@ -159,11 +159,14 @@ class Following(App[Ending]):
     async def _compare(self) -> None:
         """Keep the curves of the marked sessions; one that cannot be read is told of, and marked no more."""
         while True:
+            self._compare_again.clear()
             comparing = self.comparing
             marked = [path for path in self.choice.compared if path != self.path]
             others, failed = await comparing.look(marked, self.choice.metric)
             if comparing is self.comparing and self.is_running:
                 for path, why in failed.items():
+                    if path not in self.choice.compared:
+                        continue  # unmarked while it was being read
                     self.choice.compared.remove(path)
                     told = f"{session_name(path)} is no longer compared: {why}"
                     self.notify(told, severity="warning", markup=False)
@@ -172,7 +175,6 @@ class Following(App[Ending]):
                 ):
                     self._others = others
                     self._wake.set()
-            self._compare_again.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._compare_again.wait(), COMPARE_SECONDS)
 
@@ -316,7 +318,7 @@ class Following(App[Ending]):
     def show_status(self) -> None:
         """Draw the status line: the newest state, also where the view is frozen, or the replay's."""
         self._entitle()
-        if not self.main.ready:
+        if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
         frozen = None if self.frozen_at is None else time.monotonic() - self.frozen_at
         line = self.main.query_one(StatusLine)

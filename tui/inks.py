@@ -1,6 +1,7 @@
 """The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
 
-`room.tcss` gives each ink its colour.
+`room.tcss` gives each ink its colour. The inks belong to the app: Textual styles each of a widget's component
+classes as a node of its own whenever it styles the widget.
 """
 
 from itertools import zip_longest
@@ -64,8 +65,6 @@ IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": 
 class Drawn(Widget):
     """Draws with inks. What an ink is like on this widget is worked out once, not once a line."""
 
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
-
     _pens: dict[tuple[str, str], Style] | None = None
 
     def notify_style_update(self) -> None:
@@ -83,12 +82,13 @@ class Drawn(Widget):
             style = self.rich_style
             for each in (under, name):
                 if each:
-                    style += self.get_component_rich_style(f"ink--{each}", partial=True)
+                    style += self.app.get_component_styles(f"ink--{each}").partial_rich_style
             self._pens[name, under] = style
         return style
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
-        """One line of exactly ``width`` cells; ``under`` is an ink that lies beneath all parts.
+        """One line of exactly ``width`` cells, "…" at its end where more than spaces did not fit; ``under``
+        is an ink that lies beneath all parts.
 
         Nothing in foreign text acts on the terminal, whatever the parts were made of.
         """
@@ -110,7 +110,11 @@ class Drawn(Widget):
                 shown = in_ascii(shown)
             if shown:
                 segments.append(Segment(shown, pen))
-        return Strip(segments).adjust_cell_length(width, self.pen("", under))
+        line = Strip(segments)
+        if line.cell_length > width > 0 and line.crop(width).text.strip():
+            mark = Segment("~" if plain or bare else "…", segments[-1].style)
+            line = Strip([*line.crop(0, width - 1), mark])
+        return line.adjust_cell_length(width, self.pen("", under))
 
 
 class Lines(Drawn):

@@ -49,6 +49,6 @@ def _keys(value: object) -> dict[str, str]:
     unknown = sorted(set(value) - names())
     if unknown:
         raise BadUsage(
-            f"{config_file()}: [keys] names {unknown[0]!r}; there are {', '.join(sorted(names()))}"
+            f"{config_file()}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names()))}"
         )
     return dict(value)

@@ -173,12 +173,10 @@ class Main(Screen[None]):
                 )
         keys = [by_id[name] for name in KEYS if name in by_id]
         for bar in self.query(KeyBar):  # none any more while the screen closes
-            bar.show(views if len(views) > 1 else [], keys)
+            bar.show(views, keys)
 
     def _action(self, node: object, action: str) -> str:
         """An action string that works from anywhere."""
-        return (
-            f"app.{action}"
-            if node is self.app and not action.startswith(("app.", "screen."))
-            else (f"app.in_view({action!r})" if node is self.view else action)
-        )
+        if node is self.app and not action.startswith(("app.", "screen.")):
+            return f"app.{action}"
+        return f"app.in_view({action!r})" if node is self.view else action

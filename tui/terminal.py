@@ -1,14 +1,14 @@
 """The terminal is given back as it was found, whatever ends the screen."""
 
-import asyncio
 import contextlib
 import os
+import select
 import signal
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
@@ -22,8 +22,10 @@ SMALL_WIDTHS = [(0, "-narrow"), (50, "-broad")]
 SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
 """From how many cells on a screen has which class: dialogs shed their margins where there is no room."""
 
-HANG_UP_PATIENCE = 3.0
-"""Seconds for an orderly end after SIGHUP."""
+LOOK_SECONDS = 1.0
+"""Between two looks whether the terminal is still there."""
+PATIENCE = 3.0
+"""Seconds from a signal that a terminal which takes nothing is waited for."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -38,7 +40,57 @@ class TerminalDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = drawn_on()
+        terminal = drawn_on()
+        assert terminal is not None
+        self.drawing = Drawing(terminal.fileno(), terminal.encoding)
+        self._file = cast(TextIOWrapper, self.drawing)
+
+
+class Drawing:
+    """What is drawn, on its way to the terminal; nowhere, once that is gone.
+
+    A terminal may take nothing for long, as behind a connection that hangs. It is waited for, but when the
+    screen is to end no longer than :data:`PATIENCE`.
+    """
+
+    def __init__(self, terminal: int, encoding: str) -> None:
+        self.ending = False
+        self._terminal, self._encoding = terminal, encoding
+        try:
+            # Opened anew: not to block is for this program alone, and the shell shares the other one.
+            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+            self._file = os.open(os.ttyname(terminal), flags)
+        except OSError:  # another user's, as behind sudo
+            self._file = terminal
+
+    def write(self, text: str) -> None:
+        """Send all of it."""
+        data, given = text.encode(self._encoding, "replace"), time.monotonic()
+        while data:
+            try:
+                data = data[os.write(self._file, data) :]
+                given = time.monotonic()
+            except BlockingIOError:
+                select.select([], [self._file], [], 0.1)
+                if self.ending and time.monotonic() > given + PATIENCE:
+                    self._forget()
+            except OSError:
+                self._forget()
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def fileno(self) -> int:
+        """The descriptor that is drawn on."""
+        return self._file
+
+    def _forget(self) -> None:
+        """From now on all that this program writes to the terminal goes nowhere."""
+        nowhere, terminal = os.open(os.devnull, os.O_WRONLY), os.fstat(self._file).st_rdev
+        for number in (1, 2, self._terminal, self._file):
+            if os.fstat(number).st_rdev == terminal:
+                os.dup2(nowhere, number)
+        os.close(nowhere)
 
 
 def drawn_on() -> TextIOWrapper | None:
@@ -47,19 +99,26 @@ def drawn_on() -> TextIOWrapper | None:
 
 
 def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
-    """From inside the running app: the signals that end a program end it in good order, with ``result``."""
-    loop = asyncio.get_running_loop()
+    """From inside the running app: the signals that end a program end it in good order, with ``result``.
 
-    def end(number: signal.Signals) -> None:
-        if number == signal.SIGHUP:
-            # Most often the terminal is gone, and what is written to it goes nowhere or blocks.
-            last_resort = threading.Timer(HANG_UP_PATIENCE, os._exit, (0,))
-            last_resort.daemon = True
-            last_resort.start()
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(app.exit, result(number))
+    So does a terminal that is gone without a signal, as where SIGHUP is ignored: it counts as SIGHUP.
+    """
 
-    signals.tell(end)
+    driver = app._driver
+
+    def ended(_: signal.Signals) -> None:
+        if isinstance(driver, TerminalDriver):
+            driver.drawing.ending = True
+
+    def look() -> None:
+        if not os.isatty(0):
+            looking.stop()
+            signals.hang_up()
+
+    signals.at_once = ended
+    signals.tell(lambda number: app.exit(result(number)))
+    if isinstance(driver, TerminalDriver):
+        looking = app.set_interval(LOOK_SECONDS, look)
 
 
 def open_app(app: App[T], *, gone: T | None = None) -> T | None:

@@ -247,6 +247,7 @@ def strays(k: int) -> tuple[str, ...]:
     return tuple(np.random.default_rng(k).permutation(list(WORD_IDS))[:40].tolist())
 
 
+@functools.cache
 def snapshot(model: int, n: int, n_topics: int = N_TOPICS) -> TopWords:
     """Topics that settle: early snapshots hold many words that belong nowhere."""
     settled = min(1.0, np.log2(n) / 14)

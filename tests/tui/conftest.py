@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.css import stylesheet
+from textual.css.model import RuleSet
+from textual.css.tokenizer import Token
 
 from session.doors.launch import Trainers
 from session.storage.reader import SessionReader
@@ -21,6 +25,31 @@ def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("COLORFGBG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def sheets_read_once() -> Iterator[None]:
+    """Parse the style sheets, ours and Textual's, once for all apps that look the same."""
+    parse, tokenize = stylesheet.parse, stylesheet.tokenize_values
+    parsed: dict[tuple[object, ...], list[RuleSet]] = {}
+    tokens: dict[tuple[tuple[str, str], ...], dict[str, list[Token]]] = {}
+
+    def tokenized(values: dict[str, str]) -> dict[str, list[Token]]:
+        key = tuple(values.items())
+        if key not in tokens:
+            tokens[key] = tokenize(values)
+        return tokens[key]
+
+    def rules(scope: str, css: str, read_from: object, *, variable_tokens: Any, **more: Any) -> list[RuleSet]:
+        key = (scope, css, read_from, id(variable_tokens), *more.items())
+        if key not in parsed:
+            parsed[key] = list(parse(scope, css, read_from, variable_tokens=variable_tokens, **more))
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stylesheet, "parse", rules)
+        patch.setattr(stylesheet, "tokenize_values", tokenized)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.tui import canned, seeing
 from tui.chart.chart import Chart
+from tui.comparing import Comparing, Read
 from tui.curves import warning
 from tui.look import Beside, Look
 
@@ -19,7 +20,7 @@ Opener = Callable[..., Any]
 def test_other_words_are_not_compared() -> None:
     look = Look(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
     others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
-    assert warning(replace(look, others=others)) == "other words, not comparable: day"
+    assert warning(replace(look, others=others)) == "different vocabularies, not comparable: day"
     assert warning(look) == ""
 
 
@@ -62,6 +63,28 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
         assert told.startswith("beta is no longer compared: ")
 
 
+async def test_one_unmarked_while_it_is_read_is_not_told_of(
+    open_app: Opener, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, beta = open_app(sessions), sessions.parent / "beta.db"
+
+    async def look(self: Comparing, paths: list[Path], metric: str) -> Read:
+        if not paths:
+            return (), {}
+        app.choice.compared.clear()
+        return (), {beta: "gone"}
+
+    monkeypatch.setattr(Comparing, "look", look)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        app.choice.compared.append(beta)
+        app.look_again()
+        while app.choice.compared:
+            await pilot.pause(0.05)
+        await pilot.pause()
+        assert not seeing.notices(app)
+
+
 async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -> None:
     (sessions.parent / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
     app = open_app(sessions)
@@ -74,6 +97,9 @@ async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -
         assert any("is on screen" in notice for notice in seeing.notices(app))
         await pilot.press("end", "x")
         await pilot.pause()
+        assert "broken.db is damaged" in seeing.notices(app)[-1]
         assert app.choice.compared == []
-        await pilot.press("home", "down", "x", "x")
+        await pilot.press("home", "down", "x")
+        assert app.choice.compared == [sessions.parent / "beta.db"]
+        await pilot.press("x")
         assert app.choice.compared == []

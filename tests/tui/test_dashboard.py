@@ -1,13 +1,19 @@
 """The dashboard as a user sees and drives it."""
 
+import math
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.binding import Binding
 
 from tests.tui import canned, seeing
 from tui.chart.chart import Chart
+from tui.keys import EVERYWHERE
+from tui.views.dashboard import Dashboard
 from tui.widgets.smallcharts import SmallChart
 from tui.widgets.topiclist import TopicList
 
@@ -80,7 +86,6 @@ async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
         assert chart.cross < 12_480
         await pilot.press("plus")
         assert chart.window is not None
-        _low, _high = chart.window
         await pilot.press("minus", "minus", "minus")
         assert chart.window is None
         await pilot.press("plus", "plus", "0")
@@ -125,7 +130,7 @@ async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: P
         chart = app.screen.query_one(Chart)
         await pilot.press("left", *["plus"] * 6, *["left"] * 12)
         assert chart.window is not None
-        assert chart.window[0] - 1e-9 <= __import__("math").log10(chart.cross) <= chart.window[1] + 1e-9
+        assert chart.window[0] - 1e-9 <= math.log10(chart.cross) <= chart.window[1] + 1e-9
 
 
 async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
@@ -182,10 +187,17 @@ async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Pa
 
 async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> None:
     app = open_app(live)
-    async with app.run_test(size=(120, 60)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))
+    every = [one for one in bindings if one.id and one.tooltip]
+    async with app.run_test(size=(120, 80)) as pilot:
+        await seeing.until(pilot, "film actor")
         await pilot.press("question_mark")
-        await seeing.until(pilot, "logarithmic or linear x axis")
+        seen = await seeing.until(pilot, "to the next panel")
+        missing = {one.id for one in every if one.tooltip not in seen}
+        # No article is chosen, a trainer lives, nothing is replayed; and Enter is told of as of every list.
+        assert missing - {"replay.play", "replay.before", "replay.end"} == {
+            "app.browse", "app.restart", "dashboard.detail",
+        }  # fmt: skip
         await pilot.press("escape", "ctrl+p")
         await pilot.press(*"training")
         await seeing.until(pilot, "Freeze the view; training continues")
@@ -221,6 +233,18 @@ async def test_a_trainer_that_starts_shows_what_it_does(open_app: Opener, tmp_pa
             assert "waiting for the wiki" in seen
 
 
+async def test_a_pause_before_the_first_measurement_is_told_in_the_chart(
+    open_app: Opener, tmp_path: Path
+) -> None:
+    recipe = canned.Recipe(state="starting")
+    path = canned.build(tmp_path / "s.db", recipe)
+    with canned.live(path, replace(recipe, state="paused")):
+        app = open_app(path)
+        async with app.run_test(size=(80, 24)) as pilot:
+            seen = await seeing.until(pilot, "paused before the first measurement")
+            assert "starting" not in seen
+
+
 async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models: Path) -> None:
     activity = {"compiling": True, "waiting_for": "the wiki's reply"}
     with canned.live(two_models, canned.Recipe(activity=activity)):
@@ -230,8 +254,6 @@ async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models:
 
 
 async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:
-    import time
-
     recipe = canned.Recipe(
         activity={"waiting_for": "429: told to wait", "waiting_until": time.time() + 600, "bound_by": None}
     )

@@ -14,6 +14,7 @@ from session.errors import SessionError
 from session.signals import Signals
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
+from tui.dialogs.ask import Ask
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.newsession import NewSession, Wish, arguments
 from tui.first_question import Contact
@@ -37,6 +38,28 @@ def dialog(open_app: Opener, live: Path, home: Path) -> Opener:
             yield app, pilot
 
     return opened
+
+
+async def test_a_dialog_ends_once_and_ends_nothing_else(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    answers: list[str | None] = []
+    below, above = (Ask(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        main = app.screen
+        await app.push_screen(below, answers.append)
+        await app.push_screen(above, answers.append)
+        below.dismiss("under another dialog")
+        below.dismiss("too late")
+        assert app.screen is above
+        above.dismiss("first")
+        above.dismiss("with nothing left to end")
+        await pilot.pause()
+        assert app.screen is main
+        below.dismiss("after its end")
+        assert app.screen is main
+        await pilot.pause()
+    assert answers == ["first", "under another dialog"]
 
 
 async def test_an_export_goes_to_the_named_file(open_app: Opener, live: Path, tmp_path: Path) -> None:
@@ -72,6 +95,13 @@ async def test_an_export_that_cannot_be_written_says_why(
         app.screen.query_one("#file", Input).value = str(tmp_path)
         await pilot.click("#go")
         await seeing.until(pilot, "name a file in the folder")
+        app.screen.query_one("#file", Input).value = "~nobody-of-that-name/x"
+        await pilot.click("#go")
+        await seeing.until(pilot, "no such user")
+        app.screen.query_one("#file", Input).value = "x" * 300
+        await pilot.click("#go")
+        while not str(app.screen.query_one("#export-progress").render()).endswith("File name too long"):
+            await pilot.pause(0.05)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +186,11 @@ async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, m
     assert launch.started[0][:3] == ["train", "--session", "evening"]
 
 
+def test_a_name_that_no_file_can_have_is_left_to_the_trainer() -> None:
+    name = f"/{'x' * 300}.db"
+    assert arguments(Wish(name, "demo", {}, ())) == ["demo", "--headless", "--session", name]
+
+
 async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
@@ -185,12 +220,12 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         await pilot.pause()
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
         await pilot.click("#go")
-        await seeing.until(pilot, "Before it begins")
+        await seeing.until(pilot, "Before it starts")
         await pilot.press("n")
         await seeing.until(pilot, "nothing was started")
         started.clear()
         await pilot.click("#go")
-        await seeing.until(pilot, "Before it begins")
+        await seeing.until(pilot, "Before it starts")
         await pilot.press("y")
         await seeing.until(pilot, "STARTING")
     assert started[1] == [*started[0], "--yes"]
@@ -255,17 +290,19 @@ async def test_ways_around_the_contact(button: str, answer: str) -> None:
 SIZES = [(20, 5), (40, 10), (80, 24)]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_every_answer_is_in_sight_when_leaving(
-    open_app: Opener, live: Path, size: tuple[int, int]
-) -> None:
+async def test_every_answer_is_in_sight_when_leaving(open_app: Opener, live: Path) -> None:
     app = open_app(live, trainer=Process())
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=SIZES[-1]) as pilot:
         await seeing.until(pilot, "LIVE")
-        await pilot.press("q")
-        seen = await seeing.until(pilot, "Leave it running")
-        assert "Save and stop" in seen
-        assert "Cancel" in seen
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await pilot.press("q")
+            seen = await seeing.until(pilot, "Leave it running")
+            assert "Save and stop" in seen
+            assert "Cancel" in seen
+            await pilot.press("escape")
+            await pilot.pause()
+            assert app.screen is app.main
 
 
 @pytest.mark.parametrize("size", [SIZES[0], SIZES[-1]], ids=str)
@@ -292,7 +329,7 @@ async def test_forms_can_be_walked_through_at_any_size(
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_help_palette_and_contact_say_something_at_any_size(
+async def test_help_and_palette_say_something_at_any_size(
     open_app: Opener, live: Path, size: tuple[int, int]
 ) -> None:
     app = open_app(live)
@@ -302,6 +339,10 @@ async def test_help_palette_and_contact_say_something_at_any_size(
         await seeing.until(pilot, "logarithmic")
         await pilot.press("escape", "ctrl+p")
         await seeing.until(pilot, "All keys")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_the_contact_says_something_at_any_size(size: tuple[int, int]) -> None:
     contact = contact_app([])
     async with contact.run_test(size=size) as pilot:
         await seeing.until(pilot, "you@host.org")

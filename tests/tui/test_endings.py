@@ -13,6 +13,7 @@ import pytest
 from session.doors import control
 from session.storage.coordination.lock import owner
 from tests.tui.terminals import LEAVE, Terminal
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -40,13 +41,6 @@ def processes(home: Path) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-def until(condition: Callable[[], object], patience: float = 60.0) -> None:
-    end = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def demo(home: Path) -> Iterator[Callable[..., Terminal]]:
     """Opens `wikitopics demo` in a terminal."""
@@ -56,7 +50,7 @@ def demo(home: Path) -> Iterator[Callable[..., Terminal]]:
         terminal = Terminal(code)
         opened.append(terminal)
         if until is not None:
-            terminal.read(lambda written: until in written, patience=90)
+            terminal.wait_for(until)
         return terminal
 
     yield start
@@ -86,6 +80,7 @@ def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
     time.sleep(0.3)
     terminal.type(b"\x03")  # in the dialog, where the screen was there already
     terminal.end()
+    assert b"Error" not in terminal.written, "it began"
     until(lambda: not processes(home))
 
 
@@ -160,9 +155,9 @@ def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Ter
         f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()",
         until=b"embedded sample instead",
     )
-    terminal.read(lambda written: b"trying for" in written, patience=90)
+    terminal.wait_for(b"trying for")
     terminal.type(b"d")
-    terminal.read(lambda written: b"LIVE" in written, patience=90)
+    terminal.wait_for(b"LIVE")
     assert not (home / "default.db").exists()
     terminal.type(b"q")
     terminal.wait_for(b"Leave it running")

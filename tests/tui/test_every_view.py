@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.tui import seeing
+from tui.screens import VIEWS
 
 Opener = Callable[..., Any]
 
@@ -15,12 +16,14 @@ async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "LIVE")
-        for key in "1234567":
-            await pilot.press(key)
-            for size in ((40, 12), (300, 100), (80, 24)):
-                await pilot.resize_terminal(*size)
+        for size in ((40, 12), (300, 100), (80, 24)):
+            await pilot.resize_terminal(*size)
+            for index in range(len(VIEWS)):
+                await pilot.press(str(index + 1))
                 await pilot.pause()
-            assert len(seeing.lines(app)) == 24
+                assert app.main.view.region.size == app.main.query_one("#views").size
+                assert isinstance(app.main.view, VIEWS[index])
+                assert seeing.lines(app)[-1].split()[0] == "1", "the bar of keys"
 
 
 async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: Path, tmp_path: Path) -> None:
@@ -86,16 +89,17 @@ async def test_copying_uses_the_terminal_s_clipboard(open_app: Opener, live: Pat
         assert "saved at 12,288 articles" in app.clipboard
 
 
-@pytest.mark.parametrize(
-    "theme", ["wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"]
-)
-async def test_themes(open_app: Opener, live: Path, theme: str) -> None:
+async def test_themes(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
-        app.theme = theme
-        await pilot.pause()
-        assert "lda 1,3" in await seeing.until(pilot, "film actor")
+        await seeing.until(pilot, "lda 1,3")
+        grounds = set()
+        for theme in ("wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"):
+            app.theme = theme
+            await pilot.pause()
+            assert "lda 1,3" in await seeing.until(pilot, "film actor")
+            grounds.add(app.screen.styles.background)
+        assert len(grounds) == 5, "each theme has its own"
 
 
 async def test_no_color_leaves_no_colour(
@@ -107,9 +111,8 @@ async def test_no_color_leaves_no_colour(
         await seeing.until(pilot, "lda 1,3")
         for strip in seeing.strips(app):
             for segment in strip:
-                colour = segment.style.color if segment.style else None
-                if colour is not None and colour.triplet is not None:
-                    assert len(set(colour.triplet)) == 1, (segment.text, colour)
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    assert colour is None or len(set(colour.get_truecolor())) == 1, (segment.text, colour)
 
 
 async def test_plain_ascii(open_app: Opener, live: Path) -> None:

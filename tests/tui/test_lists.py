@@ -32,12 +32,11 @@ def growing(tmp_path: Path) -> Iterator[Path]:
 
 async def grow(pilot: Any, path: Path, titles: tuple[str, ...] = ()) -> None:
     """One commit more, and the screen after it."""
-    before = pilot.app.latest.topics["lda"], pilot.app.latest.recent
+    before = look_of(pilot)
     canned.grow(path, RECIPE, 1024, titles)
-    for _ in range(200):
-        await pilot.pause(0.05)
-        if all(a is not b for a, b in zip(before, (look_of(pilot)), strict=True)):
-            break
+    async with asyncio.timeout(60):
+        while any(a is b for a, b in zip(before, look_of(pilot), strict=True)):
+            await pilot.pause(0.05)
     await pilot.pause()
 
 

@@ -30,7 +30,7 @@ def test_theme_and_keys(home: Path) -> None:
         ("theme = 3", "theme 3"),
         ("keys = 1", "holds lines like"),
         ('[keys]\n"app.freeze" = 1', "holds lines like"),
-        ('[keys]\n"app.fly" = "f"', "names 'app.fly'; there are app.browse"),
+        ('[keys]\n"app.fly" = "f"', "names 'app.fly'; available: app.browse"),
     ],
 )
 def test_what_makes_no_sense_is_named(home: Path, text: str, why: str) -> None:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import signal
 import sqlite3
 import threading
 import time
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +19,8 @@ import pytest
 from session.storage.coordination.lock import trainer_lock
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
-from tui.terminal import speaks_utf8
+from tui.screens import VIEWS
+from tui.terminal import Drawing, speaks_utf8
 from wikitopics.cli.screen import wait_for_session
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
@@ -89,8 +92,9 @@ def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
     assert b"ZeroDivisionError" in terminal.written[terminal.written.rindex(LEAVE) :]
 
 
-def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
-    terminal = Terminal(OPEN.format(str(two_models)))
+@pytest.mark.parametrize("before", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"])
+def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path, before: str) -> None:
+    terminal = Terminal(before + OPEN.format(str(two_models)))
     terminal.wait_for(b"Freeze")
     os.close(terminal.fd)
     for _ in range(200):
@@ -101,6 +105,38 @@ def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path) -> None:
     os.kill(terminal.pid, signal.SIGKILL)
     os.waitpid(terminal.pid, 0)
     pytest.fail("still running 10 s after its terminal has gone")
+
+
+@pytest.fixture
+def pty_pair() -> Iterator[tuple[int, int]]:
+    """A terminal that nobody reads: its other side, and itself."""
+    ours, theirs = pty.openpty()
+    yield ours, theirs
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
+    pty_pair: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.terminal.PATIENCE", 0.2)
+    drawing = Drawing(pty_pair[1], "utf-8")
+    end = threading.Timer(0.3, setattr, (drawing, "ending", True))
+    end.start()
+    drawing.write("x" * 500_000)
+    assert drawing.ending
+    assert not os.isatty(pty_pair[1])  # what is said behind the screen does not wait for it either
+
+
+def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
+    tty.setraw(pty_pair[1])
+    words, arrived = "é" * 100_000, b""
+    writing = threading.Thread(target=Drawing(pty_pair[1], "utf-8").write, args=(words,))
+    writing.start()
+    while len(arrived) < 2 * len(words):
+        arrived += os.read(pty_pair[0], 65536)
+    writing.join()
+    assert arrived.decode() == words
 
 
 def watching(path: Path) -> Terminal:
@@ -164,7 +200,10 @@ def test_the_contact_screen_gives_the_terminal_back() -> None:
         terminal.wait_for(b"Your contact")
         terminal.type(b"nonsense\r")
         terminal.wait_for(b"no address")
-        terminal.type(b"\x7f" * 8 + b"me@example.org\r")
+        terminal.written = b""
+        terminal.type(b"\x7f" * 8)
+        terminal.wait_for(b"you@host.org")  # letters overtake keys that are bound to actions
+        terminal.type(b"me@example.org\r")
         assert terminal.end() == 0
         assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
     finally:
@@ -207,6 +246,8 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
         db.execute("UPDATE articles SET title = ? || title", [evil])
         db.execute("UPDATE events SET message = ? || message", [evil])
         db.execute("UPDATE runs SET reason = ?", [evil])
+        db.execute("UPDATE topic_events SET name = ? || name", [evil])
+        db.executemany("INSERT INTO given_names VALUES (0, ?, ?)", [(k, f"{evil}{k}") for k in range(20)])
         db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(evil)])
     copied: list[str] = []
     monkeypatch.setattr("tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text))
@@ -214,8 +255,8 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
     seen = []
     async with app.run_test(size=(200, 60)) as pilot:
         await seeing.until(pilot, "FINISHED")
-        for view in "123456":
-            await pilot.press(view)
+        for view in range(len(VIEWS)):
+            await pilot.press(str(view + 1))
             for key in ("down", "enter", "m", "c", "e", "escape"):
                 await pilot.press(key)
                 await pilot.pause()

@@ -97,7 +97,7 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
 
     app = open_app(path, trainer=Process(2), launch=launch)
     async with app.run_test(size=(100, 30)) as pilot:
-        seen = await seeing.until(pilot, "Before it begins")
+        seen = await seeing.until(pilot, "Before it starts")
         assert QUESTION in " ".join(seen.replace("│", " ").split())
         await pilot.press(key)
         if key == "y":
@@ -120,11 +120,11 @@ async def test_a_yes_holds_for_one_start(open_app: Opener, home: Path) -> None:
 
     app = open_app(path, trainer=Process(2), launch=launch)
     async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "Before it begins")
+        await seeing.until(pilot, "Before it starts")
         await pilot.press("y")
         await seeing.until(pilot, "STOPPED")
         await pilot.press("R")
-        await seeing.until(pilot, "Before it begins")
+        await seeing.until(pilot, "Before it starts")
     first = ["train", "--session", "night"]
     assert started == [[*first, "--yes"], first]
 
@@ -139,7 +139,7 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(open_app: Opene
 
     app = open_app(path, trainer=Process(2), launch=launch)
     async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "Before it begins")
+        await seeing.until(pilot, "Before it starts")
         await pilot.press("y")
     assert app.return_value == "stop"
 

@@ -93,3 +93,10 @@ async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, t
         seen = await seeing.until(pilot, "STOPPED")
         assert "5,000 articles" in seen
         assert "cannot read" not in seen
+
+
+async def test_a_look_that_fails_while_the_screen_closes_draws_nothing(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+    app.show_status()

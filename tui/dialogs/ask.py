@@ -7,12 +7,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.dialogs.dialog import Dialog
 
-class Ask(ModalScreen[str | None]):
+
+class Ask(Dialog[str | None]):
     """Arrow keys and Enter, the letter of an answer, or a click; Escape gives None."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention

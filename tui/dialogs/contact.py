@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from session.errors import SessionError
+from tui.dialogs.dialog import Dialog
 
 Answer = Literal["saved", "demo", "quit"]
 
@@ -47,7 +47,7 @@ class ContactBook:
         return cls(config.contact_problem, config.save_contact, DOWNLOAD)
 
 
-class AskContact(ModalScreen[Answer]):
+class AskContact(Dialog[Answer]):
     """One field, and a way around it."""
 
     AUTO_FOCUS = ""

@@ -1,5 +1,6 @@
 """Write something of the session to a file, without holding up the screen."""
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
 from session.answers.exports import (
@@ -23,15 +23,17 @@ from session.answers.exports import (
     save,
 )
 from session.answers.licences import licence_of
-from session.errors import SessionError
+from session.errors import BadUsage, SessionError
+from session.paths import user_path
 from session.storage.reader import SessionReader
+from tui.dialogs.dialog import Dialog
 from tui.dialogs.form import field
 from tui.words import plural, visible
 
 ALL_MODELS = "all models"
 
 
-class Export(ModalScreen[None]):
+class Export(Dialog[None]):
     """What, in which form, of which model, to which file."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
@@ -96,8 +98,13 @@ class Export(ModalScreen[None]):
         if self._busy.is_set():
             return
         what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
-        target = Path(self.query_one("#file", Input).value).expanduser()
-        if not target.name or (target.is_dir() and not FORMATS[form].is_folder):
+        try:
+            target = user_path(self.query_one("#file", Input).value)
+        except BadUsage as error:
+            self._tell(str(error))
+            return
+        # Not Path.is_dir, which raises for a folder that may not be looked into.
+        if not target.name or (os.path.isdir(target) and not FORMATS[form].is_folder):
             self._tell(f"name a file in the folder {target}")
             return
         self._busy.set()

@@ -6,8 +6,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from tui.dialogs.dialog import Dialog
 
 ABOUT = (
     "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
@@ -15,7 +16,17 @@ ABOUT = (
 )
 
 
-class Help(ModalScreen[None]):
+ALWAYS = (
+    ("Tab", "to the next panel; Shift+Tab to the previous one"),
+    ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
+    ("Home", "to the top of a list, as g does; End or G to its end"),
+    ("Enter", "open what is chosen in a list"),
+    ("Ctrl+P", "find any command, topic or title by name"),
+)
+"""Keys that are no bindings of ours, or have too many names to be listed with them."""
+
+
+class Help(Dialog[None]):
     """Closed by any of the usual keys."""
 
     BINDINGS = [Binding("escape,q,question_mark,enter,space", "dismiss(None)", "Close")]  # noqa: RUF012
@@ -33,6 +44,6 @@ class Help(ModalScreen[None]):
             yield Static(Content("\n\n").join(self._keys()))
 
     def _keys(self) -> Iterator[Content]:
-        for heading, keys in self._groups:
+        for heading, keys in (*self._groups, ("Moving about", ALWAYS)):
             lines = [Content.assemble((f"{key:>6}", "$accent"), f"  {words}") for key, words in keys]
             yield Content("\n").join([Content.styled(heading, "bold"), *lines])

@@ -1,6 +1,7 @@
 """Settings of a new session, each with a line of explanation; then its trainer is started."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
@@ -28,6 +28,7 @@ from session.storage.files import last_line
 from tui.background import begin
 from tui.controls import TrainerProcess, Trainers
 from tui.dialogs.contact import Answer, AskContact, ContactBook
+from tui.dialogs.dialog import Dialog
 from tui.dialogs.form import Tick, field
 from tui.dialogs.starting import Agree
 from tui.words import visible
@@ -55,8 +56,8 @@ def arguments(wish: Wish) -> list[str]:
     if not wish.name:
         raise SessionError("the session needs a name")
     path = session_path(wish.name)
-    if path.exists():
-        raise SessionError(f"there is a session {wish.name} already: open it, or choose another name")
+    if os.path.exists(path):  # Path.exists raises for a folder that may not be looked into
+        raise SessionError(f"a session {wish.name} already exists: open it, or choose another name")
     kind = sources.load(wish.source)
     if kind.command:
         return [kind.command, "--headless", "--session", wish.name]
@@ -91,7 +92,7 @@ def needs_contact(wish: Wish) -> bool:
     return kind.needs_contact(TrainRequest(**given).identity(kind))
 
 
-class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
+class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     """Gives the path of the new session, once its trainer has made it, and the trainer."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
@@ -208,7 +209,7 @@ class NewSession(ModalScreen[tuple[Path, TrainerProcess] | None]):
             return
         deadline = time.monotonic() + PATIENCE
         try:
-            while not path.exists():
+            while not os.path.exists(path):
                 code = process.poll()
                 if code is not None:
                     if asked := question(path):

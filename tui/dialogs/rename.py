@@ -7,17 +7,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from session.errors import SessionError
 from session.records import TopicRow
+from tui.dialogs.dialog import Dialog
 from tui.words import visible
 
 HINT = "Enter saves it for every screen and export; empty restores the name made of its words."
 
 
-class Rename(ModalScreen[str | None]):
+class Rename(Dialog[str | None]):
     """Gives what the topic is called from now on, None where nothing is to change."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention

@@ -46,5 +46,5 @@ class Agree(Ask):
 
     def __init__(self, question: str) -> None:
         # A hasty Enter gives the first answer.
-        answers = [("no", "n", "Do not begin"), ("yes", "y", "Go on")]
-        super().__init__("Before it begins", f"{visible(question)}.", answers)
+        answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
+        super().__init__("Before it starts", f"{visible(question)}.", answers)

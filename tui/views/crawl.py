@@ -43,7 +43,12 @@ class Crawl(View):
         ),
         Binding("right", "cross(1)", "Crosshair", show=False, id="crawl.right"),
         Binding(
-            "plus,equals_sign", "zoom(1)", "Zoom", key_display="+-", id="crawl.zoom_in", tooltip="look closer"
+            "plus,equals_sign",
+            "zoom(1)",
+            "Zoom",
+            key_display="+-",
+            id="crawl.zoom_in",
+            tooltip="zoom around the crosshair",
         ),
         Binding("minus", "zoom(-1)", "Zoom out", show=False, id="crawl.zoom_out"),
         Binding("0", "reset", "Reset", id="crawl.reset", tooltip="the whole half hour"),

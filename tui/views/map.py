@@ -25,9 +25,14 @@ class Map(View):
         Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
         Binding("escape", "all", "All topics", id="map.all", tooltip="show all topics again"),
         Binding(
-            "left", "along(-1)", "Along", key_display="←→", id="map.left", tooltip="earlier in the stream"
+            "left",
+            "along(-1)",
+            "Along",
+            key_display="←→",
+            id="map.left",
+            tooltip="earlier or later in the stream",
         ),
-        Binding("right", "along(1)", "Later", show=False, id="map.right", tooltip="later in the stream"),
+        Binding("right", "along(1)", "Later", show=False, id="map.right"),
         Binding("shift+left", f"along(-{FAR})", show=False),
         Binding("shift+right", f"along({FAR})", show=False),
     ]

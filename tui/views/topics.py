@@ -49,7 +49,7 @@ class Topics(View):
             "History",
             key_display="[ ]",
             id="topics.before",
-            tooltip="the topic as it was earlier",
+            tooltip="the topic as it was earlier or later",
         ),
         Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
         Binding("b", "fold", "Branches", id="topics.fold", tooltip="group similar topics"),
@@ -133,11 +133,7 @@ class Topics(View):
             return
         self.query_one(TopicCard).show(row, look, self._choice)
         now = (row.label, model, look.topics)
-        if (
-            self._told
-            and all(a is b or a == b for a, b in zip(now[:2], self._told[:2], strict=True))
-            and (now[2] is self._told[2])
-        ):
+        if self._told and self._told[:2] == now[:2] and self._told[2] is look.topics:
             return
         self._told = now
         begin(self, partial(self._fill, row, model, look), "detail")

@@ -12,7 +12,7 @@ INKS: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted"
 
 
 class WhatChanged(Lines, can_focus=True):
-    """An event after the other, as many as fit."""
+    """An event after the other, as many as fit whole."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -28,7 +28,10 @@ class WhatChanged(Lines, can_focus=True):
     def lines(self, width: int, height: int) -> list[list[Part]]:
         out: list[list[Part]] = []
         for event in self._events[:height]:
-            out += _lines(event, width, self._several)
+            lines = _lines(event, width, self._several)
+            if out and len(out) + len(lines) > height:
+                break
+            out += lines
         return out[:height] or [[(NOTHING, "muted")]]
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from textual.message import Message
-
 from tui.inks import Lines, Part
 from tui.words import count, padded, share
 
@@ -31,9 +29,6 @@ def doublings(history: History) -> list[int]:
 class Evolution(Lines, can_focus=True):
     """A column for each doubling of the articles read; a word that the column before lacks has a +."""
 
-    class Stepped(Message):
-        """Another column is the chosen one."""
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._history: History = ()
@@ -58,7 +53,6 @@ class Evolution(Lines, can_focus=True):
             goal = min(max(here + by, 0), last)
             self._chosen = None if goal == last else goal
             self.redraw()
-            self.post_message(self.Stepped())
 
     def _articles_chosen(self) -> int | None:
         return None if self._chosen is None else self._history[self._columns[self._chosen]][0]

@@ -24,16 +24,14 @@ class KeyBar(Drawn):
 
     def __init__(self) -> None:
         super().__init__(id="keys")
-        self._hints: list[Hint] = []
+        self._views: list[Hint] = []
+        self._keys: list[Hint] = []
         self._spots: list[tuple[int, int, str]] = []
 
     def show(self, views: list[Hint], keys: list[Hint]) -> None:
         """The views first, then the keys."""
         self._views, self._keys = views, keys
         self.refresh()
-
-    _views: list[Hint] = []  # noqa: RUF012
-    _keys: list[Hint] = []  # noqa: RUF012
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width

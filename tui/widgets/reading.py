@@ -3,7 +3,7 @@
 from rich.cells import cell_len
 
 from session.records import NO_KNOWN_WORD, ArticleRow
-from tui.inks import Lines, Part, linked
+from tui.inks import Lines, Part, linked, name
 from tui.look import Choice, Look
 from tui.words import cut, plural, visible
 
@@ -21,6 +21,7 @@ class NowReading(Lines, can_focus=True):
 
     def show(self, look: Look, choice: Choice) -> None:
         self._look, self._model = look, choice.model_of(look)
+        name(self, "Now reading" if look.status.lively else "Last read")
         self.redraw()
 
     @property
@@ -33,7 +34,9 @@ class NowReading(Lines, can_focus=True):
         if look is not None and look.as_of is not None:
             return [[(" a replay shows topics, not articles", "muted")]]
         if look is None or not look.recent:
-            return [[(" the first articles are on their way", "muted")]]
+            coming = look is None or look.status.lively
+            words = "the first articles are on their way" if coming else "no article has been read"
+            return [[(f" {words}", "muted")]]
         out: list[list[Part]] = []
         for article in look.recent[:height]:
             ink, told = ("" if out else "strong"), about(article, look, self._model)
@@ -58,8 +61,8 @@ def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
     if article.role == "held_out":
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
-    for name, topic, proportion in article.topics:
-        if name == model:
-            number, _, called = look.topic_label(name, topic).partition(" ")
+    for of, topic, proportion in article.topics:
+        if of == model:
+            number, _, called = look.topic_label(of, topic).partition(" ")
             return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
     return [(plural(article.words, "word"), "faint")]
