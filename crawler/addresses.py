@@ -30,7 +30,7 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
     if url.scheme not in ("http", "https") or not host or not port_fits:
         raise BadSource(f"{text[:100]!r} is not an address of {what}: it must begin with http:// or https://")
     if url.user is not None or url.password is not None:
-        raise BadSource(f"the address of {what} must hold no user name and password")
+        raise BadSource(f"the address of {what} must not contain a user name or password")
     return url
 
 

@@ -1,6 +1,7 @@
 """A blocking iterator run in a thread of its own, its items awaited one by one."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Generic, TypeVar
@@ -56,7 +57,7 @@ class Background(Generic[T]):
         self._put(loop, end)
 
     def _put(self, loop: asyncio.AbstractEventLoop, item: "T | _End") -> None:
-        if not loop.is_closed():
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it any more
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
 

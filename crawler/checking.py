@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -13,7 +14,17 @@ from os.path import expanduser
 from typing import TYPE_CHECKING, Any, get_args
 
 from crawler.kind import Asked, Identity, PageKind
-from crawler.source import Activity, Markup, Page, PageBatch, PartedSource, Position, Source, SourceInfo
+from crawler.source import (
+    Activity,
+    Markup,
+    Page,
+    PageBatch,
+    PartedSource,
+    Position,
+    Source,
+    SourceInfo,
+    end,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,7 +46,18 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
     for name, value in options.items():
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
         given[name] = known[name].resolved(known[name].check(value), expanduser)
-    asyncio.run(_check(described, Asked(given)))
+    _finished(_check(described, Asked(given)))
+
+
+def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """Have the work done before this returns, also where an event loop is running, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()
 
 
 async def _check(kind: PageKind, asked: Asked) -> None:
@@ -97,8 +119,7 @@ async def _read(
             found.append(batch)
             pages += len(batch.pages)
     finally:
-        if isinstance(batches, AsyncGenerator):  # it may still need what the source closes
-            await batches.aclose()
+        await end(batches)
     return found
 
 

@@ -117,26 +117,27 @@ class DumpFiles:
         reader = DumpReader(name, language=self.language, continued=offset > 0)
         restart, behind_restart = offset, 0
         try:
-            for count, block in enumerate(data_blocks(self._counted(file), name, offset)):
-                if self._stopped():
-                    return
-                if block.start is not None and can_seek and count and reader.between_pages:
-                    restart, behind_restart = block.start, 0
-                for entry in reader.feed(block.data):
-                    self.file_names = reader.file_names or self.file_names
-                    self.category_names = reader.category_names or self.category_names
-                    self.language = reader.language
-                    self.base = reader.base or self.base
-                    if can_seek and block.is_plain:
-                        restart, behind_restart = offset + entry.end, 0
-                    else:
-                        behind_restart += 1
-                    if to_skip:
-                        to_skip -= 1
-                    elif entry.page is not None:
-                        here = {"file": number, "offset": restart, "skip": behind_restart}
-                        yield Found(entry.page, here)
-            reader.close()
+            with reader:
+                for count, block in enumerate(data_blocks(self._counted(file), name, offset)):
+                    if self._stopped():
+                        return
+                    if block.start is not None and can_seek and count and reader.between_pages:
+                        restart, behind_restart = block.start, 0
+                    for entry in reader.feed(block.data):
+                        self.file_names = reader.file_names or self.file_names
+                        self.category_names = reader.category_names or self.category_names
+                        self.language = reader.language
+                        self.base = reader.base or self.base
+                        if can_seek and block.is_plain:
+                            restart, behind_restart = offset + entry.end, 0
+                        else:
+                            behind_restart += 1
+                        if to_skip:
+                            to_skip -= 1
+                        elif entry.page is not None:
+                            here = {"file": number, "offset": restart, "skip": behind_restart}
+                            yield Found(entry.page, here)
+                reader.close()
         except CutOff as error:
             if not reader.seen_pages:
                 raise BadSource(f"{name}: {error} before its first page; download it again") from None

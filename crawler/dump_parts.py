@@ -123,35 +123,36 @@ def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Ski
     reader = DumpReader(part.file.name, language=language, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
     fed, inside = 0, 1  # bytes that the reader has, and how many of them are the part's own
-    for start, pieces in _blocks(file, part):
-        is_behind = start >= part.stop
-        if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
-            return
-        for data in _small(pieces) if is_behind else pieces:
-            unpacked += len(data)
-            if unpacked > _MOST_UNPACKED:
-                raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
-            if not has_begun:
-                first = _PAGE.search(before + data)
-                if is_behind and (first is None or first.start() >= len(before)):
-                    return
-                data = before + data
-                if first is None:
-                    before = data[-5:]  # a tag may be cut in two
-                    continue
-                has_begun, data = True, data[first.start() :]
-            fed += len(data)
-            if not is_behind:
-                inside = fed
-            for entry in reader.feed(data):
-                if entry.start >= inside:
-                    return
-                if entry.page is not None:
-                    yield entry.page
-                if entry.end > inside:
-                    return
-    if has_begun:
-        reader.close()
+    with reader:
+        for start, pieces in _blocks(file, part):
+            is_behind = start >= part.stop
+            if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
+                return
+            for data in _small(pieces) if is_behind else pieces:
+                unpacked += len(data)
+                if unpacked > _MOST_UNPACKED:
+                    raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
+                if not has_begun:
+                    first = _PAGE.search(before + data)
+                    if is_behind and (first is None or first.start() >= len(before)):
+                        return
+                    data = before + data
+                    if first is None:
+                        before = data[-5:]  # a tag may be cut in two
+                        continue
+                    has_begun, data = True, data[first.start() :]
+                fed += len(data)
+                if not is_behind:
+                    inside = fed
+                for entry in reader.feed(data):
+                    if entry.start >= inside:
+                        return
+                    if entry.page is not None:
+                        yield entry.page
+                    if entry.end > inside:
+                        return
+        if has_begun:
+            reader.close()
 
 
 def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ def look(file: Ranged, name: str) -> SourceInfo:
     """
     reader = DumpReader(file.name)
     try:
-        with file.open() as opened:
+        with file.open() as opened, reader:
             for block in data_blocks(opened.read1, file.name):
                 for _ in reader.feed(block.data):
                     pass
@@ -65,11 +65,12 @@ def survey(
     parts = parts_of(files, sizes, size)
     counts = _count_some(parts, info)
     articles = round(sum(counts) * len(parts) / max(1, len(counts)))
-    wanted = with_spare(default_held_out(articles or None) if held_out is None else held_out)
+    wanted = default_held_out(articles or None) if held_out is None else held_out
     # Parts without articles: a block or a frame may be larger than a part, and hold other pages.
     share = max(1, sum(map(bool, counts))) / max(1, len(counts))
     places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
-    each = -(-wanted // max(1, round(places * share)))
+    places = min(places, max(1, round(wanted / share)))  # so that each place gives at least one
+    each = -(-with_spare(wanted) // max(1, round(places * share)))
     return Order(seed, size, tuple(sizes), places, each, articles, *windows_and_lanes(len(parts)))
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 from xml.parsers import expat
 
 from crawler.disambiguation import is_disambiguation
 from crawler.errors import BadSource, CutOff
-from crawler.gathering import is_id
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, utf8_size
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_size
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
@@ -40,7 +39,7 @@ class Entry:
 
 
 class DumpReader:
-    """Feed it bytes, and take out the pages that are complete.
+    """Feed it bytes within a `with` block, and take out the pages that are complete.
 
     ``continued``: the input begins behind a page, not at the beginning of a dump; ``language``, the code of
     the wiki's language, is then not to be found in it. Several dumps one behind the other are read as one.
@@ -111,6 +110,13 @@ class DumpReader:
         if self._silence > _MOST_SILENCE:
             raise self._broken("a tag, comment or text that never ends")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the parser: it refers back to this reader, so both would keep a megabyte for a while."""
+        del self._parser
+
     def close(self) -> None:
         """Say that the input has ended. Raises CutOff if the dump has not, BadSource if there was none."""
         if not self._seen_root:
@@ -147,7 +153,7 @@ class DumpReader:
         depth = self._depth
         self._silence = 0
         if depth > _DEEPEST:
-            raise self._broken("elements nested too deep")
+            raise self._broken("elements nested too deeply")
         if not self._tags.issuperset((tag, *attributes)):
             self._tags.update((tag, *attributes))
             if len(self._tags) > _MOST_TAGS or max(map(len, self._tags)) > _LONGEST_TAG:
@@ -252,7 +258,7 @@ class DumpReader:
                 f"{self._name}: not a MediaWiki dump: its encoding is {encoding[:40]!r}, not UTF-8"
             )
 
-    def _doctype(self, *_: Any) -> None:
+    def _doctype(self, *_: object) -> None:
         # No dump has one; what has one may declare entities that grow without bound.
         raise BadSource(f"{self._name}: not a MediaWiki dump: it declares a document type")
 

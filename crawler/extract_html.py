@@ -59,6 +59,8 @@ _MARK = "\x02"
 """Begins a line of a list or, with its level as the next character, a heading."""
 _ITEM_MARK = f"{_MARK}0"
 _ANY_TAG = re.compile(r"<[^<>]*+>")
+_OF_XML = re.compile(r"(?<!<)<+\?+")
+"""Where a declaration or an instruction of XML begins, however often."""
 _MAX_DEPTH = 1000
 """Deeper pages are no articles, and libxml2 would search all open elements for each stray closing tag."""
 _CHUNK = 32_768
@@ -81,9 +83,7 @@ def extract_html(page: bytes | str) -> str:
     text = _content(
         page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
     )
-    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
-    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
-    text = text.replace("<?", "")  # MediaWiki writes none, and BeautifulSoup would warn of XML
+    text = _OF_XML.sub("", text)  # MediaWiki writes none, and BeautifulSoup would warn of them
     if "<" not in text:
         return tidy(text).strip()
     from bs4 import BeautifulSoup

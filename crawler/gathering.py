@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, sound_text, utf8_size
+from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
 from crawler.wire import Trouble
 
-LARGEST_ID = (1 << 63) - 1
 _MOST_PAGES = 5000
 _MOST_CHARACTERS = 8 << 20
 """Of the texts of one batch: MediaWiki's replies hold as much, but a batch can take many of them."""
@@ -150,11 +149,6 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
         return "redirect"
     properties = entry.get("pageprops")
     return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
-
-
-def is_id(value: object) -> TypeGuard[int]:
-    """Whether ``value`` can be the id of a page or revision."""
-    return type(value) is int and 0 < value <= LARGEST_ID
 
 
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:

@@ -89,7 +89,10 @@ class SourceKind(ABC):
         return None
 
     def builds_words(self, asked: Asked) -> bool:
-        """Whether a new session can build its vocabulary from the first articles of this source."""
+        """Whether a new session can build its vocabulary from the first articles of this source.
+
+        Asked only where `language` names one whose vocabulary does not come with the program.
+        """
         return False
 
     def language(self, asked: Asked) -> str | None:

@@ -100,7 +100,7 @@ class Option(Generic[T_co]):
 
     def _takes(self, value: object) -> bool:
         if isinstance(value, int | float):
-            return self.least <= value <= self.most and value > self.above and math.isfinite(value)
+            return self.least <= value <= self.most and value > self.above and abs(value) < math.inf
         if isinstance(value, str):
             return value in self.choices if self.choices else bool(value)
         return value is not None
@@ -115,7 +115,7 @@ def fault_in(options: object) -> str:
         if names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
             return (
                 f"has an option {name!r}: it needs a name of its own: a small letter, then small "
-                "letters, digits or _, but no keyword of Python"
+                "letters, digits or _, but not a Python keyword"
             )
     return ""
 

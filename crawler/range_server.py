@@ -90,7 +90,7 @@ class RangeServer:
 
         def check(reply: Reply) -> None:
             if reply.status in _GONE and self._found_at.pop(url, url) != url:
-                raise Trouble(f"{reply.url.host} answers {reply.status} where a redirect led")
+                raise Trouble(f"{reply.url.host} answers {reply.status} after a redirect")
             if reply.status in (404, 410):
                 raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
             if reply.status == 200:

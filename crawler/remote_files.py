@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import SEEK_END
+from mmap import MAP_PRIVATE, mmap
 from typing import Any, TypeVar
 
 from yarl import URL
@@ -34,7 +35,7 @@ class Blocks:
     def __init__(self, server: RangeServer) -> None:
         self.loop = asyncio.get_running_loop()
         self._server = server
-        self._kept: dict[tuple[RemoteFile, int], bytes] = {}
+        self._kept: dict[tuple[RemoteFile, int], mmap] = {}
         self._size = 0
         self._turn = asyncio.Lock()
         self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
@@ -66,22 +67,34 @@ class Blocks:
         if before is None:
             before = await self.read(file, start, stop)
         for number in range(start // BLOCK, -(-stop // BLOCK)):
-            self._size -= len(self._kept.pop((file, number), b""))
+            self._drop(file, number)
         return await self.read(file, start, stop) != before
 
-    def _found(self, file: "RemoteFile", wanted: range) -> dict[int, bytes]:
+    def _found(self, file: "RemoteFile", wanted: range) -> dict[int, bytes | mmap]:
         return {n: self._kept[file, n] for n in wanted if (file, n) in self._kept}
 
-    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, bytes]:
+    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, bytes | mmap]:
         start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.facts.size)
         data = await self._server.read(file.url, file.facts, start, stop)
-        found = {n: data[(n - few.start) * BLOCK :][:BLOCK] for n in few}
-        for number, block in found.items():
-            self._kept[file, number] = block
-            self._size += len(block)
+        for number in few:
+            self._keep(file, number, memoryview(data)[(number - few.start) * BLOCK :][:BLOCK])
+        found = self._found(file, few)
         while self._size > MOST:
-            self._size -= len(self._kept.pop(next(iter(self._kept))))
+            self._drop(*next(iter(self._kept)))
         return found
+
+    def _keep(self, file: "RemoteFile", number: int, block: memoryview) -> None:
+        """Keep a block in memory of its own.
+
+        In the heap, blocks that stay a while would keep what lies between them from being given back.
+        """
+        kept = self._kept[file, number] = mmap(-1, len(block), MAP_PRIVATE)
+        kept[:] = block
+        self._size += len(block)
+
+    def _drop(self, file: "RemoteFile", number: int) -> None:
+        if kept := self._kept.pop((file, number), None):
+            self._size -= len(kept)
 
 
 class RemoteFile:

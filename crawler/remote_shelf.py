@@ -23,7 +23,7 @@ from crawler.source import Activity, Lack, Round
 from crawler.wikimedia_dumps import newest_dump
 from crawler.wire import Reply, WireLimits
 
-AHEAD = 1
+AHEAD = 2
 """Rounds whose bytes are asked for before anybody wants them, where a step does not hold more."""
 MOST_BROUGHT = 64 << 20
 """Bytes brought along with one part."""
@@ -105,7 +105,7 @@ class RemoteShelf:
             size = told_size(sum(size for _, size in files))
             named = f"{wiki} of {found.date}" if found.date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
-            told = ", which is sent your contact" if self._names_somebody else ""
+            told = ", which receives your contact" if self._names_somebody else ""
             raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
         return files
 

@@ -8,7 +8,7 @@ from crawler.errors import CrawlerError, WikiRefused
 from crawler.wire import Reply, Trouble
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
-_THROTTLE_CODES = ("maxlag", "ratelimited", "readonly")
+_THROTTLE_CODES = ("ratelimited", "readonly")
 _REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
 _FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
 _REASON_BYTES = 20_000

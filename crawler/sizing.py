@@ -10,6 +10,8 @@ _FORGET = 0.95
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
 """A reply without pages: what to believe until replies of several sizes were seen."""
+_PRIOR = tuple(_PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2))
+"""As sums of observations, see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
 _PROBE_EVERY = 60
 
@@ -28,9 +30,7 @@ class BatchSizer:
         self._most = most
         self._ceiling = most
         # Weighted sums over (pages n, latency y): 1, n, y, n², ny, y².
-        self._sums = [
-            _PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)
-        ]
+        self._sums = list(_PRIOR)
         self._replies = 0
         self._pages = most
 
@@ -42,9 +42,8 @@ class BatchSizer:
     def seen(self, pages: int, latency: float) -> None:
         """A reply with ``pages`` pages took ``latency`` seconds."""
         values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
-        prior = [_PRIOR_WEIGHT * v for v in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)]
         self._sums = [
-            keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, prior, values, strict=True)
+            keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
         ]
         self._replies += 1
         if self._ceiling < self._most:

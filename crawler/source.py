@@ -1,13 +1,14 @@
 """What every source hands on: pages in batches, each batch with the position behind it."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 LARGEST_TEXT = 2 << 20
 """Bytes of UTF-8: MediaWiki's own bound on a page; a larger one is no article."""
 LONGEST_TITLE = 255
 """Bytes, as in MediaWiki."""
+LARGEST_ID = (1 << 63) - 1
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
@@ -31,6 +32,11 @@ Skip = Literal[
 """Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
 Skips = Mapping[Skip, int] | Mapping[str, int]
 """Pages by such a reason; sources of other packages have reasons of their own."""
+
+
+def is_id(value: object) -> TypeGuard[int]:
+    """Whether ``value`` can be the id of a page or revision."""
+    return type(value) is int and 0 < value <= LARGEST_ID
 
 
 def utf8_size(text: str) -> int:
@@ -218,3 +224,9 @@ class Source(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and files; safe to call twice."""
+
+
+async def end(batches: AsyncIterator[PageBatch]) -> None:
+    """End the generator of a source: it may still need what the source closes."""
+    if isinstance(batches, AsyncGenerator):
+        await batches.aclose()

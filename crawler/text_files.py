@@ -142,7 +142,7 @@ class TextFiles:
         if self._stopped():
             return
         if not some:
-            raise BadSource(f"{self.name}: has no documents" + (f" ({first_bad[0]})" if first_bad else ""))
+            raise BadSource(f"{self.name}: holds no documents" + (f" ({first_bad[0]})" if first_bad else ""))
         self._known = _Known(number_of(digest.digest()), repeats)
 
     def read(self, place: Place = START) -> Iterator[Found]:
@@ -166,7 +166,7 @@ class TextFiles:
                     number += 1
                     found = record.found
                     if isinstance(found, Document) and found.id and is_repeated(number, found.id):
-                        found = Bad("repeated", f"the id {found.id[:100]!r} came before")
+                        found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
                     here = {"file": index, "offset": offset, "line": line, "number": number}
                     if isinstance(found, Bad):
                         naming(file, record.line, found.why)

@@ -41,7 +41,7 @@ class BatchHDP(OnlineHDP):
         """
         batch.check_words(self.n_words)
         if batch.D == 0:
-            raise ValueError("there is no document to fit")
+            raise ValueError("there are no documents to fit")
         self._n_documents = float(batch.D)
         self._bounds = np.zeros(0)
         ids, local = distinct(batch, self.n_words)

@@ -20,6 +20,7 @@ Make = Callable[..., OnlineModel]
 
 W = 40  # words, of which each of 4 topics has 10 to itself
 TOPICS = 6
+MANY = 1_200  # documents: more than a model is likely to give to one thread
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
@@ -179,7 +180,8 @@ def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str
 
 def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """The same bits for the same seed from any number of threads, and others for another seed."""
-    make, batches = _maker(kind, options), _minibatches()
+    # The last one is large enough to be shared out among threads.
+    make, batches = _maker(kind, options), [*_minibatches(), planted_documents(MANY, seed=2)]
     one, three, other = make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
     for batch in batches:

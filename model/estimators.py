@@ -78,8 +78,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         if self.vocabulary_ is not None:
             raise ValueError(
-                "a file of `wikitopics export model` holds topics and no state to go on from: "
-                "take wikitopics.open(SESSION).model(), or fit anew"
+                "a file of `wikitopics export model` holds topics but no state to continue from: "
+                "use wikitopics.open(SESSION).model(), or fit again"
             )
         started = hasattr(self, "model_")
         batch = self._documents(X, reset=not started)
@@ -198,5 +198,5 @@ def load(path: str | Path) -> TopicEstimator:
             return estimator._of(exported)
     raise ExportError(
         f"{path} holds a model of kind {exported.kind[:40]!r}, which has no estimator: "
-        "take wikitopics.open(SESSION).model()"
+        "use wikitopics.open(SESSION).model()"
     )

@@ -264,7 +264,7 @@ class OnlineModel(ABC):
         if "topic_word" in found:
             raise StateError(
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
-                "take wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
+                "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
         kind, version = str(found.get("kind"))[:40], found.get("version", 1)
         if kind != cls.kind:

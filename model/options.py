@@ -96,7 +96,7 @@ def fault_in(options: object) -> str:
         if name in TAKEN or names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
             return (
                 f"has an option {name!r}: it needs a name of its own: a small letter, then small "
-                "letters, digits or _, but no keyword of Python"
+                "letters, digits or _, but not a Python keyword"
             )
     return ""
 

@@ -40,7 +40,7 @@ def _parsed(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise BadUsage(f"{config_file()} is not valid TOML: {error}") from None
     except RecursionError:
-        raise BadUsage(f"{config_file()} is nested too deep") from None
+        raise BadUsage(f"{config_file()} is nested too deeply") from None
 
 
 def contact() -> str | None:
@@ -81,10 +81,15 @@ def save_contact(text: str) -> Path:
     lines = before.splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
     kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
+    after = "\n".join([line, *kept]) + "\n"
+    try:
+        tomllib.loads(after)
+    except ValueError:  # the old contact has several lines, say
+        raise BadUsage(f"{path} is too involved to be changed: write this line there: {line}") from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
     with replacing(path, mode=0o600) as file:
-        file.write(("\n".join([line, *kept]) + "\n").encode())
+        file.write(after.encode())
     return path

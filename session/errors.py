@@ -8,10 +8,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What to say to whoever wrote ``word`` where only ``known`` words make sense."""
     names = list(known)
     close = difflib.get_close_matches(word.lower(), names, n=1)
-    return f"Did you mean '{close[0]}'?" if close else f"There is: {', '.join(names)}"
+    return f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(names)}"
 
 
-NO_TOPICS = "no topics yet: the first appear after the first minibatch"
+NO_TOPICS = "no topics yet: they appear after the first minibatch"
 
 
 class SessionError(Exception):

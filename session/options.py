@@ -102,7 +102,13 @@ KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_
 """A session has these for good, as they were when it was made."""
 
 ARTICLES = Option(
-    int, "articles", "Stop when the session has trained on N articles.", metavar="N", least=1, scope="run"
+    int,
+    "articles",
+    "Stop when the session has trained on N articles.",
+    metavar="N",
+    least=1,
+    most=10**12,
+    scope="run",
 )
 HOURS = Option(float, "hours", "Stop after H hours.", metavar="H", above=0, scope="run")
 MAX_MB = Option(
@@ -124,8 +130,8 @@ RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
 ON_END = Option(
     str,
     "on_end",
-    "Run COMMAND when the trainer ends, for whatever reason; $WIKITOPICS_SESSION, $WIKITOPICS_REASON "
-    "and $WIKITOPICS_EXIT_CODE say how it ended. It may take up to 20 s.",
+    "Run COMMAND when the trainer ends, unless it is killed outright; $WIKITOPICS_SESSION, "
+    "$WIKITOPICS_REASON and $WIKITOPICS_EXIT_CODE say how it ended. It may take up to 20 s.",
     metavar="COMMAND",
     scope="outside",
 )

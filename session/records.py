@@ -1,11 +1,8 @@
-"""What the screen, `status` and the exports see of a session: plain values, read and let go.
+"""What the screen, `status` and the exports see of a session: plain values, read and let go."""
 
-Every call opens no lasting transaction: it fetches and closes, so that a watcher which never
-sleeps cannot hold back the write-ahead log.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Literal
 
 import numpy as np
@@ -318,6 +315,31 @@ class ArticleRow:
     """(model, topic, proportion) with each model's largest topic."""
     id: str | None = None
     """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleColumns:
+    """Articles of the stream as columns, for who asks for millions; each is one of :class:`ArticleRow`."""
+
+    models: tuple[str, ...]
+    seqs: Sequence[int]
+    page_ids: Sequence[int]
+    titles: Sequence[str]
+    revision_ids: Sequence[int]
+    words: Sequence[int]
+    roles: Sequence[Role]
+    topics: Sequence[Sequence[int]]
+    """Each model's largest topic, and none where the article was not trained on."""
+    shares: Sequence[Sequence[float]]
+    """Beside ``topics``: their proportions."""
+    ids: Sequence[str | None]
+
+    def rows(self) -> list[ArticleRow]:
+        """The articles one by one."""
+        names = repeat(self.models)
+        largest = map(tuple, map(zip, names, self.topics, self.shares))
+        columns = self.seqs, self.page_ids, self.titles, self.revision_ids, self.words, self.roles, largest
+        return list(map(ArticleRow, *columns, self.ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Signals that ask a program to end: recorded, and acted on when the program is ready to."""
 
+import asyncio
 import contextlib
 import signal
 from collections.abc import Callable
-from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -11,18 +11,21 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Signals(contextlib.AbstractContextManager["Signals"]):
     """Within the block signals are recorded and passed to the callback, once :meth:`tell` has named one.
 
-    So a signal that arrives while a trainer is being started does not leave it behind, unknown to anybody.
+    So no signal is lost between two parts of a program that each obey them in their own way, and none that
+    arrives while a trainer is being started leaves it behind, unknown to anybody.
     """
 
     def __init__(self) -> None:
         self.noted: list[signal.Signals] = []
+        self.at_once: Callable[[signal.Signals], object] = lambda _: None
+        """Called for each signal from within its handler, even while the event loop is blocked."""
         self._call: Callable[[signal.Signals], object] = lambda _: None
         self._before: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> "Signals":
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
-                self._before[number] = signal.signal(number, self._note)
+                self._before[number] = signal.signal(number, lambda number, _: self._note(number))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -30,12 +33,24 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             signal.signal(number, handler)
 
     def tell(self, call: Callable[[signal.Signals], object]) -> None:
-        """Have ``call`` called, in the main thread, for each signal noted so far and from now on."""
-        self._call = call
-        for number in self.noted.copy():
-            call(number)
+        """Have the running event loop call ``call``, and nobody else, for each signal noted so far and from
+        now on."""
+        loop = asyncio.get_running_loop()
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+        def pass_on(number: signal.Signals) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(call, number)
+
+        self._call = pass_on
+        for number in self.noted.copy():
+            pass_on(number)
+
+    def hang_up(self) -> None:
+        """The terminal is gone, although no signal said so."""
+        self._note(signal.SIGHUP)
+
+    def _note(self, number: int) -> None:
         noted = signal.Signals(number)
         self.noted.append(noted)
+        self.at_once(noted)
         self._call(noted)

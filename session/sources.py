@@ -11,7 +11,7 @@ from typing import Any, cast
 from crawler.kind import Asked, Identity, SourceKind
 from crawler.options import Option, fault_in
 from model.registry import Registry, check_subclass
-from session.errors import BadUsage, MissingKind
+from session.errors import BadUsage, Damaged, MissingKind
 from session.options import OWN
 
 BUILT_IN = {
@@ -64,6 +64,12 @@ def described(name: str) -> SourceKind:
         return load(name)
     except BadUsage:
         return _Missing()
+
+
+def check_identity(kind: SourceKind, identity: Identity) -> None:
+    """Raise :class:`Damaged` for a session's identity that its kind never gave it."""
+    if fault := kind.fault(identity):
+        raise Damaged(f"settings.source_options: {fault}")
 
 
 def _check_options(kind: SourceKind) -> None:

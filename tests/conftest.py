@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = (
+    "tests.sharing",  # first: others import it
     "tests.browsers",
     "tests.commands",
     "tests.corpora",
@@ -29,8 +30,8 @@ sys.dont_write_bytecode = False
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores: a test that waits for a process or for the disk leaves its core idle."""
-    return (os.cpu_count() or 1) + 2
+    """One more than there are cores: a test that waits for a process or for the disk leaves its core idle."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.sharing import Once
+
 
 def letters(n: int) -> list[str]:
     """``n`` distinct words of three letters."""
@@ -50,11 +52,17 @@ def write_corpus(
     word_ids = np.concatenate(ids).astype(np.int32)
     numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)
     folder.mkdir(parents=True, exist_ok=True)
-    names = tuple(letters(words))
+    (folder / "words.txt").write_text("\n".join(letters(words)) + "\n")
+    np.savez(folder / "counts.npz", indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
+    return read_corpus(folder)
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """What :func:`write_corpus` wrote."""
     vocabulary, counts = folder / "words.txt", folder / "counts.npz"
-    vocabulary.write_text("\n".join(names) + "\n")
-    np.savez(counts, indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
-    return Corpus(vocabulary, counts, names, indptr, word_ids, numbers)
+    with np.load(counts) as arrays:
+        found = [arrays[name] for name in ("indptr", "word_ids", "counts")]
+    return Corpus(vocabulary, counts, tuple(vocabulary.read_text().split()), *found)
 
 
 @pytest.fixture
@@ -65,6 +73,6 @@ def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def corpus(made_once: Once) -> Corpus:
     """700 documents over 60 words, three of them empty."""
-    return write_corpus(tmp_path_factory.mktemp("corpus"), 700, empty=(3, 200, 699))
+    return read_corpus(made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699))))

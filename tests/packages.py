@@ -1,6 +1,5 @@
 """Packages of somebody else's: the examples of docs/extending.md, each installed in a folder of its own."""
 
-import functools
 import importlib
 import importlib.util
 import os
@@ -19,7 +18,12 @@ import pytest
 
 from tests.commands import ROOT
 from tests.corpora import Corpus
+from tests.sharing import Once
 
+# Tests that are marked import it themselves: to import it takes longer than to collect all the others.
+needs_scikit_learn = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn") is None, reason="scikit-learn is an optional extra"
+)
 DOCUMENT = ROOT / "docs" / "extending.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 
@@ -88,8 +92,8 @@ class Package:
         monkeypatch.delitem(sys.modules, self.module)
 
 
-def from_document(title: str, folder: Path) -> Package:
-    """The package of a section of the document, installed beneath ``folder``."""
+def from_document(title: str, folder: Path) -> None:
+    """Install the package of a section of the document beneath ``folder``."""
     package, site = folder / "package", folder / "site"
     package.mkdir(parents=True)
     for name, text in files(section(title)).items():
@@ -104,7 +108,6 @@ def from_document(title: str, folder: Path) -> Package:
         by_hand(
             site, project["name"], module.stem, module.read_text(encoding="utf-8"), project["entry-points"]
         )
-    return Package(module.stem, site)
 
 
 def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str, Mapping[str, str]]) -> None:
@@ -135,9 +138,15 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 
 
 @pytest.fixture(scope="session")
-def documented(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Package]:
+def documented(made_once: Once) -> Callable[[str], Package]:
     """The package of a section of docs/extending.md, made once; a test puts it on its path by `install`."""
-    return functools.cache(lambda title: from_document(title, tmp_path_factory.mktemp("documented")))
+
+    def package(title: str) -> Package:
+        folder = made_once(title.replace(" ", "-"), lambda folder: from_document(title, folder))
+        (module,) = (folder / "package").glob("*.py")
+        return Package(module.stem, folder / "site")
+
+    return package
 
 
 @pytest.fixture
@@ -149,11 +158,8 @@ def unigrams(documented: Callable[[str], Package], monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(scope="session")
-def raced(
-    documented: Callable[[str], Package], corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once) -> Path:
     """The race of docs/extending.md over the corpus, run once."""
-    path = tmp_path_factory.mktemp("raced") / "race.db"
     (race,) = commands(section("A model of your own"))
     small = [
         *corpus.options(),
@@ -163,17 +169,18 @@ def raced(
         "40",
         "--seed",
         "3",
-        "--session",
-        str(path),
     ]
     site = documented("A model of your own").site
-    subprocess.run(
-        [sys.executable, "-m", "wikitopics", *race, *small],
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
-        timeout=100,
-    )
-    return path
+
+    def run(folder: Path) -> None:
+        subprocess.run(
+            [sys.executable, "-m", "wikitopics", *race, *small, "--session", str(folder / "race.db")],
+            check=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
+            timeout=100,
+        )
+
+    return made_once("raced", run) / "race.db"
 
 
 @pytest.fixture

@@ -1,10 +1,15 @@
 """The figures in README and docs are those that were measured."""
 
+import subprocess
+from types import SimpleNamespace
+
 import pytest
 
 from benchmarks.frame import Part, pages
+from benchmarks.frame import part as part_module
+from benchmarks.frame import results as results_module
 from benchmarks.frame.part import chosen, load, names
-from benchmarks.frame.results import Results, Run
+from benchmarks.frame.results import ROOT, Results, Run
 
 RUN = Run("abc1234", "2026-11-22", "2 x some processor", 0.1, 3.0, {"numpy": "2.0"})
 
@@ -19,6 +24,13 @@ def results(tmp_path, monkeypatch):
 
 
 def test_readme_and_docs_say_what_was_measured() -> None:
+    beside = "".join(
+        pages.TABLE.sub("", pages.FIGURE.sub("", page.read_text("utf-8"))) for page in pages.PAGES
+    )
+    assert "<!--" not in beside, "a mark that nobody fills"
+    marked = {page for page in (ROOT / "docs").rglob("*.md") if pages.FIGURE.search(page.read_text("utf-8"))}
+    assert marked
+    assert marked <= set(pages.PAGES)
     assert [str(path) for path, _ in pages.stale()] == [], "write them by `python -m benchmarks --docs`"
 
 
@@ -63,6 +75,43 @@ def test_what_there_is_not_cannot_be_chosen() -> None:
     for asked in ("nothing", f"{names()[0]}.nothing"):
         with pytest.raises(KeyError):
             list(chosen([asked]))
+
+
+def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(results_module, "ROOT", tmp_path)
+
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=n", "-c", "user.email=e")
+        return subprocess.run(
+            ["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "-q")
+    for room in ("model", "tui", "session/answers"):
+        (tmp_path / room).parent.mkdir(exist_ok=True)
+        (tmp_path / room).write_text("1")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    measured = git("rev-parse", "--short", "HEAD")
+    (tmp_path / "tui").write_text("2")
+    assert results_module.unchanged(measured, ("model",))
+    assert not results_module.unchanged(measured, ("model", "tui"))
+    git("commit", "-qam", "second")
+    assert results_module.unchanged(measured, ("model",))
+    assert not results_module.unchanged(measured, ("tui",))
+    (tmp_path / "session" / "answers").write_text("2")
+    assert not results_module.unchanged(measured, ("session/answers",))
+    assert results_module.unchanged(measured, ("model", "session"))
+    assert not results_module.unchanged(measured, ("session", "session/answers"))
+    assert not results_module.unchanged(measured + results_module.CHANGED, ("model",))
+    assert not results_module.unchanged("no such commit", ("model",))
+
+
+def test_rooms_that_a_part_runs_without_saying_so_are_noticed(monkeypatch) -> None:
+    imported = SimpleNamespace(modules={"model": None, "vocab": None, "session.answers": None})
+    monkeypatch.setattr(part_module, "sys", imported)
+    assert Part("trial", "a trial").strays() == []
+    assert Part("trial", "a trial", rooms=("vocab",)).strays() == ["model", "session/answers"]
 
 
 def test_a_point_is_named_after_its_function() -> None:

@@ -44,7 +44,7 @@ class Vocabulary:
         """A shipped vocabulary by name. Raises UnknownVocabulary, which lists those that there are."""
         if name not in shipped():
             known = ", ".join(shipped())
-            raise UnknownVocabulary(f"no vocabulary is called {name!r}; there is: {known} (or name a file)")
+            raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
         return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
 
     @classmethod

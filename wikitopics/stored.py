@@ -210,7 +210,7 @@ class StoredSession:
         The first call reads the proportions of all articles (a quarter of a second a million), further ones
         find them in memory for as long as the session has not moved on.
         """
-        limit = index(limit)
+        limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")
         from session.answers.similar import Trained, not_found

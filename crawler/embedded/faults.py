@@ -43,7 +43,7 @@ class Faults:
     def __post_init__(self) -> None:
         for kind, rate in self.rates.items():
             if kind not in REQUEST_KINDS + PAGE_KINDS:
-                raise ValueError(f"unknown fault {kind!r}: there are {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
+                raise ValueError(f"unknown fault {kind!r}: give {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
             if not 0 <= rate <= 1:
                 raise ValueError(f"fault {kind}: a rate from 0 to 1, not {rate}")
         if sum(self.rates.get(kind, 0.0) for kind in REQUEST_KINDS) > 1 + 1e-9:

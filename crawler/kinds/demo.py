@@ -20,6 +20,7 @@ WIKI_SIZE = Option(
     "copies, resampled from their words.",
     metavar="N",
     least=1,
+    most=10**12,
 )
 
 

@@ -94,10 +94,12 @@ class Dump(PageKind):
         if wrong:
             return f"{wrong[0]} is not text"
         files, order = identity.get(DUMP.name), identity.get(ORDER)
-        if files is None and HOME in identity:
-            return ""
-        if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+        if files is None and {HOME, API_URL.name} <= identity.keys():
+            return _fault_of_addresses(identity)
+        if not isinstance(files, list) or not files or not all(isinstance(name, str) for name in files):
             return f"{DUMP.name} is not a list of files"
+        if wrong_address := _fault_of_addresses(identity):
+            return wrong_address
         versions = identity.get(VERSIONS, files)
         if (
             not isinstance(versions, list)
@@ -176,6 +178,22 @@ def _addresses(identity: Identity) -> list[URL]:
 
     names = identity.get(DUMP.name) or [identity[HOME]]
     return [dump_address(name) for name in names if is_address(name)]
+
+
+def _fault_of_addresses(identity: Identity) -> str:
+    """What is wrong with the addresses among these texts; "" for nothing."""
+    from crawler.addresses import wiki_address
+    from crawler.errors import BadSource
+
+    try:
+        if API_URL.name in identity:
+            wiki_address(identity[API_URL.name])
+        addresses = _addresses(identity)
+    except BadSource as error:
+        return str(error)
+    files = identity.get(DUMP.name)
+    expected = (1,) if files is None else (0, len(files))
+    return "" if len(addresses) in expected else "files and addresses are mixed"
 
 
 def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:

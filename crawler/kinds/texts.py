@@ -44,7 +44,7 @@ class Texts(PageKind):
 
     def fault(self, identity: Identity) -> str:
         paths, column = identity.get(TEXTS.name), identity.get(COLUMN.name)
-        if not isinstance(paths, list) or not all(isinstance(name, str) for name in paths):
+        if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
         return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 

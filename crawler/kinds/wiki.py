@@ -62,10 +62,12 @@ class WikiKind(PageKind):
     asks_server = True
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.addresses import language_api
+        from crawler.addresses import language_api, wiki_address
 
         wikipedia = language_api(asked[LANG])
-        return {API_URL.name: asked.get(API_URL) or wikipedia}
+        address = asked.get(API_URL) or wikipedia
+        wiki_address(address)  # raises for what is none
+        return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
         from crawler.languages import language_of
@@ -87,8 +89,18 @@ class WikiKind(PageKind):
         return True
 
     def fault(self, identity: Identity) -> str:
+        from crawler.addresses import wiki_address
+        from crawler.errors import BadSource
+
         found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
-        return next((f"{key} is not text" for key, value in found.items() if not isinstance(value, str)), "")
+        for key, value in found.items():
+            if not isinstance(value, str):
+                return f"{key} is not text"
+        try:
+            wiki_address(identity[API_URL.name])
+        except BadSource as error:
+            return f"{API_URL.name}: {error}"
+        return ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """On the wiki itself, by the index.php beside its api.php."""
@@ -104,13 +116,9 @@ class WikiKind(PageKind):
     def licence(self, identity: Identity) -> Licence | None:
         """Of the wiki itself."""
         from crawler.addresses import wiki_address
-        from crawler.errors import BadSource
         from crawler.licences import of_wiki
 
-        try:
-            return of_wiki(wiki_address(identity[API_URL.name]))
-        except BadSource:
-            return None
+        return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
         """By the first address at which its api.php may be."""

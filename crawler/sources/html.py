@@ -14,11 +14,11 @@ from urllib.parse import quote
 from yarl import URL
 
 from crawler.errors import BadPosition, CrawlerError, WikiRefused
-from crawler.gathering import Gathering, is_id
+from crawler.gathering import Gathering
 from crawler.lap import Lap
 from crawler.robots import Robots
 from crawler.siteinfo import SITEINFO
-from crawler.source import Page, PageBatch, Position, Skip, SourceInfo
+from crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
 from crawler.wiki import Wiki
 from crawler.wire import Reply, Trouble, Wanted
 

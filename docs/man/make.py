@@ -4,6 +4,7 @@ python docs/man/make.py        # writes it beside this script
 """
 
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +17,32 @@ PAGE = Path(__file__).with_name("wikitopics.1")
 COMMANDS = Path(__file__).parents[1] / "commands.md"
 """Where the exit codes are told."""
 WIDTH = 78
+CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
+"""Where the date of each version is."""
 FILES = """
-The session folder ("wikitopics doctor" names it; WIKITOPICS_HOME is another one) holds a .db file for each
-session, vocabularies that were built, and logs. The config file, which "doctor" names too, holds the contact,
+The session folder (wikitopics doctor prints it; set WIKITOPICS_HOME to use another) holds a .db file for each
+session, vocabularies that were built, and logs. The config file, which doctor prints too, holds the contact,
 keys and the theme.
 """
 
 
 def roff(text: str) -> str:
-    """Text in which roff finds no commands of its own."""
+    """Text in ASCII in which roff finds no commands of its own."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in escaped)
     return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())
+
+
+def filled(text: str) -> str:
+    """A paragraph in lines that a reader of the source can see whole."""
+    return roff(textwrap.fill(text.strip(), WIDTH))
+
+
+def released() -> str:
+    """When this version was released; "" for one that has not been."""
+    heading = rf"^## {re.escape(__version__)} - (\S+)$"
+    found = re.search(heading, CHANGES.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
@@ -45,7 +61,7 @@ def made() -> str:
     settings = {**wikitopics.context_settings, "max_content_width": WIDTH, "terminal_width": WIDTH}
     top = click.Context(wikitopics, info_name="wikitopics", **settings)
     lines = [
-        f'.TH WIKITOPICS 1 "" "wikitopics {__version__}" "User Commands"',
+        f'.TH WIKITOPICS 1 "{released()}" "wikitopics {__version__}" "User Commands"',
         ".SH NAME",
         "wikitopics \\- a live topic model of Wikipedia in the terminal",
         ".SH SYNOPSIS",
@@ -58,10 +74,10 @@ def made() -> str:
     ]
     for command, context in commands(wikitopics, top):
         lines += [".SS " + roff(context.command_path), ".nf", roff(command.get_help(context)), ".fi"]
-    lines += [".SH FILES", roff(FILES.strip()), ".SH EXIT STATUS"]
+    lines += [".SH FILES", filled(FILES), ".SH EXIT STATUS"]
     codes = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
     for code, means in codes.findall(COMMANDS.read_text(encoding="utf-8")):
-        lines += [".TP", code, roff(means)]
+        lines += [".TP", code, filled(means)]
     return "\n".join(lines) + "\n"
 
 

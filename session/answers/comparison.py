@@ -23,7 +23,7 @@ from session.errors import BadUsage, Damaged, SessionError
 from session.options import SEED
 from session.paths import session_name
 from session.records import ModelStatus
-from session.sources import described
+from session.sources import check_identity, described
 from session.storage.documents import Documents
 from session.storage.reader import SessionReader
 
@@ -56,8 +56,8 @@ class Comparison:
     remarks: tuple[str, ...]
     """What was assumed, and what was not known."""
 
-    def behind(self, one: Compared) -> float:
-        """How far a model's log likelihood lies below the best; 0 for the best."""
+    def difference(self, one: Compared) -> float:
+        """A model's log likelihood less that of the best: 0 for the best, negative for the others."""
         return one.log_likelihood - self.models[0].log_likelihood
 
 
@@ -105,6 +105,7 @@ def compare(
 def _opened(reader: SessionReader) -> _Session:
     settings = reader.settings()
     kind = described(settings.source)
+    check_identity(kind, settings.source_options)
     return _Session(
         reader,
         session_name(reader.path),

@@ -1,16 +1,17 @@
 """What LDAvis draws: topics as a map, and the words that tell each apart.
 
 The same as pyLDAvis 3.4 makes of the same topics, shares and vocabulary, in the same order; after Sievert and
-Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. K topics, W words. The largest topic
-is 1 here; `topic.order` has the numbers that they have elsewhere, plus 1.
+Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. Only the map shows Hellinger
+distances, which are one matrix product: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms.
+K topics, W words. The largest topic is 1 here; `topic.order` has the numbers that they have elsewhere,
+plus 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from model.scaling import classical_scaling
 
@@ -18,8 +19,6 @@ WORDS = 30
 """R: words shown of a topic."""
 STEP = 0.01
 """Of lambda, the weight of a word's probability against its lift."""
-_AT_ONCE = 1 << 21
-"""Numbers held for distances."""
 
 
 def prepare(
@@ -47,7 +46,7 @@ def prepare(
             log_beta[number, top].round(4),
             log_lift[number, top].round(4),
         )
-    x, y = classical_scaling(divergences(beta)).T.tolist()
+    x, y = classical_scaling(distances(beta)).T.tolist()
     return {
         "mdsDat": {
             "x": x,
@@ -57,7 +56,7 @@ def prepare(
             "Freq": (share * 100).tolist(),
         },
         "tinfo": table.columns,
-        "token.table": _tokens(sorted(table.shown), expected, frequency, words),
+        "token.table": _tokens(table.shown, expected, frequency, words),
         "R": R,
         "lambda.step": STEP,
         "plot.opts": {"xlab": "PC1", "ylab": "PC2"},
@@ -103,27 +102,24 @@ def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> NDArray
 
 
 def _tokens(
-    ids: Sequence[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
+    ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
 ) -> dict[str, list[object]]:
     """`token.table`: which part of a word's occurrences each topic has, where that is one at least."""
-    rows = []
-    for i in ids:
+    terms: list[object] = []
+    topics: list[object] = []
+    parts: list[object] = []
+    for i in sorted(ids, key=words.__getitem__):
         counts = expected[:, i]
-        for topic in np.flatnonzero(counts >= 0.5).tolist():
-            rows.append((words[i], topic + 1, float(counts[topic].round() / frequency[i])))
-    terms, topics, parts = map(list, zip(*sorted(rows), strict=True)) if rows else ([], [], [])
+        having = np.flatnonzero(counts >= 0.5)
+        terms += [words[i]] * len(having)
+        topics += (having + 1).tolist()
+        parts += (counts[having].round() / frequency[i]).tolist()
     return {"Topic": topics, "Freq": parts, "Term": terms}
 
 
-def divergences(beta: NDArray[Any]) -> NDArray[Any]:
-    """(K, K) Jensen-Shannon divergences between topics (K, W) whose rows sum to 1, in nats."""
-    K, W = beta.shape
-    own = xlogy(beta, beta).sum(axis=1)
-    found = np.zeros((K, K))
-    step = max(1, _AT_ONCE // W)
-    for one in range(K):
-        for start in range(one + 1, K, step):
-            others = slice(start, min(start + step, K))
-            middle = (beta[one] + beta[others]) / 2
-            found[one, others] = (own[one] + own[others]) / 2 - xlogy(middle, middle).sum(axis=1)
-    return np.maximum(found + found.T, 0)
+def distances(beta: NDArray[Any]) -> NDArray[Any]:
+    """(K, K) Hellinger distances, 0 to 1, between topics (K, W) whose rows sum to 1."""
+    roots = np.sqrt(beta)
+    far = np.sqrt(np.clip(1 - roots @ roots.T, 0, None))
+    np.fill_diagonal(far, 0)
+    return np.asarray(far)

@@ -79,9 +79,9 @@ def _signal(trainer: Process) -> None:
     except ProcessLookupError:
         pass
     except OSError as error:
-        raise SessionError(f"the trainer (pid {trainer.pid}) cannot be told: {error.strerror}") from None
+        raise SessionError(f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}") from None
 
 
 def _elsewhere(trainer: Process) -> str:
-    number = f"pid {trainer.pid}" if trainer.pid else "its pid is unknown"
-    return f"end it where it runs ({number})"
+    number = f"pid {trainer.pid}" if trainer.pid else "pid unknown"
+    return f"end it on the machine where it runs ({number})"

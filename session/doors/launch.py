@@ -70,16 +70,18 @@ class Trainers:
 
 def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
     """Run ``wikitopics ARGUMENTS`` in the background; what it says goes to the log beside the session."""
+    doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         log = open_own(log_file(path), os.O_WRONLY | os.O_APPEND)
-        _begin_anew(log)
+        try:
+            _begin_anew(log)
+            doing = "start a trainer"
+            return start_python("wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        finally:
+            os.close(log)
     except OSError as error:
-        raise SessionError(f"cannot write {log_file(path)}: {error.strerror}") from None
-    try:
-        return start_python("wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    finally:
-        os.close(log)
+        raise SessionError(f"cannot {doing}: {error.strerror}") from None
 
 
 def last_words(path: Path) -> str:

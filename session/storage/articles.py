@@ -116,15 +116,20 @@ def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) 
 
 
 def recent_articles(
-    db: Database, first_seq: int, most: int, settings: Settings, n_words: int
+    db: Database, first_seq: int, most: int, later: int, settings: Settings, n_words: int
 ) -> tuple[list[int], Documents]:
-    """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers."""
+    """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers.
+
+    Without the minibatches that lie wholly among the ``later`` newest articles.
+    """
     seqs: list[int] = []
     parts: list[Documents] = []
     rows = read_rows(
         db.conn,
-        "SELECT first_seq, articles FROM recent WHERE first_seq + articles > ? ORDER BY first_seq",
-        [first_seq],
+        "SELECT first_seq, articles FROM (SELECT first_seq, articles, sum(articles) OVER"
+        " (ORDER BY first_seq DESC) AS newest FROM recent)"
+        " WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
+        [first_seq, later],
     )
     for first, articles in rows:
         if len(seqs) == most:

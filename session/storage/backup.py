@@ -16,7 +16,7 @@ def backup(path: Path, target: Path) -> None:
     Raises :class:`SessionError` where ``target`` exists or cannot be written; then nothing is left of it.
     """
     if os.path.lexists(target):
-        raise SessionError(f"{target} exists already: name a new file")
+        raise SessionError(f"{target} already exists: name a new file")
     try:
         with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
             reader.copy_to(draft)

@@ -49,7 +49,7 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
             members = archive.infolist()
             stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
             if not stored or sum(member.file_size for member in members) > len(data):
-                raise ValueError("it unpacks to more than it is")
+                raise ValueError("it unpacks to more than its size")
             return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
     except Exception as error:  # noqa: BLE001 (of zipfile and numpy, by what the bytes have become)
         reason = str(error).partition("\n")[0] or type(error).__name__
@@ -68,12 +68,12 @@ def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
     unfit += [key for key, value in plain.items() if not _is_plain(value)]
     if len(arrays) > _MOST_ARRAYS:
         raise SessionError(
-            f"a session keeps at most {_MOST_ARRAYS} arrays of a model, which has {len(arrays)}"
+            f"a session stores at most {_MOST_ARRAYS} arrays of a model, and this one has {len(arrays)}"
         )
     if unfit:
         raise SessionError(
-            f"a session keeps finite numbers, flags, texts and arrays of numbers: {unfit[0]} of the model's "
-            "state is none of these"
+            f"a session stores finite numbers, flags, texts and arrays of numbers: {unfit[0]} of the model's "
+            "state is something else"
         )
     return json.dumps(plain), pack_arrays(arrays)
 
@@ -91,7 +91,7 @@ def _is_plain(value: object) -> bool:
 def _check_directory(data: bytes) -> None:
     """A zip's reader makes an object of each entry of the directory: see that there are but a few."""
     if len(data) < _END.size:
-        raise ValueError("it is cut off")
+        raise ValueError("it is truncated")
     signature, _, _, _, entries, size, _, _ = _END.unpack(data[-_END.size :])
     wide = data[-_END.size - 20 : -_END.size].startswith(b"PK\6\7")  # there are other, larger numbers
     if signature != b"PK\5\6" or entries > _MOST_ARRAYS or size > entries * _LONGEST_ENTRY or wide:
@@ -107,7 +107,7 @@ def _array(content: bytes) -> NDArray[Any]:
     shape = tuple(int(size) for size in re.findall(rb"\d+", sizes))
     kind = np.dtype(dtype.decode())
     if math.prod(shape) * kind.itemsize != len(content) - header.end():
-        raise ValueError("an array in it is not as long as its header says")
+        raise ValueError("an array in it differs in length from its header")
     if 0 in shape:
         return np.empty(shape, kind)
     return np.frombuffer(content, kind, offset=header.end()).reshape(

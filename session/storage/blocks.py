@@ -74,7 +74,7 @@ def renew_proportions(
             continue
         before, behind = seqs[start] - first, seqs[stop - 1] + 1 - first
         if behind - before != stop - start:
-            raise Damaged("blocks and recent do not go together")
+            raise Damaged("blocks and recent do not match")
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
             old = Proportions.from_blocks([(_data(db, model, first, size), size)], K)
             parts = [old[:before], new[start:stop], old[behind:]]
@@ -92,7 +92,7 @@ def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
         largest=LARGEST_ARTICLE * articles + SMALL,
     )
     if len(rows) != 1:
-        raise Damaged("blocks and proportions do not go together")
+        raise Damaged("blocks and proportions do not match")
     return rows[0][0]
 
 
@@ -110,7 +110,7 @@ def title_keys_of(blocks: Sequence[tuple[object, int]]) -> NDArray[np.uint16]:
         packed for packed, articles in blocks if isinstance(packed, bytes) and len(packed) == 2 * articles
     ]
     if len(parts) < len(blocks):
-        raise Damaged("blocks.titles is not as long as it has to be")
+        raise Damaged("blocks.titles has the wrong length")
     return np.frombuffer(b"".join(parts), "<u2")
 
 

@@ -224,7 +224,7 @@ def check_file(path: Path) -> None:
     Never opens it: closing a descriptor of a database drops every lock that this process holds on it, and
     SQLite in another process would then take the write-ahead log for nobody's, and delete it.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # Path.is_dir raises for a folder that may not be looked into
         raise NotASession(f"{path} is a folder, not a session")
     try:
         found = path.stat()
@@ -281,7 +281,7 @@ def sync_names(folder: Path) -> None:
 
 def is_sqlite(path: Path) -> bool:
     """Whether the file begins as SQLite files do; False where it cannot be read."""
-    if not path.is_file() or not path.stat().st_size:  # to open a pipe would wait for its other end
+    if not os.path.isfile(path) or not os.path.getsize(path):  # to open a pipe would wait for its other end
         return False
     try:
         # By SQLite itself, see `check_file`: this process may have it open.
@@ -297,7 +297,7 @@ def is_sqlite(path: Path) -> bool:
 
 def is_ours(path: Path) -> bool:
     """Whether the file says that it is a session, of whatever version and even if no more can be read."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False
     with contextlib.suppress(sqlite3.Error):
         # As in `is_sqlite`: by SQLite itself, and it may not change anything.

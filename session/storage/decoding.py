@@ -4,11 +4,12 @@ Every function takes a value and its place, as in "progress.articles", and raise
 place, for a value that no session of ours holds.
 """
 
+import contextlib
 import json
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,15 @@ def whole(value: object, place: str, low: int = 0, high: int = MOST) -> int:
     return value
 
 
+def wholes(values: Sequence[object], place: str, low: int = 0, high: int = MOST) -> Sequence[int]:
+    """Whole numbers from ``low`` to ``high``, a column of them at once."""
+    if set(map(type, values)) == {int}:
+        column = cast(Sequence[int], values)
+        if low <= min(column) and max(column) <= high:
+            return column
+    return [whole(value, place, low, high) for value in values]  # it says what is wrong
+
+
 def number(value: object, place: str, low: float = 0.0, high: float = LARGEST) -> float:
     """A number from ``low`` to ``high``, never NaN."""
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -67,6 +77,17 @@ def text(value: object, place: str, longest: int = LONGEST) -> str:
         except UnicodeEncodeError:
             raise Damaged(f"{place} is not Unicode text") from None
     return value
+
+
+def texts(values: Sequence[object], place: str, longest: int = LONGEST) -> Sequence[str]:
+    """Texts of at most ``longest`` characters that UTF-8 can write, a column of them at once."""
+    if set(map(type, values)) == {str}:
+        column = cast(Sequence[str], values)
+        if max(map(len, column)) <= longest:
+            with contextlib.suppress(UnicodeEncodeError):
+                "".join(column).encode()
+                return column
+    return [text(value, place, longest) for value in values]  # it says what is wrong
 
 
 def one_of(value: object, place: str, choices: Collection[T]) -> T:
@@ -129,7 +150,7 @@ def numbers(
         raise _wrong(value, place, "a blob")
     one = math.prod(size for size in shape if size >= 0) * np.dtype(dtype).itemsize
     if len(value) % one if -1 in shape and one else len(value) != one:
-        raise Damaged(f"{place} is not as long as it has to be")
+        raise Damaged(f"{place} has the wrong length")
     found = np.frombuffer(value, dtype).reshape(shape)
     if found.size and not (low <= found.min() and found.max() <= high):
         raise Damaged(f"{place} holds numbers that are out of range")

@@ -249,7 +249,7 @@ def whole_numbers(
     """The array of this name, of this shape, its whole numbers from ``low`` to ``high``."""
     found = arrays.get(name)
     if found is None or found.shape != shape or found.dtype.kind not in "iu":
-        raise Damaged(f"{place} lacks {name}, or has others than it has to")
+        raise Damaged(f"{place} lacks {name}, or has unexpected ones")
     if found.size and not low <= int(found.min()) <= int(found.max()) <= high:
         raise Damaged(f"{place} has {name} that are out of range")
     return found.astype(dtype)

@@ -154,7 +154,7 @@ def _swap(draft: Path, target: Path) -> None:
 
 def _remove_folder(path: Path) -> None:
     """Delete a folder, or a link to one."""
-    if path.is_symlink():
+    if os.path.islink(path):
         path.unlink()
     else:
         shutil.rmtree(path, ignore_errors=True)

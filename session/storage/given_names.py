@@ -25,8 +25,7 @@ def _write(path: Path, sql: str, values: Sequence[object]) -> None:
             ((version,),) = read_rows(db.conn, "PRAGMA user_version")
             if version != VERSION:
                 raise SessionError(
-                    f"{path} is of an older version, which keeps no names; `wikitopics train` brings it up "
-                    "to date"
+                    f"{path} is of an older version, without stored names; `wikitopics train` upgrades it"
                 )
             db.execute(sql, values)
     finally:

@@ -42,11 +42,11 @@ class KeptCounts(OpenedSession):
     def _check(self, words: Sequence[str] | None) -> None:
         if words is not None and self.counter().lines != tuple(words):
             raise BadUsage(
-                f"--counts {self.path}: that session counted other words; leave --vocab out to use its own"
+                f"--counts {self.path}: that session has another vocabulary; leave --vocab out to use its own"
             )
         if not self.settings()[KEEP_COUNTS]:
             raise BadUsage(
-                f"the session {self.path} kept no counts: it needs `train --keep-counts` from its start"
+                f"the session {self.path} kept no word counts: train one with --keep-counts from its start"
             )
 
     def __len__(self) -> int:

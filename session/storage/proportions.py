@@ -104,7 +104,7 @@ class Proportions:
                 raise Damaged("proportions.data is not a blob")
             size, more = divmod(len(data) - articles, dtype.itemsize + 1)
             if more or not articles <= size <= MOST_KEPT * articles:
-                raise Damaged("proportions.data is not as long as it has to be")
+                raise Damaged("proportions.data has the wrong length")
             middle = articles + size * dtype.itemsize
             lengths.append(data[:articles])
             topics.append(data[articles:middle])

@@ -46,7 +46,7 @@ class WordCounts:
 
         found = WordCounts(get("counts", tokens), get("articles", articles))
         if int(found.counts.sum()) != tokens or (found.articles > found.counts).any():
-            raise Damaged(f"{place} and progress do not go together")
+            raise Damaged(f"{place} and progress do not match")
         return found
 
 

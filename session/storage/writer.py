@@ -277,13 +277,15 @@ class SessionWriter:
         """What was kept after so many articles."""
         self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
-    def recent(self, first_seq: int, most: int) -> tuple[list[int], Documents]:
+    def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Documents]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
+        Only of minibatches that began when fewer than ``before`` articles had been trained.
         Raises :class:`SessionError`.
         """
         with session_errors(self.path):
-            return recent_articles(self._db, first_seq, most, self.settings, self.n_words)
+            later = read_committed(self._db.conn).progress.articles - before
+            return recent_articles(self._db, first_seq, most, later, self.settings, self.n_words)
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""

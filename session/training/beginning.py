@@ -8,13 +8,14 @@ words.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 
 from session.errors import SessionError
 from session.options import HELD_OUT, VOCAB_ARTICLES
 from session.paths import vocabulary_file
 from session.settings import Settings
 from session.storage.changes import Changes
+from session.storage.codec.articles import documents_room
 from session.storage.codec.progress import Progress
 from session.storage.documents import Block, Documents
 from session.storage.files import replacing
@@ -161,15 +162,30 @@ def establish(store: SessionWriter, vocabulary: Vocabulary) -> None:
 
 
 def read_first(store: SessionWriter, stream: Stream) -> None:
-    """Feed the stream what was collected before there was a vocabulary, and commit that."""
+    """Feed the stream what was collected before there was a vocabulary, and commit that.
+
+    Only as much as a session may hold untrained, with room for what comes next. The rest is left out here:
+    the source is asked for it again, from where this ends.
+    """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
+    room = documents_room(store.settings) // 2
     some = False
-    for block in store.first_articles():
+    for rows in _stretches(store.first_articles()):
+        counted = [replace(block, documents=_over(block.documents, numbers)) for block in rows]
+        room -= sum(len(block.documents.to_bytes()) for block in counted)
+        if some and room < 0:
+            break
         some = True
-        stream.feed(replace(block, documents=_over(block.documents, numbers)))
+        for block in counted:
+            stream.feed(block)
     if some:
         stream.read_first_articles()
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
+
+
+def _stretches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """The blocks that share a position: only behind all of them can the source go on."""
+    return (list(rows) for _, rows in groupby(blocks, key=lambda block: block.position))
 
 
 def _over(documents: Documents, numbers: Mapping[str, int]) -> Documents:

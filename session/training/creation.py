@@ -33,7 +33,7 @@ def load_vocabulary(name: str) -> Vocabulary:
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
         known = ", ".join((*shipped(), *kept))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}; there is: {known} (or name a file)")
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
     return Vocabulary.load(name)
 
 

@@ -63,6 +63,11 @@ def doubled(before: int, after: int) -> bool:
     return after >= FIRST and _steps(before, 1) != _steps(after, 1)
 
 
+def last_doubling(articles: int) -> int:
+    """The greatest power of two that is no larger."""
+    return 1 << articles.bit_length() - 1
+
+
 def look_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether it is asked what has become of the topics at a snapshot; articles there and at the one before.
 
@@ -84,9 +89,9 @@ def renewal_due(before: int, after: int) -> bool:
 def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
 
-    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too, at powers of two: only the
-    first drop, after 131,072 articles, coincides with one. Which articles stay does not depend on when a run
-    commits, since the stream asks for a commit before its next step.
+    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too, at their end, some minibatches
+    after a power of two. Which articles stay does not depend on when a run commits, since the stream asks for
+    a commit before its next step.
     """
     half = DROPPED_EVERY // 2
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from session.models import default_batch_size
 from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, KEEP_ARTICLES, MAX_MB, THREADS, VOCAB
 from session.request import TrainRequest, check_resumable
 from session.settings import Settings, check_batch_sizes
+from session.signals import Signals
 from session.specs import ModelSpec
 from session.storage import writer
 from session.storage.codec.progress import Progress
@@ -34,7 +36,6 @@ from session.training.intake.crawl import Blocks
 from session.training.intake.opening import Opened, open_source
 from session.training.running.heart import BEAT_SECONDS
 from session.training.running.monitor import Report
-from session.training.running.orders import watch_signals
 from session.training.running.run import FINISHED, Run, RunLimits
 from session.training.stream import Stream
 from vocab import Vocabulary
@@ -93,18 +94,33 @@ def train(path: Path, request: TrainRequest, report: Callable[[Report], None], s
     ``say`` takes the few lines that tell what is going on before the first report. Raises the errors of
     the rooms, each with an ``exit_code``; nothing is created where the source cannot be opened.
     """
-    try:
-        return asyncio.run(_train(path, request, report, say))
-    except asyncio.CancelledError:
-        return "stopped before training began"
+    with Signals() as signals:
+        signals.at_once = lambda number: _insist(number, signals)
+        try:
+            return asyncio.run(_train(path, request, report, say, signals))
+        except asyncio.CancelledError:
+            return "stopped before training began"
 
 
-async def _train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
-    asyncio.get_running_loop().set_default_executor(Unawaited())
+def _insist(number: signal.Signals, signals: Signals) -> None:
+    """An interrupt that follows another signal waits for nothing."""
+    if number == signal.SIGINT and len(signals.noted) > 1:
+        os._exit(130)  # the last commit stands, and a session that is being made gets its name last
+
+
+def _obey(signals: Signals) -> None:
+    """Have each signal, noted or to come, cancel the current task; a run has its own way to obey."""
     starting = asyncio.current_task()
     assert starting is not None
+    signals.tell(lambda _: starting.cancel())
+
+
+async def _train(
+    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say, signals: Signals
+) -> str:
+    asyncio.get_running_loop().set_default_executor(Unawaited())
     # What takes long from here on is done in threads, so that signals are heard.
-    watch_signals(lambda _: starting.cancel())
+    _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,15 +135,14 @@ async def _train(path: Path, request: TrainRequest, report: Callable[[Report], N
             limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
             vocabulary = await asyncio.to_thread(_vocabulary, plan)
             if isinstance(vocabulary, Rule):
-                begun, limits = await begin(plan, vocabulary, limits, report, say)
+                begun, limits = await begin(plan, vocabulary, limits, report, say, signals)
                 if begun != FINISHED:
                     return begun
-                watch_signals(lambda _: starting.cancel())
                 plan = await asyncio.to_thread(resolve, path, request)
                 vocabulary = await asyncio.to_thread(_vocabulary, plan)
             assert isinstance(vocabulary, Vocabulary)
             opening = await open_session(plan, vocabulary, say)
-            return await run(plan, opening, limits, report, say)
+            return await run(plan, opening, limits, report, say, signals)
         finally:
             keeping.cancel()
 
@@ -153,6 +168,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
         return Plan(path, request, None, kind, request.identity(kind), specs, cluster)
     kind = sources.load_stored(stored.source)
+    sources.check_identity(kind, stored.source_options)
     check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
     return Plan(path, request, stored, kind, stored.source_options, stored.models, cluster)
 
@@ -168,7 +184,12 @@ def _vocabulary(plan: Plan) -> Vocabulary | Rule:
 
 
 async def begin(
-    plan: Plan, rule: Rule, limits: RunLimits, report: Callable[[Report], None], say: Say
+    plan: Plan,
+    rule: Rule,
+    limits: RunLimits,
+    report: Callable[[Report], None],
+    say: Say,
+    signals: Signals,
 ) -> tuple[str, RunLimits]:
     """Build the session's vocabulary; returns why that ended, and what is left of the limits."""
     began = time.monotonic()
@@ -178,11 +199,12 @@ async def begin(
         say(_builds(store.settings, beginning, opening))
         for line in _remarks(plan, opening.source):
             say(line)
-        reason = await Run(plan.path, store, beginning, opening.feed, limits, report, say)()
+        reason = await Run(plan.path, store, beginning, opening.feed, limits, report, say, signals)()
     finally:
         await opening.close()
     seconds = time.monotonic() - began
     if reason == FINISHED:
+        _obey(signals)
         say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
     return reason, limits.less(seconds, opening.feed.activity.bytes_read)
 
@@ -226,7 +248,7 @@ async def _open(
         opened.callback(store.close)
         if store.schema_before != VERSION:
             say(
-                f"the session was of format {store.schema_before} and is of format {VERSION} now: older "
+                f"the session was upgraded from format {store.schema_before} to {VERSION}: older "
                 "versions of wikitopics can no longer read it"
             )
         stream = await asyncio.to_thread(stream_of, store)
@@ -254,7 +276,12 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 
 
 async def run(
-    plan: Plan, opening: Opening[Stream], limits: RunLimits, report: Callable[[Report], None], say: Say
+    plan: Plan,
+    opening: Opening[Stream],
+    limits: RunLimits,
+    report: Callable[[Report], None],
+    say: Say,
+    signals: Signals,
 ) -> str:
     """Train to the end, and let go of session and source; returns why it ended."""
     request, stream = plan.request, opening.stream
@@ -263,7 +290,7 @@ async def run(
         say(_begins(opening.store.settings, stream))
         for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
             say(line)
-        reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say)()
+        reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say, signals)()
         if reason == FINISHED:
             say(_ended(stream.progress, request.get(ARTICLES)))
         return reason

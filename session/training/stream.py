@@ -29,13 +29,16 @@ from session.training.prequential import newest, scored
 from session.training.schedule import (
     drop_due,
     evaluation_due,
+    last_doubling,
     minibatch_size,
     renewal_due,
     snapshot_due,
 )
 
 RENEWED_TOGETHER = 512
-"""Articles inferred anew at a time."""
+"""Articles inferred anew at a time, where no minibatch is left to train beside."""
+RENEWED_BESIDE = 2
+"""Articles inferred anew beside each that is trained: sooner than their counts are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class Stream:
 
     @property
     def renewing(self) -> bool:
-        """Whether :meth:`renew` is to be called before the next step, each time after a commit."""
+        """Whether articles are left that are to be inferred anew."""
         return self.progress.renew_from is not None
 
     @property
@@ -172,12 +175,17 @@ class Stream:
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
-        if self.renewing:
-            return Work(lambda _: self.renew(), on_committed=True)
+        if self.renewing and self._trained_all():
+            return Work(self._renew_more, on_committed=True)
         if not self.ready():
             return None
-        # What is to be dropped is told among the articles trained up to here, whenever the last commit was.
-        return Work(self.step, self.measures_next, on_committed=self._changes.drops_articles)
+        # What is to be dropped is told among the articles trained up to here, whenever the last commit was,
+        # and what is to be inferred anew is read from the file.
+        return Work(
+            self.step,
+            self.measures_next,
+            on_committed=self._changes.drops_articles or self.progress.renew_from == 0,
+        )
 
     def ready(self) -> bool:
         """Whether :meth:`step` has a minibatch to train."""
@@ -188,8 +196,10 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has reached its end: nothing is left to train, or the limit is reached."""
-        if self.renewing:
-            return False
+        return self._trained_all() and not self.renewing
+
+    def _trained_all(self) -> bool:
+        """Whether nothing is left to train, or the limit is reached."""
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
         return limit_reached or (self._source_ended and self.progress.pending == 0)
 
@@ -228,6 +238,8 @@ class Stream:
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self._moved = self._learnt = True
+        if self.renewing:
+            self.renew(RENEWED_BESIDE * len(batch), last_doubling(before))
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
         self._changes.drops_articles |= drop_due(before, progress.articles)
@@ -237,19 +249,22 @@ class Stream:
             self._measure(elapsed_seconds())
         return len(batch)
 
-    def renew(self) -> None:
-        """Infer some of the newest articles anew: what they are about is now known better than it was.
+    def _renew_more(self, elapsed_seconds: Callable[[], float]) -> None:
+        self.renew(RENEWED_TOGETHER, last_doubling(self.progress.articles))
 
-        The models must be committed as they are: so after a kill it is the same models that go on with it.
+    def renew(self, most: int, doubled_at: int) -> None:
+        """Infer some articles anew: what they are about is now known better than it was.
+
+        Those that were the newest when the stream had come to ``doubled_at`` articles. Some follow each step,
+        as a part of it: no start and no pause is long, and after a kill the same models go on with it.
         """
         assert self.progress.renew_from is not None
-        assert not self._learnt
-        seqs, documents = self._store.recent(self.progress.renew_from, RENEWED_TOGETHER)
+        seqs, documents = self._store.recent(self.progress.renew_from, most, doubled_at)
         if seqs:
             batch = _minibatch(documents)
             inferred = [model.local_proportions(batch) for model in self.models]
             self._changes.renewed.append(Renewed(seqs, list(map(_largest, inferred)), self._kept(inferred)))
-        self.progress.renew_from = seqs[-1] + 1 if len(seqs) == RENEWED_TOGETHER else None
+        self.progress.renew_from = seqs[-1] + 1 if len(seqs) == most else None
         self._changes.drops_articles |= self.progress.renew_from is None
         self._moved = True
 

@@ -189,7 +189,7 @@ def read_ids(read: Callable[..., Awaitable[list[PageBatch]]]) -> Callable[..., A
 
 @pytest.fixture
 def acts() -> Any:
-    """The makers of acts, since test modules cannot import one another."""
+    """The makers of acts."""
 
     class Acts:
         text = staticmethod(says)

@@ -59,14 +59,16 @@ WRAPPINGS = {
 
 async def collect(source, position=None, stop_after=None):
     """(SourceInfo, batches) of a source, which is then closed."""
-    info = await source.open()
-    batches = []
-    async for batch in source.batches(position):
-        batches.append(batch)
-        if stop_after is not None and len(batches) >= stop_after:
-            break
-    await source.close()
-    return info, batches
+    try:
+        info = await source.open()
+        batches = []
+        async for batch in source.batches(position):
+            batches.append(batch)
+            if len(batches) == stop_after:
+                break
+        return info, batches
+    finally:
+        await source.close()
 
 
 def ids(batches):

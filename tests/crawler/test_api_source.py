@@ -10,12 +10,8 @@ from yarl import URL
 
 from crawler.errors import CrawlerError
 from crawler.siteinfo import read_siteinfo
-from crawler.source import PageBatch
 from crawler.wire import WireLimits
-
-
-def ids(batches: list[PageBatch]) -> list[int]:
-    return [page.page_id for batch in batches for page in batch.pages]
+from tests.crawler.dumps import ids
 
 
 async def test_one_lap(source: Any, read: Any) -> None:
@@ -236,23 +232,20 @@ async def test_batches_are_bounded_by_what_they_hold(wiki: Any, source: Any, rea
 
 
 @pytest.mark.parametrize("resumed", [False, True])
-async def test_a_wiki_that_brings_the_same_articles_again(
-    wiki: Any, source: Any, acts: Any, resumed: bool
-) -> None:
+async def test_a_wiki_that_brings_the_same_articles_again(wiki: Any, source: Any, resumed: bool) -> None:
     """Its cursor moves on, its pages are the same: the lap ends with a warning, each article comes once."""
-    wiki.reply = lambda query: {
-        "batchcomplete": True,
-        "query": {"pages": [wiki.entry(page) for page in wiki.pages]},
-        "continue": {"grncontinue": f"0.05|{_next(query)}|7|0", "continue": "grncontinue||"},
-    }
 
-    def _next(query: dict[str, str]) -> str:
+    def again(query: dict[str, str]) -> Any:
         here = float(query.get("grncontinue", "0.05|0.05").split("|")[1])
-        return f"{here + 1e-5:.6f}"
+        return {
+            "batchcomplete": True,
+            "query": {"pages": [wiki.entry(page) for page in wiki.pages]},
+            "continue": {"grncontinue": f"0.05|{here + 1e-5:.6f}|7|0", "continue": "grncontinue||"},
+        }
 
     s = source(batch_pages=7)
-    s.wiki._site = read_siteinfo(acts.siteinfo(7), URL(wiki.url))
-    s.wiki.api = URL(wiki.url)
+    await s.open()
+    wiki.reply = again
     batches = []
     position = None
     for _ in range(100):

@@ -114,6 +114,12 @@ def test_its_batches_end_before_it_is_closed(folder):
     assert ended == ["batches", "source", "source"] * 3 + ["source", "source"]
 
 
+async def test_it_also_works_in_a_notebook_where_an_event_loop_is_running(folder):
+    check_source(Notes, notes=folder)
+    with pytest.raises(AssertionError, match="lap within 0 and 1"):
+        check_source(kind_of(lambda batch, _: replace(batch, lap=7.0)), notes=folder)
+
+
 def test_the_users_folder_is_found_as_by_train(folder, monkeypatch):
     monkeypatch.setenv("HOME", folder)
     check_source(Notes, notes="~")

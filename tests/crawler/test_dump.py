@@ -8,7 +8,6 @@ import lzma
 import os
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -20,8 +19,7 @@ from crawler.file_source import BATCH_PAGES
 from crawler.page_files import page_hash
 from crawler.sources.dump import DumpSource
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
-
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
+from tests.real_text import CORPUS, needs_corpus
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)
@@ -107,9 +105,12 @@ async def test_a_multistream_dump_resumes_without_reading_what_is_done(tmp_path)
     path = write(tmp_path / "d.bz2", multistream(range(1, 3000)))
     _, whole = await collect(DumpSource([path], held_out=0))
     source = DumpSource([path], held_out=0, resuming=True)
-    await collect(source, whole[-2].position)
+    _, rest = await collect(source, whole[-2].position)
+    assert ids(rest) == ids(whole[-1:])
     assert whole[-2].position["offset"] > 0.8 * os.path.getsize(path)
     assert whole[-2].position["skip"] <= 7
+    # One look at the head of the file, which is nearly all of such a small one.
+    assert source.files.bytes_read < 1.2 * os.path.getsize(path)
 
 
 async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles(tmp_path):
@@ -220,11 +221,9 @@ async def test_the_background_reads_only_a_little_ahead():
     assert 20 < len(made) <= 25
 
 
-@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+@needs_corpus
 async def test_a_real_dump():
-    info, batches = await collect(
-        DumpSource([str(SHARED / "corpus" / "wikitext" / "enwiki-2016-sample.xml.bz2")])
-    )
+    info, batches = await collect(DumpSource([str(CORPUS / "wikitext" / "enwiki-2016-sample.xml.bz2")]))
     assert info.file_names == ("File",)
     assert len(ids(batches)) == info.articles == 98
     assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}
@@ -233,6 +232,6 @@ async def test_a_real_dump():
 
 def test_what_looks_like_a_page_outside_of_one_is_none():
     odd = "<revision><text>x</text></revision>"
-    reader = DumpReader("odd")
     data = f"<mediawiki><siteinfo>{odd}</siteinfo>{page(1)}</mediawiki>".encode()
-    assert [entry.page.page_id for entry in reader.feed(data)] == [1]
+    with DumpReader("odd") as reader:
+        assert [entry.page.page_id for entry in reader.feed(data)] == [1]

@@ -15,7 +15,7 @@ from crawler import dump_xml, file_source, page_files
 from crawler.background import Background
 from crawler.dump_files import DumpFiles
 from crawler.errors import BadPosition, BadSource
-from crawler.page_files import page_hash
+from crawler.page_files import page_hash, scan
 from crawler.source import Page
 from crawler.sources.dump import DumpSource
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
@@ -137,6 +137,9 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
     whole = (HEAD + "".join(page(n, text=text) for n, text in texts.items()) + FOOT).encode()
     for name in ("d.xml", "d.xml.gz"):
         path = write(tmp_path / name, WRAPPINGS["dump" + name[1:]](whole))
+        kept = [one.text for one in scan(DumpFiles([path], print), 30).chosen]
+        assert 0 < sum(map(len, filter(None, kept))) <= 100_000
+        assert kept.count(None) > 20
         _, batches = await collect(DumpSource([path], held_out=10))
         found = [p for batch in batches for p in batch.pages]
         assert {p.page_id: p.text for p in found} == texts
@@ -199,6 +202,7 @@ async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     with pytest.raises(BadPosition, match="damaged") as caught:
         await collect(DumpSource([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
     assert caught.value.exit_code == 5
+    assert "\n" not in str(caught.value)
 
 
 async def test_an_error_in_the_background_reaches_the_reader():

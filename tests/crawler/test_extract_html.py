@@ -6,7 +6,6 @@ import urllib.parse
 import urllib.request
 import warnings
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,9 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.extract_html import extract_html
 from crawler.extract_wikitext import extract_wikitext
-
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
-needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+from tests.real_text import CORPUS, needs_corpus
 
 PAGE = """<!DOCTYPE html><html><head><meta charset="UTF-8"><title>Bird</title><style>a{}</style></head>
 <body><div id="mw-navigation">Main page Donate</div><h1 id="firstHeading">Bird</h1>
@@ -176,6 +173,8 @@ FLAT = [
     "</p>",
     "<br>",
     "<table><ul><li>",
+    "<",
+    "<?",
 ]
 
 
@@ -183,6 +182,14 @@ FLAT = [
 def test_four_megabytes_of_nesting_are_read_in_linear_time(bomb):
     # A quadratic pass would take many minutes and meet the test run's own limit.
     assert extract_html(bomb * (4_000_000 // len(bomb)) + "end").split() == ["end"]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 9])
+def test_nobody_is_warned_of_xml(depth):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page = f'{"<" * depth}{"?" * depth}xml version="1.0"?><html><p>Birds fly.</p></html>'
+        assert "Birds fly." in extract_html(page)
 
 
 @pytest.mark.parametrize("bomb", FLAT)
@@ -200,7 +207,7 @@ FURNITURE = re.compile(
 
 @needs_corpus
 def test_no_furniture_of_real_pages_comes_through():
-    with tarfile.open(SHARED / "corpus" / "html" / "pages.tar.xz") as archive:
+    with tarfile.open(CORPUS / "html" / "pages.tar.xz") as archive:
         for member in archive:
             file = archive.extractfile(member)
             if file is None or member.name.endswith("ISBN_(identifier)"):

@@ -1,22 +1,18 @@
 import json
 import lzma
-import os
 import re
 from collections import Counter
-from pathlib import Path
 
-import mwparserfromhell
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extract_wikitext import extract_wikitext
+from tests.real_text import CORPUS, needs_corpus
 
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
 NO_PROSE = re.compile(
     r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)", re.I
 )
-needs_corpus = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
 
 
 @pytest.mark.parametrize(
@@ -263,7 +259,7 @@ def test_words_kept_through_many_levels_are_not_copied_without_bound():
 
 @pytest.fixture(scope="module")
 def articles():
-    with lzma.open(SHARED / "corpus" / "wikitext" / "articles-400.jsonl.xz", "rt") as file:
+    with lzma.open(CORPUS / "wikitext" / "articles-400.jsonl.xz", "rt") as file:
         return [json.loads(line) for line in file]
 
 
@@ -293,13 +289,14 @@ def test_no_markup_survives_in_real_articles(articles):
 @needs_corpus
 def test_no_prose_is_lost_beside_a_general_parser(articles):
     """The words of plain paragraphs, parsed one by one, are in our text of the whole article."""
+    parser = pytest.importorskip("mwparserfromhell", reason="it has no wheel for this Python")
     total = lost = 0
     for article in articles:
         ours = Counter(extract_wikitext(article["text"]).split())
         for paragraph in NO_PROSE.split(article["text"])[0].split("\n"):
             if len(paragraph) < 200 or set(paragraph) & set("<{}|=*#:;!&") or "//" in paragraph:
                 continue
-            words = Counter(mwparserfromhell.parse(paragraph).strip_code().split())
+            words = Counter(parser.parse(paragraph).strip_code().split())
             total += sum(words.values())
             lost += sum((words - ours).values())
     assert total > 50_000

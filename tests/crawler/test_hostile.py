@@ -4,7 +4,7 @@ import contextlib
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
@@ -40,6 +40,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
     max_leaves=25,
 )
+SLOT = st.fixed_dictionaries({"content": st.text(max_size=20)})
 PAGE = st.fixed_dictionaries(
     {},
     optional={
@@ -50,7 +51,7 @@ PAGE = st.fixed_dictionaries(
         "pageprops": JSON,
         "revisions": st.lists(
             st.fixed_dictionaries(
-                {}, optional={"revid": JSON, "slots": st.fixed_dictionaries({"main": JSON}) | JSON}
+                {}, optional={"revid": JSON, "slots": st.fixed_dictionaries({"main": SLOT | JSON}) | JSON}
             )
             | JSON,
             max_size=2,
@@ -58,12 +59,18 @@ PAGE = st.fixed_dictionaries(
         | JSON,
     },
 )
+SURROGATES = {
+    "pageid": 1,
+    "title": "\ud800",
+    "revisions": [{"revid": -1, "slots": {"main": {"content": "\udfff"}}}],
+}
 REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}) | (
     st.dictionaries(KEYS, JSON, max_size=5)
 )
 
 
 @given(REPLY)
+@example({"query": {"pages": [SURROGATES]}})
 def test_pages(reply: dict[str, Any]) -> None:
     gathering = Gathering()
     with contextlib.suppress(Trouble):

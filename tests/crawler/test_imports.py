@@ -2,9 +2,9 @@ import subprocess
 import sys
 
 
-def test_the_extractors_are_functions_of_the_package_and_light_to_import():
+def test_what_workers_import_of_the_crawler_is_light():
     code = (
-        "import sys, crawler, crawler.extract_wikitext, crawler.extract_html\n"
+        "import sys, crawler, crawler.extract_wikitext, crawler.extract_html, crawler.dump_parts\n"
         "from crawler import extract_html, extract_wikitext\n"
         "assert callable(extract_wikitext) and callable(extract_html)\n"
         "print(sorted({'numpy', 'aiohttp', 'bs4', 'lxml', 'mwparserfromhell'} & set(sys.modules)))"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from crawler import gathering as pages
 from crawler.embedded.api import EmbeddedApi
@@ -152,6 +153,7 @@ async def test_stream_and_api_on_wikimedia(serve: Serve, clock: Any, tmp_path: P
     polite = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
     batches, _ = await listen(url, clock, 70, **polite)
     assert sorted(ids(batches)) == list(range(70))
+    assert (tmp_path / "wikimedia.lock").exists(), "expected one budget for both"
 
 
 async def test_403_stops(serve: Serve, clock: Any) -> None:
@@ -253,7 +255,7 @@ async def test_comments_keep_a_quiet_stream_open(
 
     async def silent(request: web.Request, response: web.StreamResponse) -> None:
         await response.write(event(2))
-        await asyncio.sleep(2)
+        await asyncio.sleep(30)  # longer than `listen` waits
 
     stream = Stream(quiet, silent, event(3))
     batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 3)
@@ -307,10 +309,11 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(
             await asyncio.sleep(0)
 
     url = await serve(EmbeddedApi(ARTICLES), override=override)
-    source = RecentSource(Wiki(url, version="0", clock=clock), url.replace("api.php", "stream"))
+    stream = url.replace("api.php", "stream")
+    source = RecentSource(Wiki(url, version="0", clock=clock), stream)
     await source.open()
     taking = asyncio.create_task(take_turns())
-    async for _ in source.wiki.client.lines(source._stream, {}, 60.0):
+    async for _ in source.wiki.client.lines(URL(stream), {}, 60.0):
         lines_read += 1
     taking.cancel()
     await source.close()

@@ -107,7 +107,7 @@ async def test_the_contact_is_kept_nowhere_whoever_repeats_it(server, clock):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["https://me:secret@host.org/x.bz2"], "no user name and password"),
+        (["https://me:secret@host.org/x.bz2"], "not contain a user name"),
         (["ftp://host.org/x.bz2"], "http:// or https://"),
         (["https://host.org/x.bz2", "/x.bz2"], "not both"),
         (["https://host.org/x.bz2", "https://other.org/y.bz2"], "one server"),

@@ -24,7 +24,7 @@ PACKERS = {
     "": lambda data: data,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
-    ".xz": lzma.compress,
+    ".xz": lambda data: lzma.compress(data, preset=0),
     ".zst": zstandard.compress,
 }
 
@@ -136,6 +136,14 @@ def test_files_count_on_one_behind_the_other(tmp_path: Path) -> None:
     assert TextFiles([first, second]).name == "1.jsonl and 1 more"
 
 
+LONG, LINES = b"<a long text>", b"<long lines>"
+
+
+def written(bad: bytes) -> bytes:
+    """With 32 MB in place of their names."""
+    return bad.replace(LONG, b"x" * (32 << 20)).replace(LINES, (b"y" * (1 << 20) + b"\n") * 32)
+
+
 @pytest.mark.parametrize(
     ("bad", "reason", "why"),
     [
@@ -151,12 +159,14 @@ def test_files_count_on_one_behind_the_other(tmp_path: Path) -> None:
         (b'{"text": "x", "id": true}', "damaged", "its id is neither"),
         (b'{"text": "x", "title": []}', "damaged", "its title is neither"),
         (b'{"text": "x", "id": "' + b"i" * 5000 + b'"}', "too large", "an id of over 4096 bytes"),
-        (b'{"text": "' + b"x" * (32 << 20) + b'"}', "too large", "over 32 MB"),
+        (b'{"text": "' + LONG + b'"}', "too large", "over 32 MB"),
     ],
-    ids=lambda value: str(value)[:20],
+    ids=lambda value: str(value[:20]),
 )
 def test_bad_lines_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
-    path = write(tmp_path / "a.jsonl", jsonl({"text": "one"}) + bad + b"\n" + jsonl({"text": "three"}))
+    path = write(
+        tmp_path / "a.jsonl", jsonl({"text": "one"}) + written(bad) + b"\n" + jsonl({"text": "three"})
+    )
     pages, skips, told = read(path)
     assert [(p.page_id, p.text) for p in pages] == [(1, "one"), (3, "three")]
     assert skips == {reason: 1}
@@ -171,14 +181,14 @@ def test_bad_lines_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, rea
         (b"x\n", "no text", "no text"),
         (b'x," "\n', "no text", "no text"),
         ("x,é\n".encode("latin-1"), "not UTF-8", "not UTF-8"),
-        (b'x,"' + b"y" * (32 << 20) + b'"\n', "too large", "over 32 MB"),
-        (b'x,"' + (b"y" * (1 << 20) + b"\n") * 32, "too large", "a quotation mark is not closed"),
+        (b'x,"' + LONG + b'"\n', "too large", "over 32 MB"),
+        (b'x,"' + LINES, "too large", "a quotation mark is not closed"),
         (b"x,\ry\n", "damaged", "not a row"),
     ],
-    ids=lambda value: str(value)[:20],
+    ids=lambda value: str(value[:20]),
 )
 def test_bad_rows_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
-    path = write(tmp_path / "a.csv", b"id,text\n1,one\n\n" + bad + b"3,three\n")
+    path = write(tmp_path / "a.csv", b"id,text\n1,one\n\n" + written(bad) + b"3,three\n")
     pages, skips, told = read(path)
     assert (pages[0].text, pages[-1].text) == ("one", "three")
     assert skips == {reason: 1}
@@ -230,7 +240,7 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> N
     pages, skips, told = read(first, second)
     assert [p.text for p in pages] == [f"t{i}" for i in range(50)] + ["nameless"] * 2
     assert skips == {"repeated": 11}
-    assert told[0] == f"{first}, line 51: the id '0' came before; skipped"
+    assert told[0] == f"{first}, line 51: the id '0' is a duplicate; skipped"
     assert len(told) == MOST_NAMED + 1
     assert "more documents are skipped" in told[-1]
     files = TextFiles([first, second])
@@ -265,8 +275,8 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> Non
         ("a.gz", "not a kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),
-        ("empty.jsonl", "has no documents"),
-        ("prose.jsonl", "has no documents (.*line 1: not JSON"),
+        ("empty.jsonl", "holds no documents"),
+        ("prose.jsonl", "holds no documents (.*line 1: not JSON"),
         ("empty.csv", "which column holds the text"),
     ],
 )

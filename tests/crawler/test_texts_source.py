@@ -11,28 +11,8 @@ import pytest
 
 from crawler.errors import BadPosition, BadSource
 from crawler.page_files import page_hash
-from crawler.source import PageBatch, Position, SourceInfo
 from crawler.sources.texts import TextsSource
-
-
-async def collect(
-    source: TextsSource, position: Position | None = None, stop_after: int | None = None
-) -> tuple[SourceInfo, list[PageBatch]]:
-    """(SourceInfo, batches) of a source, which is then closed."""
-    try:
-        info = await source.open()
-        batches: list[PageBatch] = []
-        async for batch in source.batches(position):
-            batches.append(batch)
-            if len(batches) == stop_after:
-                break
-        return info, batches
-    finally:
-        await source.close()
-
-
-def ids(batches: list[PageBatch]) -> list[int]:
-    return [page.page_id for batch in batches for page in batch.pages]
+from tests.crawler.dumps import collect, ids
 
 
 def lines(first: int, last: int, **more: str) -> str:
@@ -136,8 +116,9 @@ async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> No
 async def test_a_damaged_position_is_one_line(folder: Path) -> None:
     _, batches = await collect(TextsSource(paths(folder)), stop_after=3)
     for wrong in ({"file": 53}, {"offset": -1}, {"number": "x"}, {"content": None}):
-        with pytest.raises(BadPosition):
+        with pytest.raises(BadPosition, match="damaged") as caught:
             await collect(TextsSource(paths(folder), resuming=True), {**batches[-1].position, **wrong})
+        assert "\n" not in str(caught.value)
 
 
 async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:
@@ -145,5 +126,5 @@ async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:
     await collect(source)
     assert [error.text.rpartition("/")[2] for error in source.activity.errors] == [
         "a.jsonl, line 150: not JSON; skipped",
-        "a.jsonl, line 151: the id 'n7' came before; skipped",
+        "a.jsonl, line 151: the id 'n7' is a duplicate; skipped",
     ]

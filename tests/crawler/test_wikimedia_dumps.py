@@ -98,7 +98,7 @@ async def test_a_person_is_asked_and_told_wiki_date_size_and_host():
 async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
     monkeypatch.setattr("crawler.remote_shelf.is_wikimedia", lambda host: True)
     async with serving(OLD) as server:
-        with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which is sent your contact; "):
+        with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "):
             await opened(server, agreed=False, contact="me@host.org")
 
 
@@ -165,7 +165,16 @@ async def test_none_is_told_in_a_line():
 
 
 @pytest.mark.parametrize(
-    "status", [b"", b"[1]", b"{", b'{"jobs": 1}', b'{"jobs": {"articlesmultistreamdump": {"files": [1]}}}']
+    "status",
+    [
+        b"",
+        b"[1]",
+        b"{",
+        b'{"jobs": 1}',
+        b'{"jobs": {"articlesmultistreamdump": 1}}',
+        b'{"jobs": {"articlesmultistreamdump": {"status": "done", "files": [1]}}}',
+        b'{"jobs": {"articlesmultistreamdump": {"status": "done", "files": {"../../x.bz2": {}}}}}',
+    ],
 )
 async def test_a_status_that_is_none_is_not_believed(status):
     files = {path: status if path.endswith(".json") else data for path, data in OLD.items()}

@@ -28,11 +28,23 @@ def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
     return batch, beta
 
 
+def batch_of(documents, times=1):
+    """Documents from the ids of their words, each of which stands so many times for itself."""
+    indptr = np.cumsum([0, *map(len, documents)])
+    return Minibatch(indptr, np.concatenate(documents).astype(int), np.full(indptr[-1], times))
+
+
+def reordered(batch, order):
+    """The same documents in another order."""
+    return Minibatch.concatenate([batch[d : d + 1] for d in order])
+
+
+def emptied(batch, d):
+    """The same documents, one of them without its words."""
+    return Minibatch.concatenate([batch[:d], Minibatch([0, 0], [], []), batch[d + 1 :]])
+
+
 @pytest.fixture
 def documents():
     """24 short documents over 30 words, the sixth one empty."""
-    batch, _ = planted(24, seed=3, n_words=30, length=15)
-    keep = batch.documents() != 5
-    sizes = np.bincount(batch.documents()[keep], minlength=batch.D)
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return Minibatch(indptr, batch.word_ids[keep], batch.counts[keep])
+    return emptied(planted(24, seed=3, n_words=30, length=15)[0], 5)

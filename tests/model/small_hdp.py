@@ -1,22 +1,15 @@
 """A small HDP, and documents for it."""
 
-import numpy as np
-
-from model import Minibatch
 from model._hdp_recipe import PAPER
 from model.hdp import OnlineHDP
-from tests.model.conftest import planted
+from tests.model.conftest import emptied, planted
 
 T, ALPHA, ETA, OMEGA = 4, 0.7, 0.3, 1.5
 
 
 def mixed_documents():
     """24 documents of some 60 words out of 30, most with several topics, the sixth one empty."""
-    batch, _ = planted(24, seed=3, n_words=30, length=60, alpha=0.5)
-    keep = batch.documents() != 5
-    sizes = np.bincount(batch.documents()[keep], minlength=batch.D)
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return Minibatch(indptr, batch.word_ids[keep], batch.counts[keep])
+    return emptied(planted(24, seed=3, n_words=30, length=60, alpha=0.5)[0], 5)
 
 
 def make(**options):

@@ -52,6 +52,15 @@ def test_a_state_can_be_kept(documents, tmp_path):
     np.testing.assert_array_equal(again.fit(documents, 3).topics(), model.fit(documents, 3).topics())
 
 
+def test_a_state_is_checked():
+    batch, _ = planted(20)
+    state = BatchHDP(40, max_topics=5).fit(batch, max_sweeps=2).state()
+    assert BatchHDP.from_state(state).infer(batch).shape == (20, 5)
+    for key, wrong in (("a", state["a"][1:]), ("bounds", None), ("lambda_hat", state["lambda_hat"][:, 1:])):
+        with pytest.raises(ValueError, match="shape" if key == "lambda_hat" else key):
+            BatchHDP.from_state({**state, key: wrong})
+
+
 def test_corpus_bound_is_a_divergence_term_by_term(documents):
     model = BatchHDP(30, max_topics=5, eta=0.3, omega=2.5).fit(documents, max_sweeps=3)
     expected = topics_elbo(model.lambda_, 0.3)

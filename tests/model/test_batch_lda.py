@@ -42,8 +42,8 @@ def test_ends_when_the_elbo_hardly_grows():
 
 
 def test_threads_do_not_change_the_result():
-    batch, _ = planted(200)
-    one, two = (BatchLDA(4, 40, seed=1, threads=t, max_sweeps=4).fit(batch) for t in (1, 2))
+    batch, _ = planted(200, n_words=1500)  # several blocks, of documents and of words
+    one, two = (BatchLDA(4, 1500, seed=1, threads=t, max_sweeps=4).fit(batch) for t in (1, 2))
     np.testing.assert_array_equal(one.lambda_, two.lambda_)
 
 

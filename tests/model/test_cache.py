@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.commands import ROOT
 from tests.model.conftest import needs_jit
 
 SCRIPT = """
@@ -28,8 +28,7 @@ for kind in kinds.names():
 @pytest.mark.long
 @needs_jit
 def test_compiled_now_and_loaded_from_the_cache_are_the_same_kernels(tmp_path):
-    root = Path(__file__).resolve().parents[2]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(root)}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     found = [
         subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
         for _ in range(2)

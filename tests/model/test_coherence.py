@@ -6,13 +6,7 @@ import pytest
 from model import Minibatch, kinds, npmi
 from model._topics import Topics
 from model.coherence import top_words
-from tests.model.conftest import planted
-
-
-def batch_of(documents):
-    indptr = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
-    ids = np.concatenate([np.array(d, dtype=int) for d in documents])
-    return Minibatch(indptr, ids, np.full(len(ids), 2))
+from tests.model.conftest import batch_of, planted
 
 
 def naive(topics, documents, n):
@@ -42,7 +36,7 @@ def test_is_the_definition():
     topics = random.dirichlet(np.ones(12), 5)
     for n in (2, 4, 10, 50):
         np.testing.assert_allclose(
-            npmi(topics, batch_of(documents), n), naive(topics, documents, n), rtol=1e-6
+            npmi(topics, batch_of(documents, times=2), n), naive(topics, documents, n), rtol=1e-6
         )
 
 

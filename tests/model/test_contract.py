@@ -5,7 +5,9 @@ import pytest
 
 from model import SCVB0, Entry, OnlineModel, check_model, kinds
 from model.checking import CHECKS
+from model.options import HALF_LIFE
 from tests import packages
+from tests.model.conftest import planted
 
 MixtureOfUnigrams = packages.module_of("A model of your own")["MixtureOfUnigrams"]
 VARIANTS = {
@@ -30,6 +32,19 @@ def named(value):
 @pytest.mark.parametrize(("kind", "options"), EVERY, ids=named)
 def test_every_kind_keeps_its_promises(kind, options, check):
     check(kinds.load(kind), options)
+
+
+@pytest.mark.parametrize(("kind", "options"), EVERY, ids=named)
+def test_many_blocks_give_the_same_bits_from_any_number_of_threads(kind, options):
+    """The check's few documents and words are one block, which one thread does alone."""
+    batch, _ = planted(1100, n_words=5000)
+    one, three = (kinds.load(kind).create(6, 5000, 1100, options, threads=threads) for threads in (1, 3))
+    for part in (batch, batch[:600]):
+        np.testing.assert_array_equal(one.learn(part), three.learn(part))
+    np.testing.assert_array_equal(one.infer(batch), three.infer(batch))
+    states = one.state(), three.state()
+    for key in states[0]:
+        np.testing.assert_array_equal(*(state[key] for state in states), err_msg=key)
 
 
 class Forgetful(MixtureOfUnigrams):
@@ -72,6 +87,48 @@ class Stubborn(MixtureOfUnigrams):
         return theta
 
 
+class Unsettled(MixtureOfUnigrams):
+    def learn(self, batch):
+        self.words *= 0.9
+        return super().learn(batch)
+
+
+class Partial(MixtureOfUnigrams):
+    def infer(self, batch):
+        theta = super().infer(batch)
+        theta[batch.lengths() == 0] = 1 / self.n_topics
+        return theta
+
+
+class Seedless(MixtureOfUnigrams):
+    def __init__(self, *sizes, seed=0, **more):
+        super().__init__(*sizes, **more)
+
+
+class Hurried(MixtureOfUnigrams):
+    options = (*MixtureOfUnigrams.options, HALF_LIFE)
+
+    def __init__(self, *sizes, half_life=None, **more):
+        super().__init__(*sizes, **more)
+        self.half_life = half_life and float(half_life)
+
+
+class Sharing(MixtureOfUnigrams):
+    def state(self):
+        return super().state() | {"words": self.words}
+
+    def learn(self, batch):
+        words = self.words
+        theta = super().learn(batch)
+        words[:], self.words = self.words, words
+        return theta
+
+
+class Brittle(MixtureOfUnigrams):
+    def topics(self):
+        return super().topics() * (1 if self.n_words > 1 else np.nan)
+
+
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
@@ -82,6 +139,12 @@ class Stubborn(MixtureOfUnigrams):
         (Stubborn, "nats a word"),
         (Mistyped, "passes to be of the type of its Entry"),
         (Silent, "learn must end with _note_step"),
+        (Unsettled, "the same words after a minibatch without documents"),
+        (Partial, "document_prior is not what infer gives"),
+        (Seedless, "other topics from another seed"),
+        (Hurried, "expected rho from"),
+        (Sharing, "the same words of a state, whatever its models have learnt since"),
+        (Brittle, "no number below 0 in what learn gives"),
     ],
 )
 def test_the_check_says_what_was_expected(broken, says):

@@ -1,23 +1,17 @@
 """The scikit-learn face, with scikit-learn's own checks where they apply."""
 
+import importlib
 import pickle
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
-
-from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import check_estimator
-
 from model import document_completion, kinds
-from model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator
 from tests.model.conftest import planted
+from tests.packages import needs_scikit_learn
+
+pytestmark = needs_scikit_learn
 
 TEXTS = [
     "the cat sat with the other cat and a mouse",
@@ -26,7 +20,16 @@ TEXTS = [
     "banks sold bonds and bought stocks",
 ] * 20
 
-ALL = [OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator]
+ALL = ["OnlineLDAEstimator", "SCVB0Estimator", "OnlineHDPEstimator"]
+
+
+def named(name):
+    return getattr(importlib.import_module("model.estimators"), name)
+
+
+@pytest.fixture(params=ALL)
+def estimator(request):
+    return named(request.param)
 
 
 def matrix_of(batch, n_words=40):
@@ -47,17 +50,20 @@ TO_BE_ASKED_FOR = [
 
 
 @pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-@pytest.mark.parametrize("estimator", ALL)
 def test_passes_scikit_learns_checks(estimator):
+    from sklearn.utils import estimator_checks
+
     tried = estimator(n_components=2, n_passes=1)
-    results = check_estimator(tried, on_skip=None, on_fail=None)
+    results = estimator_checks.check_estimator(tried, on_skip=None, on_fail=None)
     assert {one["check_name"] for one in results if one["status"] != "passed"} == NOT_PASSED.keys()
     for name in TO_BE_ASKED_FOR:
         getattr(estimator_checks, name)(estimator.__name__, tried)
 
 
-@pytest.mark.parametrize("estimator", ALL)
 def test_sorts_texts_in_a_pipeline(estimator):
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
     pipeline = make_pipeline(
         CountVectorizer(stop_words="english"),
         estimator(n_components=2, options={"alpha": 0.5}, random_state=0),
@@ -74,7 +80,6 @@ def test_sorts_texts_in_a_pipeline(estimator):
     np.testing.assert_allclose(topics.sum(axis=1), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("estimator", ALL)
 def test_partial_fit_is_the_models_own_learning(estimator):
     batch, _ = planted(300)
     X = matrix_of(batch)
@@ -89,8 +94,9 @@ def test_partial_fit_is_the_models_own_learning(estimator):
     assert fitted.score(X) == document_completion(model, batch)
 
 
-@pytest.mark.parametrize("estimator", ALL)
 def test_pickled_estimators_go_on_as_the_original(estimator):
+    from sklearn.base import clone
+
     X = matrix_of(planted(300)[0])
     fitted = estimator(n_components=4, random_state=0, n_jobs=2).partial_fit(X[:200])
     again = pickle.loads(pickle.dumps(fitted))
@@ -103,9 +109,11 @@ def test_pickled_estimators_go_on_as_the_original(estimator):
 
 
 def test_a_search_can_choose_the_options_of_the_model():
+    from sklearn.model_selection import GridSearchCV
+
     X = matrix_of(planted(200)[0])
     search = GridSearchCV(
-        SCVB0Estimator(n_components=4, random_state=0),
+        named("SCVB0Estimator")(n_components=4, random_state=0),
         {"n_components": [1, 4], "options": [{"alpha": 0.1}, {"alpha": 0.1, "warm_start": False}]},
         cv=2,
     ).fit(X)
@@ -113,8 +121,9 @@ def test_a_search_can_choose_the_options_of_the_model():
     assert search.best_estimator_.model_.n_topics == 4
 
 
-@pytest.mark.parametrize("estimator", ALL)
 def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
+    from sklearn.base import clone
+
     pd = pytest.importorskip("pandas", reason="pip install -e '.[test]' brings it")
     X = matrix_of(planted(60)[0])
     dense = X.toarray()
@@ -137,22 +146,24 @@ def test_refuses_what_are_no_counts():
     for wrong, said in ((-1, "Negative values"), (np.nan, "contains NaN"), (np.inf, "contains infinity")):
         for X in ([[wrong, 2.0]], csr_array([[wrong, 2.0]])):
             with pytest.raises(ValueError, match=said):
-                SCVB0Estimator(n_components=2).fit(X)
+                named("SCVB0Estimator")(n_components=2).fit(X)
 
 
 @pytest.mark.parametrize("name", ["n_components", "n_passes", "batch_size"])
 def test_refuses_sizes_that_are_none(name):
     for wrong in (0, -5, 2.5):
         with pytest.raises((ValueError, TypeError), match=name):
-            SCVB0Estimator(**{name: wrong}).fit([[1, 2]])
+            named("SCVB0Estimator")(**{name: wrong}).fit([[1, 2]])
 
 
-@pytest.mark.parametrize("estimator", ALL)
 def test_takes_weights_of_words(estimator):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
     pipeline = make_pipeline(TfidfVectorizer(stop_words="english"), estimator(n_components=2, n_passes=2))
     theta = pipeline.fit_transform(TEXTS)
     np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
 
 
 def test_models_and_their_estimators_are_the_same_kinds():
-    assert [e.kind for e in ALL] == list(kinds.names())
+    assert [named(name).kind for name in ALL] == list(kinds.names())

@@ -11,6 +11,7 @@ from model._hdp_recipe import WARM
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import topics_from
 from model.hdp import OnlineHDP
+from tests.model.conftest import reordered
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
 from tests.model.oracle_hdp import (
     document_bound,
@@ -225,12 +226,7 @@ def test_statistics_sum_to_the_words(documents):
 def test_the_same_document_twice_and_in_another_order(documents):
     model = trained(documents)
     order = np.random.default_rng(0).permutation(documents.D)
-    pieces = [words_of(documents, d) for d in order]
-    shuffled = Minibatch(
-        np.concatenate([[0], np.cumsum([len(ids) for ids, _ in pieces])]),
-        np.concatenate([ids for ids, _ in pieces]),
-        np.concatenate([counts for _, counts in pieces]),
-    )
+    shuffled = reordered(documents, order)
     other = OnlineHDP.from_state(model.state())
     np.testing.assert_allclose(other.infer(shuffled), model.infer(documents)[order], rtol=1e-6)
     model.learn(documents)

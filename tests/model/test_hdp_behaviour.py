@@ -28,8 +28,8 @@ def test_topics_keep_their_places(documents):
     )
     model.learn(documents)
     other.learn(documents)
-    # Sticks are not exactly uniform: an early one varies more.
-    np.testing.assert_allclose(other.topics(), model.topics()[order], atol=0.02)
+    # Sticks are not exactly uniform: an early one varies more. The step itself is 30 times as long.
+    np.testing.assert_allclose(other.topics(), model.topics()[order], atol=2e-4)
 
 
 def test_a_corpus_weighs_as_a_large_one_against_the_priors(documents):

@@ -23,7 +23,7 @@ def test_the_built_in_kinds():
     assert all(kinds.load(name).kind == name for name in kinds.names())
 
 
-@pytest.mark.parametrize(("name", "says"), [("ldaa", "did you mean lda"), ("", "there are lda, scvb0, hdp")])
+@pytest.mark.parametrize(("name", "says"), [("ldaa", "did you mean lda"), ("", "available: lda, scvb0, hdp")])
 def test_an_unknown_kind_is_one_line(name, says):
     with pytest.raises(KindError, match=says) as caught:
         kinds.load(name)
@@ -86,7 +86,7 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
         (odd_options("'eta'"), "not a tuple of ModelOptions"),
         (odd_options("ModelOption('topics', '')"), "an option 'topics'"),
         (odd_options("ModelOption('a-b', '')"), "an option 'a-b'"),
-        (odd_options("ModelOption('lambda', '')"), "an option 'lambda': .* no keyword of Python"),
+        (odd_options("ModelOption('lambda', '')"), "an option 'lambda': .* not a Python keyword"),
         (odd_options("ModelOption('a', ''), ModelOption('a', '')"), "an option 'a'"),
         (UNIGRAMS + "Kind = MixtureOfUnigrams", "calls itself 'unigrams'"),
     ],

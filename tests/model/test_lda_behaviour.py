@@ -3,26 +3,20 @@
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
 
 from model import Minibatch, OnlineLDA, document_completion
-from tests.model.conftest import needs_jit, planted
+from tests.model.conftest import needs_jit, planted, reordered
+from tests.packages import needs_scikit_learn
 
 PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
-
-
-def reorder(batch, order):
-    parts = [batch[d : d + 1] for d in order]
-    indptr = np.cumsum([0, *(len(p.word_ids) for p in parts)])
-    return Minibatch(
-        indptr, np.concatenate([p.word_ids for p in parts]), np.concatenate([p.counts for p in parts])
-    )
 
 
 def test_the_order_of_documents_does_not_matter(documents):
     order = np.random.default_rng(0).permutation(documents.D)
     a, b = (OnlineLDA(5, 30, 1000, dtype="float64", **PAPER) for _ in range(2))
     theta = a.learn(documents)
-    np.testing.assert_allclose(b.learn(reorder(documents, order)), theta[order], rtol=1e-6)
+    np.testing.assert_allclose(b.learn(reordered(documents, order)), theta[order], rtol=1e-6)
     np.testing.assert_allclose(a.lambda_, b.lambda_, rtol=1e-12)
 
 
@@ -165,10 +159,11 @@ def test_minibatches_without_words_only_forget():
     np.testing.assert_allclose(m.lambda_, (1 - m.rho) * before + m.rho * 0.05, rtol=1e-5)
 
 
+@needs_scikit_learn
 def test_one_step_is_scikit_learns(documents):
-    decomposition = pytest.importorskip("sklearn.decomposition")
-    sparse = pytest.importorskip("scipy.sparse")
-    theirs = decomposition.LatentDirichletAllocation(
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    theirs = LatentDirichletAllocation(
         5,
         doc_topic_prior=0.1,
         topic_word_prior=0.05,
@@ -180,9 +175,7 @@ def test_one_step_is_scikit_learns(documents):
         mean_change_tol=1e-10,
         random_state=0,
     )
-    matrix = sparse.csr_matrix(
-        (documents.counts, documents.word_ids, documents.indptr), shape=(documents.D, 30)
-    )
+    matrix = csr_array((documents.counts, documents.word_ids, documents.indptr), shape=(documents.D, 30))
     theirs.partial_fit(matrix)
     # Both from the same lambda; scikit-learn counts updates from 1.
     ours = OnlineLDA(

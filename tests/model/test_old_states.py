@@ -14,6 +14,11 @@ from model.states import MOST_ITERATIONS
 FILES = sorted((Path(__file__).parent / "states").glob("*.npz"))
 
 
+def test_every_kind_has_old_states():
+    names = {f"{kind}{how}" for kind in kinds.BUILT_IN for how in ("", "-paper")}
+    assert {path.stem for path in FILES} == names | {"lda-learning", "scvb0-learning", "hdp-started"}
+
+
 def opened(path):
     with np.load(path) as data:
         kept = {key: data[key] for key in data.files}

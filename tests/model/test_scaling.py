@@ -31,4 +31,5 @@ def test_distances_that_no_plane_has_give_numbers_all_the_same():
 def test_few_things_have_places_too(K):
     found = classical_scaling(np.ones((K, K)) - np.eye(K))
     assert found.shape == (K, 2)
+    assert distances(found) == pytest.approx(np.ones((K, K)) - np.eye(K))
     assert not found[:, 1].any()

@@ -4,7 +4,7 @@ from scipy.optimize import linear_sum_assignment
 
 from model import SCVB0, Minibatch
 from tests.model import oracle_scvb0 as oracle
-from tests.model.conftest import planted
+from tests.model.conftest import planted, reordered
 
 
 def make(**options):
@@ -93,24 +93,9 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
 def test_documents_may_come_in_any_order(documents):
     model, turned = make(dtype="float64"), make(dtype="float64")
     order = np.random.default_rng(0).permutation(documents.D)
-    parts = [documents[d : d + 1] for d in order]
-    mixed = Minibatch(
-        np.concatenate([[0], np.cumsum([len(p.word_ids) for p in parts])]),
-        np.concatenate([p.word_ids for p in parts]),
-        np.concatenate([p.counts for p in parts]),
-    )
-    theta, theta_turned = model.learn(documents), turned.learn(mixed)
+    theta, theta_turned = model.learn(documents), turned.learn(reordered(documents, order))
     np.testing.assert_allclose(theta[order], theta_turned, rtol=1e-6)
     np.testing.assert_allclose(model.N_phi, turned.N_phi, rtol=1e-10)
-
-
-def test_result_does_not_depend_on_threads():
-    batch, _ = planted(3000, n_words=30)
-    one, three = make(threads=1), make(threads=3)
-    for _ in range(2):
-        np.testing.assert_array_equal(one.learn(batch), three.learn(batch))
-    np.testing.assert_array_equal(one.topics(), three.topics())
-    np.testing.assert_array_equal(one.infer(batch), three.infer(batch))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

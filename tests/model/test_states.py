@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model import kinds
-from model.batch_hdp import BatchHDP
 from tests.model.conftest import planted
+from tests.packages import needs_scikit_learn
 
 W = 40
 
@@ -138,17 +138,10 @@ def test_rows_that_lie_the_other_way_round_are_the_same_model(trained):
     np.testing.assert_array_equal(type(model).from_state(turned).infer(batch), model.infer(batch))
 
 
-def test_a_batch_model_checks_its_state_too():
-    batch, _ = planted(20, n_words=W)
-    state = BatchHDP(W, max_topics=5).fit(batch, max_sweeps=2).state()
-    assert BatchHDP.from_state(state).infer(batch).shape == (20, 5)
-    for key, wrong in (("a", state["a"][1:]), ("bounds", None), ("lambda_hat", state["lambda_hat"][:, 1:])):
-        with pytest.raises(ValueError, match="shape" if key == "lambda_hat" else key):
-            BatchHDP.from_state({**state, key: wrong})
-
-
+@needs_scikit_learn
 def test_an_estimator_checks_the_state_that_was_pickled():
-    estimators = pytest.importorskip("model.estimators")
+    from model import estimators
+
     batch, _ = planted(20, n_words=W)
     X = np.zeros((20, W))
     X[batch.documents(), batch.word_ids] = batch.counts

@@ -51,7 +51,7 @@ def test_doctor_says_which_are_missing_and_what_each_is_for(cli, monkeypatch):
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     assert re.search(
-        r"^ok +extra zst +for dumps and texts that end in \.zst; without zstandard: "
+        r"^ok +extra zst +for dumps and texts that end in \.zst; missing zstandard: "
         r"pip install 'wikitopics\[zst\]'$",
         outcome.out,
         re.MULTILINE,

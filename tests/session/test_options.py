@@ -42,6 +42,8 @@ def test_a_word_is_read(option, text, value):
         (HELD_OUT, "1.5", "a whole number"),
         (Option(float, "hours", "", above=0), "0", "a number over 0"),
         (Option(float, "hours", "", above=0), "nan", "a number over 0"),
+        (Option(float, "hours", "", above=0), "inf", "a number over 0"),
+        (ARTICLES, "1" + "0" * 400, "from 1 to 1,000,000,000,000, not"),
         (Option(str, "keep", "", choices=("all", "top")), "some", "one of all, top"),
         (ON_END, "", "is empty"),
     ],

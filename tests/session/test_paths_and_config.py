@@ -67,6 +67,15 @@ def test_a_contact_inside_a_table_is_not_the_contact(home):
     assert config.load() == {"contact": "me@host.org", "other": {"contact": "not this"}}
 
 
+@pytest.mark.parametrize("before", ['contact = """\nold"""\n', 'a = [\n[1],\n]\ncontact = "old"\n'])
+def test_a_file_that_would_be_broken_is_left_as_it_is(home, before):
+    home.mkdir()
+    config_file().write_text(before)
+    with pytest.raises(BadUsage, match=r'write this line there: contact = "me@host\.org"'):
+        config.save_contact("me@host.org")
+    assert config_file().read_text() == before
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -176,7 +176,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built(home):
         assert found.lines == ("# rule 2", "straße", "über's")
     assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == WORDS
     assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == WORDS
-    with pytest.raises(VocabularyError, match="there is: english, de"):
+    with pytest.raises(VocabularyError, match="available: english, de"):
         new_vocabulary(TrainRequest(vocab="fr"), Api())
 
 

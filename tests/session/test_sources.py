@@ -51,7 +51,7 @@ def test_a_built_in_name_cannot_be_replaced(install):
 def test_a_name_that_two_packages_bring_is_refused_with_both(install):
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
     install(NOTES, "wikitopics.sources", package="more_notes", notes="more_notes:Notes")
-    with pytest.raises(BadUsage, match=r"comes from .*notes-package.* and .*|more-notes") as caught:
+    with pytest.raises(BadUsage, match="comes from") as caught:
         sources.load("notes")
     assert "notes-package (notes_package:Notes)" in str(caught.value)
     assert "more-notes (more_notes:Notes)" in str(caught.value)

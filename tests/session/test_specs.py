@@ -62,7 +62,7 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:batch_size=-1", "from 1 to"),
         (
             "lda:omega=1",
-            "'omega' is not a setting of lda. There is: name, topics, alpha, eta, kappa",
+            "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa",
         ),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
         ("hdp:eta=learn", "eta must be a number from 1e-09"),

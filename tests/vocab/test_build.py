@@ -2,21 +2,17 @@ import bz2
 import gzip
 import json
 import lzma
-import os
 import random
-from pathlib import Path
 
 import pytest
 
+from tests.real_text import CORPUS, needs_corpus
 from vocab import Vocabulary
 from vocab.build import Recipe, build_vocabulary
 from vocab.documents import read_documents
 from vocab.errors import BadDocuments
 from vocab.rules import Rule
 from vocab.stopwords import ENGLISH
-
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
-
 
 ALL = Recipe(Rule(), (), 1.0)
 
@@ -148,8 +144,8 @@ def test_stop_words_are_words_that_could_enter():
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="needs the shared corpus")
+@needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
-    with lzma.open(SHARED / "corpus" / "articles-60k.jsonl.xz") as lines:
+    with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
         built = build_vocabulary((json.loads(line)["text"] for line in lines), Recipe(Rule(), ENGLISH, 0.2))
     assert built.vocabulary == Vocabulary.load("english")

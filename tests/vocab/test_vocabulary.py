@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.commands import ROOT
 from vocab import Vocabulary
 from vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
 from vocab.vocabulary import shipped
@@ -133,13 +134,10 @@ def test_bad_words(entries):
 
 def test_data_files_are_found_from_anywhere(tmp_path):
     code = "from vocab import Vocabulary; print(len(Vocabulary.load('english')))"
-    import vocab
-
-    root = str(__import__("pathlib").Path(vocab.__file__).parent.parent)
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env={"PYTHONPATH": root},
+        env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,

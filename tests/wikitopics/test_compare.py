@@ -106,7 +106,14 @@ def test_before_anything_is_held_out(cli, new_session, corpus, home, one_line):
     new_session(home / "new.db", corpus)
     one_line(cli("compare", "new"), 1, "no held-out articles yet in new")
     one_line(cli("compare", "none"), 1, "there is no session")
-    assert cli("compare").code == 2
+    one_line(cli("compare"), 1, "there is no session")
+
+
+def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
+    other()
+    assert cli("compare").out == cli("compare", "default").out == cli("compare", "--session", "default").out
+    assert cli("compare", "--session", "").code == 2
+    assert cli("compare", "other", "--session", "default").out == cli("compare", "other", "default").out
 
 
 @pytest.mark.parametrize("kept", SCHEMAS, ids=lambda path: path.stem)

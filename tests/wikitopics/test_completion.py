@@ -3,21 +3,37 @@
 from pathlib import Path
 
 import pytest
-from click.shell_completion import ShellComplete
+from click.shell_completion import CompletionItem, ShellComplete
 
 from session.paths import session_path
 from wikitopics.cli.main import wikitopics
 
 
-def offered(*words: str) -> list[tuple[str, str | None]]:
+def offered(*words: str) -> list[CompletionItem]:
     """What is offered for the last of these words."""
     *before, begun = words
     shell = ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE")
-    return [(item.value, item.help) for item in shell.get_completions(before, begun)]
+    return shell.get_completions(before, begun)
 
 
 def values(*words: str) -> list[str]:
-    return [value for value, _ in offered(*words)]
+    return [item.value for item in offered(*words)]
+
+
+@pytest.mark.parametrize(
+    ("begun", "found"),
+    [
+        (["train", "--sou"], ("plain", "--source")),
+        (["train", "--source", "re"], ("plain", "recent")),
+        (["train", "--dump", "enwiki"], ("file", "enwiki")),
+        (["watch", "--session", "ni"], ("plain", "night")),
+    ],
+)
+def test_options_values_files_and_sessions(home: Path, begun: list[str], found: tuple[str, str]) -> None:
+    home.mkdir()
+    for name in ("night.db", "demo.db", "night.db-wal"):
+        (home / name).touch()
+    assert [(item.type, item.value) for item in offered(*begun)] == [found]
 
 
 def test_kinds_and_sources() -> None:
@@ -33,8 +49,8 @@ def test_sessions_models_and_topics_with_their_names(trained: Path) -> None:
     assert models
     topics = offered("history", "--session", name, "--model", models[0], "")
     assert topics
-    assert all(said for _, said in topics)
-    one = topics[0][0]
+    assert all(topic.help and "," not in topic.help for topic in topics), "fish cuts help at a comma"
+    one = topics[0].value
     assert one in values("articles", "--session", name, "--topic", one)
     assert one in values("topics", "rename", "--session", name, one)
 

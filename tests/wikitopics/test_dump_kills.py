@@ -67,6 +67,8 @@ class Gate:
                     break
             self.left = 1
             time.sleep(0.25)
+        else:
+            raise AssertionError("it never committed what was waited for")
         trainer.kill()
         trainer.communicate()
         self.left = 10**9

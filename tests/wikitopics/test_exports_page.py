@@ -13,7 +13,7 @@ from session.storage.reader import SessionReader
 from tests.commands import ROOT
 
 PAGE = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
-TYPES = {"text": str, "integer": int, "number": (int, float)}
+TYPES = {"text": str, "boolean": bool, "integer": int, "number": (int, float)}
 
 
 def tables(title: str) -> dict[str, list[list[str]]]:

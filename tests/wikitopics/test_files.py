@@ -8,8 +8,11 @@ import sqlite3
 
 import pytest
 
+from session.errors import Damaged
+from session.request import TrainRequest
 from session.storage.coordination.lock import trainer_lock
 from session.storage.format import VERSION
+from wikitopics.cli.screen import contact_missing
 
 
 @pytest.mark.parametrize("command", ["status", "topics", "watch", "infer"])
@@ -57,8 +60,7 @@ def test_a_newer_format(cli, command, trained, one_line):
 def test_a_second_trainer(cli, corpus, trained, one_line):
     with trainer_lock(trained):
         one_line(cli("train", *corpus.options()), 4, f"pid {os.getpid()}", "`wikitopics stop`")
-        status = json.loads(cli("status", "--json").out)
-        assert (status["running"], status["pid"]) == (True, os.getpid())
+        assert json.loads(cli("status", "--json").out)["pid"] == os.getpid()
 
 
 def test_the_hint_of_a_session_in_use_names_it(cli, corpus, trained, home, one_line):
@@ -132,6 +134,32 @@ def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("source", "identity"),
+    [
+        ("api", {}),
+        ("api", {"api_url": "no address"}),
+        ("html", {"api_url": 5}),
+        ("dump", {}),
+        ("dump", {"dump": 5}),
+        ("dump", {"dump": ["/x.xml", "https://host.org/y.xml"]}),
+        ("dump", {"dump": [], "home": "https://host.org/"}),
+        ("dump", {"home": "https://host.org/"}),
+        ("dump", {"home": "/x", "api_url": "https://wiki.org"}),
+        ("texts", {"texts": []}),
+    ],
+)
+@pytest.mark.parametrize("command", [["train"], ["compare", "default"]])
+def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, identity, command, one_line):
+    with contextlib.closing(sqlite3.connect(trained)) as db, db:
+        for key, value in (("source", source), ("source_options", identity)):
+            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(value), key])
+    one_line(cli(*command), 5, "damaged (settings.source_options: ")
+    assert not contact_missing(trained, TrainRequest(contact="me@host.org"))
+    with pytest.raises(Damaged, match="source_options"):
+        contact_missing(trained, TrainRequest())
+
+
+@pytest.mark.parametrize(
     "command",
     [
         ["export", "topics", "-o"],
@@ -157,8 +185,15 @@ def test_a_new_session_is_not_its_own_log(cli, corpus, home, one_line):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
 def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, home, tmp_path, monkeypatch):
-    monkeypatch.setattr("session.storage.files.open_to_append", lambda _: io.FileIO("/dev/full", "a"))
+    opened = []
+
+    def full(path):
+        opened.append(path)
+        return io.FileIO("/dev/full", "a")
+
+    monkeypatch.setattr("session.storage.files.open_to_append", full)
     outcome = cli("train", *corpus.options(), "--topics", 5, "--log", tmp_path / "log")
+    assert opened == [tmp_path / "log"]
     assert outcome.code == 0
     assert outcome.err.endswith("everything is saved\n")
 
@@ -168,5 +203,6 @@ def test_nothing_acts_on_the_terminal_that_shows_the_log(cli, corpus, tmp_path):
     named.write_bytes(corpus.counts.read_bytes())
     options = ["--source", "counts", "--counts", named, "--vocab", corpus.vocabulary, "--topics", 5]
     assert cli("train", *options, "--log", tmp_path / "log").code == 0
-    first, *_ = (tmp_path / "log").read_text().splitlines()
-    assert r"\x1b[31mred\x9b.npz: training" in first
+    told = (tmp_path / "log").read_text()
+    assert r"\x1b[31mred\x9b.npz: training" in told.splitlines()[0]
+    assert not {"\x1b", "\x9b"} & set(told)

@@ -26,7 +26,7 @@ WITH_SESSION = [
     "export model -o model.npz",
     "backup copy.db",
     "train --articles 128 --threads 1",
-    "vocab build here.txt -o words.txt --min-articles 1 --max-share 1",
+    "vocab build here.txt -o words.txt",
 ]
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not installed")
@@ -44,7 +44,8 @@ def hostile(tmp_path, monkeypatch):
             (folder / name / file).write_text(code)
     for name in MODULES:
         (folder / f"{name}.py").write_text(code)
-    (folder / "here.txt").write_text("aaa aab aac aad\n\naaa aab\n" * 20)
+    words = [a + b for a in ("river", "lake", "song", "star") for b in "abcdefgh"]
+    (folder / "here.txt").write_text("\n\n".join(" ".join(words[n % 9 :: 3]) for n in range(60)) + " aaa aab")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     yield
@@ -63,15 +64,13 @@ def program(command):
 @pytest.mark.parametrize("command", first_and_long(WITHOUT_SESSION))
 def test_commands_of_a_new_user(hostile, command):
     done = program(command)
-    assert done.returncode in (0, 1), done.stderr  # 1: doctor has no contact
-    assert "Traceback" not in done.stderr
+    assert done.returncode == (1 if command.startswith("doctor") else 0), done.stderr  # it has no contact
 
 
 @pytest.mark.parametrize("command", first_and_long(WITH_SESSION))
 def test_commands_on_a_session(trained, hostile, command):
     done = program(command)
-    assert done.returncode in (0, 2), done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.long

@@ -1,11 +1,13 @@
 """`train --on-end COMMAND`."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from session.errors import SessionError
-from wikitopics.cli import ending, run
+from wikitopics.cli import ending
 from wikitopics.cli.ending import at_end
 
 TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
@@ -19,16 +21,12 @@ def test_it_is_told_how_a_good_run_ended(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_it_is_told_why_a_trainer_could_not_begin(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path))
+def test_it_is_told_why_a_trainer_could_not_begin(tmp_path: Path, cli: Callable[..., Any]) -> None:
     out = tmp_path / "out"
-    source = ["--source", "counts", "--counts", str(tmp_path / "none.npz")]
-    code = run(["train", *source, "--on-end", f"{TELL}'{out}'"])
+    outcome = cli("train", "--counts", tmp_path / "none.npz", "--on-end", f"{TELL}'{out}'")
     told, reason, _ = out.read_text().split("|")
-    assert int(told) == code != 0
-    assert reason in capsys.readouterr().err
+    assert int(told) == outcome.code != 0
+    assert outcome.err == f"wikitopics: {reason}\n"
     assert out.read_text().count("\n") == 1
 
 

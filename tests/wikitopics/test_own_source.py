@@ -8,8 +8,10 @@ from importlib.metadata import entry_points
 import pytest
 
 import wikitopics as wt
+from session.storage.coordination.lock import owner_pid
 from session.storage.reader import SessionReader
 from tests import packages
+from tests.waiting import until
 
 SECTION = packages.section("A source of your own")
 SMALL = ["--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3]
@@ -105,6 +107,38 @@ def test_its_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
+GERMAN = """
+from wikitopics_notes import Notes
+
+
+class German(Notes):
+    name = "german"
+    label = "German notes"
+
+    def language(self, asked):
+        return "de"
+
+    def builds_words(self, asked):
+        return True
+
+    def vocabulary_name(self, asked):
+        return "german-notes"
+"""
+
+
+def test_its_vocabulary_is_built_where_it_names_a_language(notes, install, cli, folder, home):
+    install(GERMAN, "wikitopics.sources", german="german_notes:German")
+    outcome = cli("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *SMALL)
+    assert outcome.code == 0, outcome.err
+    assert "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err
+    found = wt.open().status()
+    assert found.articles > 64
+    assert found.articles + found.held_out + found.skipped == 400
+    assert (home / "vocabularies" / "german-notes.txt").read_text() == cli(
+        "vocab", "show", "--session", "default"
+    ).out
+
+
 @pytest.mark.parametrize(
     "source", ["raise RuntimeError('broken on purpose')", "Kind = 3", "class Kind: pass"]
 )
@@ -123,11 +157,13 @@ def test_it_is_imported_only_when_it_is_named(notes, cli):
 @pytest.mark.timeout(300)
 def test_stops_leave_no_trace(train, spawn, cli, wait_for_articles, states, assert_same_states, home):
     assert cli(*train, "--session", "undisturbed").code == 0
-    for sent in (signal.SIGKILL, signal.SIGTERM):
+    for sent, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
         trainer = spawn(*train)
         wait_for_articles(home / "default.db", 64, trainer)
+        until(lambda pid=trainer.pid: owner_pid(home / "default.db") == pid)
         trainer.send_signal(sent)
         trainer.communicate(timeout=60)
+        assert trainer.returncode == code, "it had begun"
     assert cli("train").code == 0
     assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
     rows = [cli("export", "articles", "--all", "--session", name).out for name in ("default", "undisturbed")]

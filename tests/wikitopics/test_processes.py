@@ -13,6 +13,7 @@ import pytest
 
 from session.version import __version__
 from tests.commands import ROOT
+from tests.waiting import until
 
 
 def python(script, *arguments, **more):
@@ -25,14 +26,14 @@ def python(script, *arguments, **more):
     )
 
 
-def test_the_version_loads_nothing_heavy(spawn):
+def test_the_version_loads_nothing_heavy():
     heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils'}"
     done = python(f"code = run(['--version'])\nprint(sorted({heavy} & set(sys.modules)), code)")
     assert done.stdout == f"wikitopics {__version__}\n[] 0\n"
     assert done.stderr == ""
 
 
-def test_the_help_of_train_loads_no_library_of_the_trainer(spawn):
+def test_the_help_of_train_loads_no_library_of_the_trainer():
     heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils', 'sqlite3', 'bs4', 'lxml'}"
     done = python(f"code = run(['train', '--help'])\nprint(sorted({heavy} & set(sys.modules)), code)")
     assert "--articles" in done.stdout
@@ -153,22 +154,19 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
     many = corpus_of(8000)
     arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
     process = spawn(*arguments)
-    deadline = time.monotonic() + 60
 
     def status():
         with contextlib.suppress(json.JSONDecodeError):
             return json.loads(cli("status", "--json").out)
-        return {"articles": 0, "running": False}
+        return {"articles": 0, "state": "new", "running": False}
 
-    while not status()["articles"] and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: status()["articles"])
     second = spawn(*arguments)
     _, error = second.communicate()
     assert second.returncode == 4
     assert str(process.pid) in error
     assert cli("pause").code == 0
-    while "paused" not in cli("status").out and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: status()["state"] == "paused")
     assert cli("save").code == 0
     assert cli("backup", home / "copy.db").code == 0
     assert "stopped; `wikitopics train" in cli("status", "--session", home / "copy.db").out
@@ -208,7 +206,7 @@ def test_short_memory_is_one_line(cli, corpus, one_line, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("session.training.start.Stream", refused)
-    one_line(cli("train", *corpus.options()), 1, "memory is short")
+    one_line(cli("train", *corpus.options()), 1, "out of memory")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -72,7 +72,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no article" in none.err
-    assert cli("export", "topics").out == "model,topic,rank,word,probability,share,name,npmi,parent\n"
+    assert cli("export", "topics").out == "model,topic,rank,word,probability,share,name,npmi,parent,in_use\n"
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 
 
@@ -142,7 +142,9 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypa
         one_line(cli("sessions", "rm", "default", "--yes"), 4, f"pid {os.getpid()}")
     (home / "notes.db").write_text("mine")
     one_line(cli("sessions", "rm", "notes", "--yes"), 5, "not a wikitopics session")
-    assert cli("sessions", "rm", "default", "--yes").code == 0
+    one_line(cli("sessions", "rm", "--yes"), 2, "name the session to delete")
+    one_line(cli("sessions", "rm", "default", "--session", "notes", "--yes"), 2, "one session")
+    assert cli("sessions", "rm", "--session", "default", "--yes").code == 0
     assert [path.name for path in home.iterdir()] == ["notes.db"]
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from wikitopics.cli.main import wikitopics
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+LINKING = [
+    *ROOT.glob("*.md"),
+    *(page for room in ("docs", "crawler", "vocab") for page in (ROOT / room).rglob("*.md")),
+]
+"""Decisions are of their time, and may name what is gone; but what a page links is there."""
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""
 PROGRAM = click.Context(wikitopics, info_name="wikitopics", **wikitopics.context_settings)
@@ -47,17 +53,32 @@ def options(command: click.Command) -> set[str]:
     return {option for parameter in parameters for option in parameter.opts}
 
 
-def commands() -> list[list[str]]:
-    """Every `wikitopics …` in README and docs, as words behind the program's name."""
-    found = []
-    for page in PAGES:
-        found += [span for span in spans(page) if re.match(r"wikitopics( |$)", span)]
-        for line in "\n".join(FENCED.findall(text(page))).splitlines():
-            found += re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", line)
+def in_prose() -> list[str]:
+    """Every `wikitopics …` in a sentence."""
+    return [span for page in PAGES for span in spans(page) if re.match(r"wikitopics( |$)", span)]
+
+
+def in_blocks(page: Path) -> list[str]:
+    """Every line `wikitopics …` of a page that a reader may copy."""
+    lines = "\n".join(FENCED.findall(text(page))).splitlines()
+    return [
+        one for line in lines for one in re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", line)
+    ]
+
+
+def words_of(found: Iterable[str]) -> list[tuple[str, ...]]:
+    """What stands behind the program's name."""
     return sorted({tuple(shlex.split(one.replace("…", ""), comments=True)[1:]) for one in found})
 
 
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
+@pytest.mark.parametrize("words", words_of(one for page in PAGES for one in in_blocks(page)), ids=" ".join)
+def test_every_line_to_copy_is_understood(words: tuple[str, ...]) -> None:
+    command, rest = command_at(list(words))
+    if not NOT_OURS & set(words):
+        command.make_context(command.name, rest, parent=PROGRAM)
+
+
+@pytest.mark.parametrize("words", words_of(in_prose()), ids=" ".join)
 def test_every_command_exists_with_its_options(words: tuple[str, ...]) -> None:
     command, rest = command_at(list(words))
     for word in rest:
@@ -122,7 +143,7 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_linked_files_and_headings_exist(page: Path) -> None:
     for link in re.findall(r"\]\(([^)]+)\)", text(page)):
         if "://" in link:
@@ -138,22 +159,56 @@ def test_the_index_leads_to_every_page() -> None:
     assert linked | {"index.md"} == {page.name for page in PAGES if page != README}
 
 
-def test_python_in_the_text_runs_from_top_to_bottom(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
+RUN_HERE = ("README.md", "python.md", "texts.md")
+OFFLINE = re.compile(r"wikitopics ((?:export|articles|vocab build|train --session reviews) .*)")
+"""Commands that need neither a wiki nor a screen."""
+
+
+def run_through(page: Path) -> None:
+    """Run all Python of a page, and of its commands those that can be, in their order, in this folder."""
+    names: dict[str, object] = {}
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE):
+        if language == "python":
+            exec(compile(block, page.name, "exec"), names)
+        for command in map(OFFLINE.fullmatch, block.splitlines() if not language else ()):
+            assert command is None or run(shlex.split(command[1])) == 0
+
+
+@pytest.fixture
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the text is run: beside a demo's session and a table called reviews.csv."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
+    words = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
+    rows = (" ".join(words[row % 20 :: 20] * 4) for row in range(200))
+    Path("reviews.csv").write_text("review\n" + "\n".join(rows), encoding="utf-8")
+
+
+def test_all_python_in_the_text_is_run() -> None:
+    """The rest by tests/packages.py."""
+    with_python = {page.name for page in PAGES if "```python" in text(page)}
+    assert with_python == {*RUN_HERE, "exports.md", "extending.md"}
+
+
+@pytest.mark.usefixtures("in_a_folder")
+def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
     printed = {}
-    for page in (README, ROOT / "docs" / "python.md"):
-        for command in re.findall(r"^wikitopics (export .*)$", text(page), re.MULTILINE):
-            assert run(command.split()) == 0
-        capsys.readouterr()
-        names: dict[str, object] = {}
-        for block in re.findall(r"^```python\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE):
-            exec(compile(block, page.name, "exec"), names)
-        printed[page.name] = capsys.readouterr().out
+    for name in RUN_HERE:
+        run_through(next(page for page in PAGES if page.name == name))
+        printed[name] = capsys.readouterr().out
     assert "<StoredSession demo: " in printed["README.md"]
     assert "(2, 50)" in printed["README.md"]
     for shape in ("(4, 50) [", "(50, 8000) 1.0", "(4, 2)"):
         assert shape in printed["python.md"]
+    assert Path("reviews.txt").is_file()
+    assert Path("counts.npz").is_file()
+
+
+@pytest.mark.interop
+@pytest.mark.usefixtures("in_a_folder")
+def test_python_for_other_programs_runs() -> None:
+    pytest.importorskip("gensim")
+    pytest.importorskip("pyLDAvis")
+    run_through(ROOT / "docs" / "exports.md")
+    assert Path("demo.html").is_file()

@@ -45,7 +45,7 @@ def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
     while not begun.exists():
         time.sleep(0.01)
     shell.send_signal(signal.SIGTERM)
-    assert shell.wait() == 0
+    assert shell.wait(60) == 0
     assert saved.exists()
 
 
@@ -56,7 +56,7 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
         shell = launch(script)
         time.sleep(number * 0.0001)
         shell.send_signal(signal.SIGTERM)
-        assert shell.wait() in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+        assert shell.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
     left = [pid for pid in pids.read_text().split() if runs(int(pid))] if pids.exists() else []
     for pid in left:
         os.kill(int(pid), signal.SIGKILL)

@@ -45,7 +45,7 @@ def subjects(titles):
     return {title.split()[1] for title in titles}
 
 
-def test_articles_like_another_one(cli, titled, monkeypatch, tmp_path):
+def test_articles_like_another_one(cli, titled):
     outcome = cli("similar", "Subject 3 / 203", "--limit", 5)
     assert outcome.err == "as of 380 articles\n"
     header, *lines = outcome.out.splitlines()
@@ -70,8 +70,7 @@ def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line
     one_line(cli("similar", "Subject 3 / 2003"), 1, "no article read is called", "'Subject 3 / 203'")
     one_line(cli("similar", "%"), 1, "no article read is called")
     one_line(cli("similar", tmp_path / "missing.txt"), 1, "missing.txt', and there is no such file")
-    with wt.open().path.open("rb"):
-        held_out = next(a.title for a in wt.open().articles(limit=400) if a.role == "held_out")
+    held_out = next(a.title for a in wt.open().articles(limit=400) if a.role == "held_out")
     one_line(cli("similar", held_out), 1, "held out")
     (tmp_path / "empty").write_text("")
     one_line(cli("similar", tmp_path / "empty"), 1, "no word")
@@ -108,6 +107,8 @@ def test_python_has_the_same(cli, titled):
     assert len(set(page_ids.tolist())) == 380
     with pytest.raises(wt.SessionError, match=r"is called 'Subject 9'(;|$)"):
         session.similar("Subject 9")
+    with pytest.raises(wt.SessionError, match=r"limit must be a whole number, not 2\.5"):
+        session.similar("Subject 3 / 203", 2.5)
 
 
 def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):

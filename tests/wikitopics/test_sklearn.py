@@ -7,16 +7,16 @@ import sys
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
-
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
-
 import wikitopics as wt
-from wikitopics.sklearn import load
+from tests.packages import needs_scikit_learn
+
+pytestmark = needs_scikit_learn
+
+
+def load(path):
+    from wikitopics.sklearn import load as loaded
+
+    return loaded(path)
 
 
 @pytest.fixture
@@ -30,6 +30,10 @@ def exported(cli, corpus, home, tmp_path):
 
 
 def test_an_exported_model_is_an_estimator(exported, corpus):
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.pipeline import make_pipeline
+
     session = wt.open()
     vocabulary = session.vocabulary()
     texts = [" ".join(corpus.words[n : n + 9]) for n in range(30)] + ["Unknown, words!", ""]
@@ -50,6 +54,9 @@ def test_an_exported_model_is_an_estimator(exported, corpus):
 
 
 def test_it_does_not_go_on_learning_but_begins_anew(exported):
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+
     loaded = load(exported("lda"))
     with pytest.raises(ValueError, match=r"wikitopics\.open\(SESSION\)"):
         loaded.partial_fit(np.ones((2, 60)))

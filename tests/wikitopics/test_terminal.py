@@ -171,10 +171,14 @@ def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile: Path) -
         ["articles", "--topic", 0],
         ["infer", ROOT / "README.md"],
     ]
+    shown = []
     for command in commands:
         outcome = cli(*command)
+        assert outcome.code == 0, outcome.err
         for text in (outcome.out, outcome.err):
             assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text), command
+        shown += [command[0]] if r"\x1b]52" in outcome.out else []
+    assert shown == ["status", "sessions", "articles"]
 
 
 def test_an_export_to_a_terminal_is_harmless_and_to_a_pipe_unchanged(hostile: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_session_of_an_older_version_has_names_but_takes_none(cli, home, one_l
     shutil.copy(SCHEMAS / "3.sqlite", home / "old.db")
     assert all(names(cli, "--session", "old").values())
     one_line(cli("topics", "rename", 1, "x", "--session", "old"), 1, "older version")
-    assert "older than these records" in cli("history", "--session", "old").err
+    assert "before events were recorded" in cli("history", "--session", "old").err
 
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):

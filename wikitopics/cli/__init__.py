@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except Exception as error:
         if short_of_memory(error):
-            say(error_line("memory is short: close other programs, or train fewer topics or models at once"))
+            say(error_line("out of memory: close other programs, or train fewer topics or models at once"))
             return 1
         code = getattr(error, "exit_code", None)  # each room's own error tree carries one
         if not isinstance(code, int):
@@ -75,7 +75,3 @@ def short_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and str(error) == "can't start new thread"
     )
-
-
-if __name__ == "__main__":
-    main()

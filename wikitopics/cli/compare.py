@@ -1,4 +1,4 @@
-"""`compare`: sessions and their models beside each other."""
+"""`compare`: the scores of sessions and their models on the same articles."""
 
 import contextlib
 
@@ -13,13 +13,19 @@ from wikitopics.cli.output import ProgressLine, put_json, put_line, say
 @click.command(
     epilog="""\b
 Examples:
-  wikitopics compare night
+  wikitopics compare
   wikitopics compare night day ~/old.db --json"""
 )
-@click.argument("sessions", metavar="SESSION\u2026", nargs=-1, required=True, shell_complete=session_names)
+@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=session_names)
+@click.option(
+    "--session", "more", metavar="NAME", multiple=True, shell_complete=session_names,
+    help="Another session to compare.",
+)  # fmt: skip
 @json_option
-def compare(sessions: tuple[str, ...], as_json: bool) -> None:
+def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> None:
     """Score sessions and their models on articles new to all of them.
+
+    If no session is named, the models of `default` are compared.
 
     These are the articles that one session holds out and that every other session either holds out too or has
     not trained on. All models are scored on the same articles, by document completion, as on the chart. The
@@ -33,7 +39,8 @@ def compare(sessions: tuple[str, ...], as_json: bool) -> None:
     from session.answers.comparison import compare as compared
     from session.storage.reader import SessionReader
 
-    paths = list(dict.fromkeys(session_path(name) for name in sessions))
+    named = (*sessions, *more) or ("default",)
+    paths = list(dict.fromkeys(session_path(name) for name in named))
     with contextlib.ExitStack() as opened:
         readers = [opened.enter_context(SessionReader(path)) for path in paths]
         line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
@@ -55,7 +62,7 @@ def compare(sessions: tuple[str, ...], as_json: bool) -> None:
                         "topics_in_use": one.model.topics_in_use,
                         "log_likelihood": one.log_likelihood,
                         "perplexity": one.perplexity,
-                        "difference": found.behind(one),
+                        "difference": found.difference(one),
                     }
                     for one in found.models
                 ],
@@ -70,11 +77,11 @@ def compare(sessions: tuple[str, ...], as_json: bool) -> None:
     name = max(len("model"), *(len(one.model.name) for one in found.models))
     put_line(
         f"{'session':{width}}  {'model':{name}}  {'articles':>11}  {'in use':>11}  {'log likelihood':>14}  "
-        f"{'to the best':>11}  {'perplexity':>10}"
+        f"{'behind best':>11}  {'perplexity':>10}"
     )
     for one in found.models:
         used = f"{one.model.topics_in_use:,} of {one.model.topics:,}"
         put_line(
             f"{one.session:{width}}  {one.model.name:{name}}  {one.articles:>11,}  {used:>11}  "
-            f"{one.log_likelihood:>14.4f}  {found.behind(one):>11.4f}  {one.perplexity:>10,.1f}"
+            f"{one.log_likelihood:>14.4f}  {found.difference(one):>11.4f}  {one.perplexity:>10,.1f}"
         )

@@ -26,12 +26,13 @@ def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[
 
 
 def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The model's topics, most prevalent first, each with its name."""
+    """The model's topics, most prevalent first, each with its name, without commas: fish cuts help at one."""
     asked = ctx.params.get("model")
     rows = sorted(
         _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share
     )
-    return [CompletionItem(str(row.topic), help=row.name) for row in rows if str(row.topic).startswith(begun)]
+    told = [(str(row.topic), row.name.replace(",", "")) for row in rows]
+    return [CompletionItem(number, help=name) for number, name in told if number.startswith(begun)]
 
 
 def _of_session(ctx: click.Context, ask: "Callable[[SessionReader], Sequence[Answer]]") -> Sequence[Answer]:

@@ -48,11 +48,11 @@ def _installation() -> Iterator[Check]:
         try:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            yield package, False, "not installed: install wikitopics again"
-    from model._jit import CACHED
+            yield package, False, "not installed: reinstall wikitopics"
+    from model.compiling import cache_folder
 
-    words = os.environ["NUMBA_CACHE_DIR"] if CACHED else "no folder is writable: every start compiles again"
-    yield "kernel cache", CACHED, words
+    kept = cache_folder()
+    yield "kernel cache", kept is not None, kept or "no folder is writable: every start compiles them"
 
 
 def _extras() -> Iterator[Check]:
@@ -61,7 +61,7 @@ def _extras() -> Iterator[Check]:
 
     for extra in EXTRAS:
         missing = extra.missing()
-        found = f"without {', '.join(missing)}: {extra.command}" if missing else "installed"
+        found = f"missing {', '.join(missing)}: {extra.command}" if missing else "installed"
         yield f"extra {extra.name}", True, f"for {extra.purpose}; {found}"
 
 
@@ -80,7 +80,7 @@ def _places() -> Iterator[Check]:
     while not there.exists():
         there = there.parent
     writable = os.access(there, os.W_OK)
-    yield "sessions", writable, f"{folder}{'' if writable else ' cannot be written'}"
+    yield "sessions", writable, f"{folder}{'' if writable else ' is not writable'}"
     free = shutil.disk_usage(there).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
     kind = _file_system(there)
@@ -88,7 +88,7 @@ def _places() -> Iterator[Check]:
     advice = (
         ""
         if local
-        else ": over a network, where SQLite's log does not work; set WIKITOPICS_HOME to a local folder"
+        else ": on a network, where SQLite's log does not work; set WIKITOPICS_HOME to a local folder"
     )
     yield "file system", local, (kind or "unknown") + advice
     yield "config file", True, f"{config_file()}{'' if config_file().exists() else ' (none yet)'}"
@@ -139,11 +139,8 @@ def _session(name: str) -> Check:
 
     try:
         with SessionReader(session_path(name)) as reader:
-            return (
-                "session",
-                True,
-                f"{reader.path}: {reader.status().state}, {reader.status().articles:,} articles",
-            )
+            now = reader.status()
+            return "session", True, f"{reader.path}: {now.state}, {now.articles:,} articles"
     except SessionError as error:
         return "session", False, str(error)
 

@@ -82,7 +82,7 @@ def export(
         written_as = written_as.with_bom()
     if everything and not subject.everything:
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
-        raise BadUsage(f"--all belongs to {known}")
+        raise BadUsage(f"--all is only for {known}")
     with SessionReader(session_path(session)) as reader:
         models = reader.models()
         if model is not None or subject.one_model:

@@ -94,7 +94,7 @@ def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "l
     if not any(one.known for one in found):
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)
-        raise SessionError(f"{held} no word of the session's vocabulary, which `{shown}` prints")
+        raise SessionError(f"{held} no word of the session's vocabulary (`{shown}` prints it)")
     return found
 
 

@@ -8,7 +8,13 @@ import click
 
 from session.errors import did_you_mean
 from session.version import __version__
-from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
+from wikitopics.cli.options import (
+    TakesSettings,
+    log_option,
+    progress_option,
+    refuse_early_options,
+    session_option,
+)
 from wikitopics.cli.output import ReaderGone
 
 _COMMANDS = {
@@ -100,16 +106,7 @@ def wikitopics(
     options given (those of `wikitopics train`).
     """
     if ctx.invoked_subcommand is not None:
-        given = [
-            name
-            for name in ctx.params
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        ]
-        if given:
-            option = "--" + given[0].replace("_", "-")
-            raise click.UsageError(
-                f"put {option} after the command: wikitopics {ctx.invoked_subcommand} {option} …"
-            )
+        refuse_early_options(ctx)
         return None
     from wikitopics.cli.screen import open_screen
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from session.errors import BadUsage
@@ -37,6 +38,16 @@ model_option = click.option(
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+
+
+def refuse_early_options(ctx: click.Context) -> None:
+    """Raise where an option stands before the name of a subcommand, which would not hear of it."""
+    for option in ctx.command.get_params(ctx):
+        if ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
+            flag = option.opts[0]
+            raise click.UsageError(
+                f"put {flag} after the command: {ctx.command_path} {ctx.invoked_subcommand} {flag} …"
+            )
 
 
 class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
@@ -177,7 +188,7 @@ def setting_groups(source: str | None = None) -> Groups:
     return [
         ("Source", [asked, *made(*found.values(), options.VOCAB)]),
         ("Models", [click_option(options.MODEL, takes=TakesModel), *made(*options.SHARED)]),
-        ("Session, for good", made(*options.KEPT)),
+        ("Fixed for the session", made(*options.KEPT)),
         ("This run", made(*options.RUN, *options.OUTSIDE)),
     ]
 

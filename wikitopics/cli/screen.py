@@ -101,7 +101,9 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     if path.exists():
         with SessionReader(path) as reader:
             settings = reader.settings()
-        return sources.described(settings.source).needs_contact(settings.source_options)
+        stored = sources.described(settings.source)
+        sources.check_identity(stored, settings.source_options)
+        return stored.needs_contact(settings.source_options)
     kind = request.kind()
     return kind.needs_contact(request.identity(kind))
 

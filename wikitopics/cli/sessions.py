@@ -19,7 +19,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder."""
     if ctx.invoked_subcommand is not None:
         if session is not None or as_json:
-            raise click.UsageError(f"`sessions {ctx.invoked_subcommand}` takes no option before its name")
+            raise click.UsageError(f"`sessions {ctx.invoked_subcommand}` takes its options after its name")
         return
     from session.doors.listing import list_sessions
 
@@ -54,9 +54,10 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
 
 
 @sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
-@click.argument("name", shell_complete=session_names)
+@click.argument("name", required=False, shell_complete=session_names)
+@click.option("--session", metavar="NAME", shell_complete=session_names, help="The same as NAME.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def rm(name: str, yes: bool) -> None:
+def rm(name: str | None, session: str | None, yes: bool) -> None:
     """Delete the session NAME and its log for good.
 
     Asks first on a terminal, and needs --yes elsewhere. Never deletes a session with a running trainer, or a
@@ -65,6 +66,10 @@ def rm(name: str, yes: bool) -> None:
     from session.doors.removal import check_removable, remove
     from session.storage.coordination.lock import in_use, owner
 
+    named = {each for each in (name, session) if each is not None}
+    if len(named) != 1:
+        raise click.UsageError("name the session to delete" if not named else "name one session to delete")
+    name = named.pop()
     path = session_path(name)
     check_removable(path)
     trainer = owner(path)

@@ -8,7 +8,7 @@ from session.errors import NO_TOPICS
 from session.foreign import visible
 from session.paths import session_path
 from wikitopics.cli.completion import topic_numbers
-from wikitopics.cli.options import json_option, model_option, session_option
+from wikitopics.cli.options import json_option, model_option, refuse_early_options, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
 if TYPE_CHECKING:
@@ -39,10 +39,11 @@ def topics(
     """List the topics, most prevalent first, numbered from 0.
 
     The share is the topic's part of the words of the corpus. The trend is how many points the share has moved
-    since half as many articles were read. npmi tells how well the leading words go together in held-out
+    since half as many articles were read. npmi measures how well the leading words fit together in held-out
     articles (-1 to 1). A topic in use has over a thousandth of the words. --json gives all topics.
     """
     if ctx.invoked_subcommand is not None:
+        refuse_early_options(ctx)
         return
     from session.storage.reader import SessionReader
 
@@ -197,7 +198,7 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
         put_json([asdict(event) for event in found])
         return
     if not found:
-        say("nothing has happened to the topics yet, or the session is older than these records")
+        say("no events yet, or the session was trained before events were recorded")
     for event in found:
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")

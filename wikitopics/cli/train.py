@@ -54,7 +54,7 @@ def as_request(options: dict[str, Any]) -> "TrainRequest":
     epilog="""\b
 Examples:
   wikitopics train --contact me@host.org --hours 8
-  wikitopics train --session de --lang de --vocab de.txt
+  wikitopics train --session de --lang de
   wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
   wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1""",
 )

@@ -14,7 +14,7 @@ from session.answers.exports.formats.gensim import Gensim
 from session.answers.exports.formats.json import Json
 from session.answers.exports.formats.ldavis import Ldavis
 from session.answers.exports.formats.npz import Npz
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import Columns, ExportRequest, Subject
 from session.answers.exports.tables.articles import ARTICLES
 from session.answers.exports.tables.events import EVENTS
 from session.answers.exports.tables.history import HISTORY
@@ -40,8 +40,6 @@ SUBJECTS: dict[str, Subject] = {
     subject.name: subject
     for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, PROPORTIONS, WORDS, MODEL)
 }
-ROWS_TOLD = 1000
-"""Progress is told every so many rows."""
 FORMATS: dict[str, Format] = {form.name: form for form in (Csv(), Json(), Npz(), Gensim(), Ldavis())}
 
 
@@ -70,14 +68,14 @@ def save(
     """Write an export to ``path``, whole or not at all; returns the rows written, None for what has none."""
     rows: int | None = None
 
-    def counted(asked: ExportRequest) -> Iterator[Row]:
+    def counted(asked: ExportRequest) -> Iterator[Columns]:
         nonlocal rows
         assert subject.rows is not None
         rows = 0
-        for rows, row in enumerate(subject.rows(asked), start=1):
-            yield row
-            if rows % ROWS_TOLD == 0:
-                progress(rows)
+        for some in subject.rows(asked):
+            yield some
+            rows += len(some[0])
+            progress(rows)
 
     form.save(replace(subject, rows=counted) if subject.rows else subject, asked, path)
     return rows

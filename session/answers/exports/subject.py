@@ -1,7 +1,8 @@
 """What can be exported, as data: each subject declares itself in a file of its own."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 Row = Sequence[object]
 """One value a column."""
+Columns = Sequence[Sequence[object]]
+"""Some rows, as one sequence a column: row by row, millions of them take minutes."""
+_TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,8 @@ class Subject:
     """For people, e.g. "Topics: top words, probabilities, shares"."""
     columns: tuple[str, ...] = ()
     """New ones go behind the old."""
-    rows: Callable[[ExportRequest], Iterable[Row]] | None = None
-    """In a fixed order."""
+    rows: Callable[[ExportRequest], Iterator[Columns]] | None = None
+    """In a fixed order, some at a time."""
     arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
     model: "Callable[[ExportRequest], OnlineModel] | None" = None
     """The trained model that it is, for the formats of programs that know models."""
@@ -56,3 +60,21 @@ class Subject:
         """The columns of its rows."""
         always = self.columns + (self.columns_of_everything if asked.everything else ())
         return always + (self.columns_of_some(asked) if self.columns_of_some else ())
+
+
+def by_columns(
+    rows: Callable[[ExportRequest], Iterable[Row]],
+) -> Callable[[ExportRequest], Iterator[Columns]]:
+    """What gives one row after the other, as :attr:`Subject.rows`."""
+
+    def columns(left: Iterator[Row]) -> Iterator[Columns]:
+        while some := list(islice(left, _TOGETHER)):
+            yield list(zip(*some, strict=True))
+
+    # Not a generator itself: what is not recorded is said before anything is written.
+    return lambda asked: columns(iter(rows(asked)))
+
+
+def repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
+    """Each value so many times."""
+    return list(chain.from_iterable(map(repeat, values, times)))

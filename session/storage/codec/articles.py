@@ -1,46 +1,57 @@
 """The articles of the stream, with what the models made of them."""
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from session.errors import Damaged
 from session.options import HELD_OUT
-from session.records import ArticleRow
+from session.records import ArticleColumns
 from session.settings import Settings
 from session.specs import ModelSpec
-from session.storage.decoding import optional, text, whole
+from session.storage.decoding import texts, wholes
 from session.storage.format import ROLES
 
-_LARGEST = struct.Struct("<HH")
-"""A topic and ten-thousandths."""
+_LARGEST = np.dtype("<u2")
+"""A topic and ten-thousandths, of one model after the other."""
 
 
-def decode_article(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> ArticleRow:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id)."""
-    seq, page_id, title, revision_id, words, role, topics, external_id = row
-    return ArticleRow(
-        whole(seq, "articles.seq", 1),
-        whole(page_id, "articles.page_id", -(2**63), 2**63 - 1),
-        text(title, "articles.title"),
-        whole(revision_id, "articles.revision_id", -(2**63), 2**63 - 1),
-        whole(words, "articles.words"),
-        ROLES[whole(role, "articles.role", 0, len(ROLES) - 1)],
-        () if topics is None else decode_largest(topics, models),
-        optional(external_id, "articles.id", text),
+def decode_articles(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec]) -> ArticleColumns:
+    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), a column at a time."""
+    columns = list(zip(*rows, strict=True)) or [()] * 8
+    seqs, page_ids, titles, revision_ids, words, roles, packed, ids = columns
+    topics, shares = _decode_largest(packed, models)
+    texts([one for one in ids if one is not None], "articles.id")
+    return ArticleColumns(
+        models=tuple(model.name for model in models),
+        seqs=wholes(seqs, "articles.seq", 1),
+        page_ids=wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
+        titles=texts(titles, "articles.title"),
+        revision_ids=wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
+        words=wholes(words, "articles.words"),
+        roles=[ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
+        topics=topics,
+        shares=shares,
+        ids=ids,
     )
 
 
-def decode_largest(packed: object, models: Sequence[ModelSpec]) -> tuple[tuple[str, int, float], ...]:
-    """`articles.topics`: (model, topic, proportion) with each model's largest topic."""
-    if not isinstance(packed, bytes) or len(packed) != 4 * len(models):
+def _decode_largest(
+    packed: Sequence[object], models: Sequence[ModelSpec]
+) -> tuple[list[list[int]], list[list[float]]]:
+    """`articles.topics`: each model's largest topic, and its proportion; nothing of what was not trained."""
+    there = [one for one in packed if one is not None]
+    size = 2 * _LARGEST.itemsize * len(models)
+    if not all(isinstance(one, bytes) and len(one) == size for one in there):
         raise Damaged("articles.topics is not as long as it has to be")
-    found = []
-    for model, (topic, share) in zip(models, _LARGEST.iter_unpack(packed), strict=True):
-        if topic >= model.topics or share > 10_000:
-            raise Damaged("articles.topics is out of range")
-        found.append((model.name, topic, share / 10_000))
-    return tuple(found)
+    pairs = np.frombuffer(b"".join(there), _LARGEST).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
+    topics, shares = pairs[:, :, 0], pairs[:, :, 1]
+    if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
+        raise Damaged("articles.topics is out of range")
+    found = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
+    each = [([], []) if one is None else next(found) for one in packed]
+    return [topic for topic, _ in each], [share for _, share in each]
 
 
 def documents_room(settings: Settings) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from crawler.source import Skip
 from session.errors import Damaged
 from session.storage.codec.settings import MOST_WORD_BYTES
 from session.storage.decoding import json_object, number, optional, text, whole
@@ -56,9 +55,9 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
-    counted: dict[Skip, int] = {}
+    counted: dict[str, int] = {}
     for reason, n in json_object(skips, "first_articles.skips").items():
-        counted[text(reason, "first_articles.skips")] = whole(n, "first_articles.skips")  # type: ignore[index]
+        counted[text(reason, "first_articles.skips")] = whole(n, "first_articles.skips")
     found = Documents.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
     return Block(
         found,

@@ -23,9 +23,9 @@ def decode_models(rows: Sequence[tuple[Any, ...]], specs: Sequence[ModelSpec]) -
     """
     found = tuple(_model(*row[1:]) for row in rows)
     if [row[0] for row in rows] != list(range(len(rows))):
-        raise Damaged("models are not numbered from 0 on")
+        raise Damaged("models are not numbered from 0")
     if [(m.name, m.kind, m.topics) for m in found] != [(s.name, s.kind, s.topics) for s in specs]:
-        raise Damaged("models and settings.models do not go together")
+        raise Damaged("models and settings.models do not match")
     return found
 
 

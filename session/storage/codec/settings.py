@@ -37,7 +37,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     models = listed(*get("models"), _spec)
     sizes = listed(*get("batch_sizes"), _batch_size)
     if not models or len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
-        raise Damaged("settings.models and settings.batch_sizes do not go together")
+        raise Damaged("settings.models and settings.batch_sizes do not match")
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
     kept = {option.name: _kept(option, values) for option in KEPT}
@@ -87,7 +87,7 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     """The one row of `vocabulary`: the words, by id."""
     joined = text(words, "vocabulary.words", MOST_WORD_BYTES)
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
-        raise Damaged("vocabulary.words are other words than the session was made with")
+        raise Damaged("vocabulary.words differ from those the session was made with")
     found = tuple(joined.split("\n"))
     if len(found) < 2 or len(set(found)) < len(found) or not all(map(str.isprintable, found)):
         raise Damaged("vocabulary.words are not a vocabulary")

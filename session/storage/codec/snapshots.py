@@ -21,7 +21,7 @@ def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: 
     K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics
     ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, n_words - 1)
     if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
-        raise Damaged("snapshots.word_ids is not as long as it has to be")
+        raise Damaged("snapshots.word_ids has the wrong length")
     return TopWords(
         model=model,
         articles=whole(articles, "snapshots.articles"),

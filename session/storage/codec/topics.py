@@ -59,7 +59,7 @@ def decode_topic_event(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> Top
     last = models[number].topics - 1
     changes: tuple[TopicChange, ...] = get_args(TopicChange)
     if (event in ("split", "merged")) != (other is not None):
-        raise Damaged("topic_events.event and topic_events.other do not go together")
+        raise Damaged("topic_events.event and topic_events.other do not match")
     return TopicEvent(
         model=models[number].name,
         articles=whole(articles, "topic_events.articles"),

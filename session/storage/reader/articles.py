@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from session.errors import Damaged
-from session.records import ArticleRow
-from session.storage.codec.articles import decode_article
+from session.records import ArticleColumns, ArticleRow
+from session.storage.codec.articles import decode_articles
 from session.storage.database import read_rows, select, session_errors
 from session.storage.decoding import MOST, whole
 from session.storage.format import ROLES
@@ -43,13 +43,11 @@ class ArticleReader(OpenedSession):
             found.update({row.seq: row for row in rows})
         return found
 
-    def articles_of(self, first_seq: int, articles: int) -> list[ArticleRow]:
+    def articles_of(self, first_seq: int, articles: int) -> ArticleColumns:
         """So many articles from this number on. Raises :class:`Damaged` where one is missing."""
-        found = self._articles(
-            "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1]
-        )
-        if len(found) != articles:
-            raise Damaged("blocks and articles do not go together")
+        found = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1])
+        if len(found.seqs) != articles:
+            raise Damaged("blocks and articles do not match")
         return found
 
     def resembling(self, title: str, limit: int = 5000) -> list[ArticleRow]:
@@ -71,20 +69,25 @@ class ArticleReader(OpenedSession):
             [self._number(model), topic, limit],
         )
         if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):
-            raise Damaged("article_topics and articles do not go together")
+            raise Damaged("article_topics and articles do not match")
         return found
 
     def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
-        """The stream in its order, some at a time, in bounded memory."""
+        """The stream in its order, in bounded memory."""
+        for some in self.each_articles(trained_only=trained_only):
+            yield from some.rows()
+
+    def each_articles(self, *, trained_only: bool) -> Iterator[ArticleColumns]:
+        """The same, some at a time."""
         where = "WHERE role = 0" if trained_only else ""
         last = 0
         while True:
             clause = f"{where} {'AND' if where else 'WHERE'} seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
-            rows = self._articles(clause, [last])
-            if not rows:
+            found = self._columns(clause, [last])
+            if not found.seqs:
                 return
-            yield from rows
-            last = rows[-1].seq
+            yield found
+            last = found.seqs[-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """Which of these pages it is known to have trained on, and whether all that it trained on are known:
@@ -105,6 +108,9 @@ class ArticleReader(OpenedSession):
         return bool(rows) and rows[0][0] is not None
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
+        return self._columns(clause, parameters).rows()
+
+    def _columns(self, clause: str, parameters: Sequence[object]) -> ArticleColumns:
         columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics", "id"
         with session_errors(self.path):
             rows = read_rows(
@@ -114,8 +120,7 @@ class ArticleReader(OpenedSession):
                 largest=_LARGEST_ROW,
                 most=MOST_ARTICLES,
             )
-        models = self.settings().models
-        return [decode_article(row, models) for row in rows]
+        return decode_articles(rows, self.settings().models)
 
 
 def _escaped(text: str) -> str:

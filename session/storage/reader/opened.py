@@ -155,8 +155,8 @@ class OpenedSession:
     def _check_built(self) -> None:
         if self.settings().building:
             raise SessionError(
-                f"{session_name(self.path)} is still building its vocabulary, and has no topics before that; "
-                f"`{command('status', self.path)}` says how far it is"
+                f"{session_name(self.path)} is still building its vocabulary, and has no topics yet; "
+                f"`{command('status', self.path)}` shows its progress"
             )
 
     def committed(self) -> Committed:

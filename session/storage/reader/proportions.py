@@ -55,8 +55,8 @@ class ProportionReader(OpenedSession):
             )
         self.check_trained()
         raise SessionError(
-            "topic proportions are not recorded: the session is of an older version; training it on records "
-            "those of the articles to come"
+            "topic proportions are not recorded: an older version made the session; further training records "
+            "those of new articles"
         )
 
     def trained_articles(self) -> TrainedArticles:

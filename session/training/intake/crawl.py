@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Literal, Protocol
 
-from crawler.source import Activity, PageBatch, Position, Source, SourceInfo
+from crawler.source import Activity, PageBatch, Position, Source, SourceInfo, end
 from session.errors import SessionError
 from session.storage.documents import Block, Documents
 from session.training.intake.count_pages import count_in_worker
@@ -81,8 +81,9 @@ class CrawledBlocks:
         self._task = asyncio.create_task(self._fetch(position))
 
     async def _fetch(self, position: Position | None) -> None:
+        batches = self._source.batches(position)
         try:
-            async for batch in self._source.batches(position):
+            async for batch in batches:
                 self._items.append((batch, self._pool.submit(count_in_worker, batch.pages)))
                 self.queued += len(batch.pages)
                 self._bytes_ahead += _bytes_of(batch)
@@ -94,6 +95,7 @@ class CrawledBlocks:
                     await self._moved.wait()
         finally:
             self._moved.set()
+            await end(batches)
 
     async def next(self) -> Block | None:
         assert self._task is not None

@@ -72,14 +72,14 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
     with zipfile.ZipFile(file) as archive:
         stored = archive.namelist()
         if not any(name.endswith(".npy") for name in stored):
-            raise ValueError("a zip of something else")
+            raise ValueError("a zip without arrays")
         for name in names:
             if f"{name}.npy" not in stored:
                 raise KeyError(name)
         members = [archive.getinfo(f"{name}.npy") for name in names]
         compressed = [member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]
         if any(member.compress_type != zipfile.ZIP_DEFLATED for member in compressed):
-            raise ValueError("compressed in a way no .npz is")
+            raise ValueError("its compression is not that of an .npz")
         if sum(member.file_size for member in compressed) > MOST_UNPACKED:
             raise TooLarge(
                 f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
@@ -117,7 +117,7 @@ def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> 
         shape, _, dtype = np.lib.format.read_array_header_1_0(content)
         before = content.tell()
         if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - before:
-            raise ValueError("not as many numbers as the header says")
+            raise ValueError("an array in it differs in length from its header")
         if member.compress_type == zipfile.ZIP_STORED:
             offset = _start(file, member) + before
             return OnDisk(file, dtype, offset, math.prod(shape), ndim=max(1, len(shape)))

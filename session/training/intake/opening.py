@@ -8,9 +8,10 @@ from typing import Any
 
 from crawler.kind import Asked, Identity, PageKind, SourceKind
 from crawler.source import Activity, PartedSource, Source, SourceInfo
-from session.errors import BadUsage, Damaged
+from session.errors import BadUsage
 from session.extras import DASK
 from session.options import CLUSTER
+from session.sources import check_identity
 from session.specs import ModelSpec
 from session.training.compiling import warm_up
 from session.training.intake.counts_feed import CountedBlocks
@@ -48,8 +49,7 @@ async def open_source(
     By a rule alone every word is counted. ``cluster``: the address of the one whose workers count; None:
     processes of this machine do.
     """
-    if fault := kind.fault(identity):
-        raise Damaged(f"settings.source_options: {fault}")
+    check_identity(kind, identity)
     if isinstance(kind, CountedKind):
         if cluster is not None:
             raise BadUsage(

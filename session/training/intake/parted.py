@@ -21,9 +21,9 @@ BLOCK = 512
 AHEAD = 1
 """Rounds under way beside the one that is waited for: sixteen parts are work for as many workers."""
 MOST_WORKERS = 16
-"""Each takes 60 MB, and a few of them already read faster than a model learns."""
+"""Each takes 45 MB, and a few of them already read faster than a model learns."""
 MOST_PARTS = 64
-"""Under way, in whole rounds: each takes 2 MB here, and as much in the scheduler of a cluster."""
+"""Under way, in whole rounds: once brought, each takes 2 MB here and in the scheduler of a cluster."""
 MOST_LARGE = 4
 """Parts that are brought again with more of the file: of some files each takes 32 MB."""
 TRIES = 8
@@ -54,6 +54,8 @@ class PartedBlocks:
         self._rounds = source.rounds()
         self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
+        self._room = asyncio.Semaphore(0)
+        self._most_brought = 0
         self._large = asyncio.Semaphore(MOST_LARGE)
         self._round = self._done = 0
         self._blocks: deque[Block] = deque()
@@ -79,6 +81,7 @@ class PartedBlocks:
 
     async def _read_round(self) -> list[Block]:
         """The first round under way; it stays so until it is read: a cancelled wait loses nothing."""
+        self._make_room()
         for coming in self._rounds[self._round + len(self._under_way) :]:
             parts = sum(map(len, self._under_way))
             if len(self._under_way) > AHEAD and parts >= min(self._pool.jobs, MOST_PARTS):
@@ -92,15 +95,29 @@ class PartedBlocks:
         self.queued += len(documents) - self._done
         return list(self._cut(documents, counted))
 
+    def _make_room(self) -> None:
+        """Let so many parts be brought at a time that no worker waits for one; the others need no memory yet.
+
+        A cluster may have grown since the last time.
+        """
+        while self._most_brought <= 2 * self._pool.jobs:
+            self._most_brought += 1
+            self._room.release()
+
     async def _counted(self, part: Part) -> CountedPart:
+        async with self._room:
+            found = await self._read(part)
+        if found.fault:  # what is left of the source would be skipped in no time
+            raise BadSource(found.fault)
+        self.arrivals.add(len(found.documents))
+        return found
+
+    async def _read(self, part: Part) -> CountedPart:
         brought = await self._source.bring(part)
         found = await self._count(brought)
         if found.lack:
             async with self._large:
                 found = await self._counted_better(brought, found)
-        if found.fault:  # what is left of the source would be skipped in no time
-            raise BadSource(found.fault)
-        self.arrivals.add(len(found.documents))
         return found
 
     async def _counted_better(self, brought: Part, found: CountedPart) -> CountedPart:

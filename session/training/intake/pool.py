@@ -15,7 +15,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_DEATHS = 3
-"""When so many jobs in a row kill their workers, the pages are not to blame."""
+"""When more jobs in a row kill their workers, the pages are not to blame."""
 
 
 class CountingPool:

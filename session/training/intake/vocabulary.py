@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 from crawler.dump_files import DumpFiles
-from crawler.source import Page, PageBatch, Source, SourceInfo
+from crawler.source import Page, PageBatch, Source, SourceInfo, end
 from crawler.text_files import TextFiles
 from crawler.text_folders import ONE_DOCUMENT, ending
 from session.storage.files import open_input
@@ -61,23 +61,22 @@ def crawled_documents(
     """The prose of (at most) the next ``articles`` articles of a source."""
     with asyncio.Runner() as runner:
         try:
-            info = runner.run(_open(source))
+            info = runner.run(source.open())
             batches = source.batches(None)
             done = 0
-            while done < articles:
-                pages = runner.run(_next(batches))
-                if pages is None:
-                    return
-                for page in pages[: articles - done]:
-                    yield _prose(page, info, say)
-                done += min(len(pages), articles - done)
-                progress(done)
+            try:
+                while done < articles:
+                    pages = runner.run(_next(batches))
+                    if pages is None:
+                        return
+                    for page in pages[: articles - done]:
+                        yield _prose(page, info, say)
+                    done += min(len(pages), articles - done)
+                    progress(done)
+            finally:
+                runner.run(end(batches))
         finally:
             runner.run(source.close())
-
-
-async def _open(source: Source) -> SourceInfo:
-    return await source.open()
 
 
 async def _next(batches: AsyncIterator[PageBatch]) -> Sequence[Page] | None:

@@ -46,8 +46,7 @@ class Heart:
     async def begin(self, first_article: int) -> None:
         """A run begins. Raises :class:`SessionError` where that cannot be written."""
         try:
-            self._writer = await self._call(lambda: HeartbeatWriter(self._path))
-            self._run = await self._call(lambda: self._writer.begin(first_article))
+            self._writer, self._run = await self._call(lambda: _begun(self._path, first_article))
         except BaseException:
             self._thread.shutdown()
             raise
@@ -115,6 +114,15 @@ class Heart:
 
     async def _call(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _begun(path: Path, first_article: int) -> tuple[HeartbeatWriter, int]:
+    writer = HeartbeatWriter(path)
+    try:
+        return writer, writer.begin(first_article)
+    except BaseException:
+        writer.close()
+        raise
 
 
 def _death(beating: asyncio.Task[None]) -> BaseException | None:

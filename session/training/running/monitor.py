@@ -126,9 +126,9 @@ class Monitor:
         if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
             return None
         if self._learner.busy:
-            return "a step of training (over a minute by now)"
+            return "a step of training (over a minute so far)"
         if self._learner.saving_seconds():
-            return "the models to be saved (over a minute by now)"
+            return "the models to be saved (over a minute so far)"
         if self._feed.waits_for == "parsing":
             return "the processes that parse articles (none counted for over a minute)"
         return "the source (no article for over a minute)"

@@ -2,23 +2,13 @@
 
 import asyncio
 import contextlib
-import os
 import signal
-from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from session.records import State
 from session.storage.codec.heartbeat import Wishes
 
 T = TypeVar("T")
-
-
-def watch_signals(call: Callable[[signal.Signals], object]) -> None:
-    """From now on call ``call`` in the running loop on each signal that asks a trainer to stop."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
-            loop.add_signal_handler(number, call, number)
 
 
 class Orders:
@@ -72,9 +62,7 @@ class Orders:
             self._go_on.set()
 
     def signalled(self, number: signal.Signals) -> None:
-        """A signal asks to stop; a second interrupt does not wait for that."""
-        if self.stopped and number == signal.SIGINT:
-            os._exit(130)  # the last commit stands; nothing else needs tidying
+        """A signal asks to stop."""
         self.stop(f"stopped by {number.name}")
 
     async def until_stop(self, seconds: float) -> None:

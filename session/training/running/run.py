@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from session.errors import NotNow
+from session.signals import Signals
 from session.sources import described
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
@@ -22,7 +23,7 @@ from session.training.running.heart import Heart
 from session.training.running.learner import Learner
 from session.training.running.monitor import Monitor, Report
 from session.training.running.news import News
-from session.training.running.orders import Orders, watch_signals
+from session.training.running.orders import Orders
 from session.training.stream import Stream
 
 FINISHED = "finished"
@@ -60,8 +61,10 @@ class Run:
         limits: RunLimits,
         report: Callable[[Report], None],
         tell: Callable[[str], None],
+        signals: Signals,
     ) -> None:
-        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that."""
+        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that; of
+        ``signals`` each stops the run."""
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
@@ -69,6 +72,7 @@ class Run:
         self.monitor = Monitor(feed, self.learner, self.orders, news)
         self._heart = Heart(path, self.monitor, self.orders, report, tell)
         self._limits = limits
+        self._signals = signals
         self._begun = time.monotonic()
 
     def stop(self, reason: str) -> None:
@@ -77,7 +81,7 @@ class Run:
 
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
-        watch_signals(self.orders.signalled)
+        self._signals.tell(self.orders.signalled)
         try:
             await self._heart.begin(self.learner.stream.progress.articles)
             try:

@@ -6,16 +6,15 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def three_once(corpus, tmp_path_factory):
+def three_once(corpus, made_once):
     from wikitopics.cli import run
 
-    path = tmp_path_factory.mktemp("three") / "three.db"
-    models = [
-        part for spec in ("lda:topics=5", "scvb0:topics=5", "hdp:topics=12") for part in ("--model", spec)
-    ]
-    small = ["--batch-size", "64", "--held-out", "40", "--seed", "3"]
-    assert run(["train", *corpus.options(), *models, *small, "--session", str(path)]) == 0
-    return path
+    def train(folder):
+        models = [f"--model={spec}" for spec in ("lda:topics=5", "scvb0:topics=5", "hdp:topics=12")]
+        small = ["--batch-size", "64", "--held-out", "40", "--seed", "3"]
+        assert run(["train", *corpus.options(), *models, *small, "--session", str(folder / "three.db")]) == 0
+
+    return made_once("three", train) / "three.db"
 
 
 @pytest.fixture

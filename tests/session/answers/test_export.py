@@ -12,18 +12,19 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from session.answers.exports import SUBJECTS, ExportRequest, format_of, formats, save
+from session.answers.exports.subject import by_columns
+from session.errors import SessionError
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
 from tests.commands import ROOT
 
 HEADERS = {
-    "topics": "model,topic,rank,word,probability,share,name,npmi,parent",
+    "topics": "model,topic,rank,word,probability,share,name,npmi,parent,in_use",
     "history": "model,articles,topic,rank,word,probability",
     "metrics": "model,articles,tokens,seconds,metric,value",
     "articles": "page_id,title,revision_id,words,model,topic,proportion",
@@ -58,10 +59,21 @@ def test_topics_and_metrics_make_sense(cli, trained):
     assert all(0 < row["proportion"] <= 1 for row in articles)
 
 
-def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained):
+def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
+    monkeypatch.setattr("model.online.IN_USE", 0.2)
+    exported = {
+        row["topic"]: row["in_use"] for row in json.loads(cli("export", "topics", "--format", "json").out)
+    }
+    assert exported == {row["topic"]: row["in_use"] for row in json.loads(cli("topics", "--json").out)}
+    assert set(exported.values()) == {True, False}
+
+
+def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
+    monkeypatch.setattr("session.answers.exports.subject._TOGETHER", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
-        told = (row[1] for row in SUBJECTS["history"].rows(ExportRequest(reader, ["lda"])))
+        some = SUBJECTS["history"].rows(ExportRequest(reader, ["lda"]))
+        told = (articles for columns in some for articles in columns[1])
         assert next(told) == before[0]
         with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
             trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
@@ -128,11 +140,24 @@ def test_every_value_is_the_json_of_python():
         (3, "", 5, float("nan"), None),
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
-    subject = dataclasses.replace(SUBJECTS["words"], columns=header, rows=lambda asked: rows)
+    subject = dataclasses.replace(SUBJECTS["words"], columns=header, rows=by_columns(lambda asked: rows))
     text = b"".join(format_of(subject, "json").pieces(subject, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
     assert text == wanted.encode("utf-8", "backslashreplace").decode()
+
+
+def test_every_value_is_the_csv_of_python():
+    texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
+    rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
+    subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, rows=by_columns(lambda asked: rows))
+    written = b"".join(format_of(subject, "csv").pieces(subject, ExportRequest(None, []))).decode()
+    wanted = io.StringIO(newline="")
+    csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
+    assert written.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
+    assert [tuple(row) for row in csv.reader(io.StringIO(written, newline=""))][1:] == [
+        (text, str(number), "", str(zero)) for text, number, _, zero in rows
+    ]
 
 
 def test_a_mark_for_spreadsheets(cli, trained, tmp_path, one_line):
@@ -158,7 +183,8 @@ def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypat
 def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(trained, tmp_path):
     target = tmp_path / "t.csv"
     target.write_text("mine")
-    command = f"ulimit -f 1; exec '{sys.executable}' -m wikitopics export topics -o '{target}'"
+    # -B, or it would leave .pyc files behind that are cut off too.
+    command = f"ulimit -f 1; exec '{sys.executable}' -B -m wikitopics export topics -o '{target}'"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=100)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"wikitopics: cannot write {target}: File too large\n"
@@ -235,12 +261,13 @@ def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, corpus, stat
     before = copy.read_bytes()
     outcome = cli("backup", copy)
     assert outcome.code == 1
-    assert "exists already" in outcome.err
+    assert "already exists" in outcome.err
     assert copy.read_bytes() == before
 
 
-def test_a_backup_that_fails_leaves_nothing(trained, tmp_path):
-    from session.errors import SessionError
+def test_a_backup_that_fails_leaves_nothing(trained, tmp_path, monkeypatch):
+    def full(path):
+        raise OSError(28, "No space left on device")
 
     with pytest.raises(SessionError):
         backup(trained, tmp_path / "none" / "copy.db")
@@ -248,8 +275,11 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path):
     with pytest.raises(SessionError, match="Not a directory"):
         backup(trained, tmp_path / "file" / "copy.db")
     with pytest.raises(SessionError):
-        backup(Path(tmp_path / "nothing.db"), tmp_path / "copy.db")
-    assert not (tmp_path / "copy.db").exists()
+        backup(tmp_path / "nothing.db", tmp_path / "copy.db")
+    monkeypatch.setattr("session.storage.files.sync", full)
+    with pytest.raises(SessionError, match="No space left"):
+        backup(trained, tmp_path / "copy.db")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home"]
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
@@ -264,5 +294,5 @@ def test_nothing_is_written_over_a_part_of_a_session(cli, trained, corpus, tmp_p
         ["train", *corpus.options(), "--session", part],
     ):
         outcome = cli(*command)
-        one_line(outcome, 1 if "exists already" in outcome.err else 2)
+        one_line(outcome, 1 if "already exists" in outcome.err else 2)
     assert json.loads(cli("status", "--json").out)["articles"] == 657

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
 from model import Minibatch
@@ -78,11 +79,16 @@ def test_an_export_to_gensim_replaces_its_own_folder_only(cli, three, tmp_path, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three, tmp_path):
     pyldavis = pytest.importorskip("pyLDAvis")
+    pcoa = pytest.importorskip("pyLDAvis._prepare")._pcoa
     ours = json.loads(cli("export", "model", "--model", kind, "--format", "ldavis").out)
     session = wt.open(three)
     model, words, tokens = session.model(kind), session.vocabulary().words, session.status().tokens
     topics, shares = model.topics().astype(float), model.topic_shares()[None]
-    prepared = pyldavis.prepare(topics, shares, [tokens], list(words), np.ones(60), n_jobs=1)
+
+    def hellinger(beta):
+        return pcoa(squareform(pdist(np.sqrt(beta))) / np.sqrt(2))
+
+    prepared = pyldavis.prepare(topics, shares, [tokens], list(words), np.ones(60), mds=hellinger, n_jobs=1)
     theirs = json.loads(prepared.to_json())
     assert list(ours) == list(theirs)
     for axis in "xy":  # which way an axis points means nothing
@@ -127,10 +133,10 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
     from model.scaling import classical_scaling
-    from session.answers.ldavis import divergences
+    from session.answers import ldavis
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
-        distances = divergences(beta)
+        distances = ldavis.distances(beta)
         assert np.array_equal(distances, distances.T)
         found = classical_scaling(distances)
         assert found.shape == (len(beta), 2)

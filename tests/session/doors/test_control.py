@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -56,7 +57,7 @@ def test_where_no_trainer_runs_nobody_is_told(path):
 def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
     with (
         held_by_another(path, text.format(pid=bystander.pid)),
-        pytest.raises(SessionError, match="end it where it runs"),
+        pytest.raises(SessionError, match="end it on the machine where it runs"),
     ):
         control.stop(path)
 
@@ -87,11 +88,13 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
     process.stdout.close()
 
 
-def test_an_old_wish_is_not_for_the_next_trainer(spawn, corpus, trained, cli):
-    wish(trained, stop=True, paused=True)
-    outcome = cli("train", "--articles", 9999)
-    assert outcome.code == 0
-    assert "finished" in outcome.err
+def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
+    small = ["--topics", 3, "--batch-size", 64, "--held-out", 40]
+    assert cli("train", *corpus.options(), *small, "--articles", 64).code == 0
+    wish(home / "default.db", stop=True, paused=True)
+    assert cli("train").code == 0
+    now = json.loads(cli("status", "--json").out)
+    assert (now["state"], now["articles"]) == ("finished", 657)
 
 
 @pytest.mark.parametrize("lives", [True, False])

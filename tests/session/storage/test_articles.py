@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sqlite_utils import Database
 
 from session.storage.articles import (
     ArticleRows,
@@ -17,6 +16,7 @@ from session.storage.documents import Documents
 from session.storage.packing import recent_row
 from session.storage.proportions import Proportions
 from session.storage.schema import migrations
+from session.storage.sqliteutils import Database
 from tests.session.rows import settings
 
 
@@ -72,13 +72,15 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 
 def test_the_newest_are_read_some_at_a_time(db):
     insert_recent(db, [recent_row(documents(3, first), first) for first in (1, 4, 107)])
-    seqs, found = recent_articles(db, 0, 2, settings(), 1)
+    seqs, found = recent_articles(db, 0, 2, 0, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
-    seqs, found = recent_articles(db, 3, 4, settings(), 1)
+    seqs, found = recent_articles(db, 3, 4, 0, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
-    seqs, found = recent_articles(db, 7, 100, settings(), 1)
+    seqs, found = recent_articles(db, 7, 100, 0, settings(), 1)
     assert (seqs, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
-    assert recent_articles(db, 110, 100, settings(), 1)[0] == []
+    assert recent_articles(db, 110, 100, 0, settings(), 1)[0] == []
+    for later, left in ((2, 9), (3, 6), (5, 6), (6, 3), (9, 0)):  # minibatches of three
+        assert len(recent_articles(db, 1, 100, later, settings(), 1)[0]) == left
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):

@@ -51,6 +51,7 @@ def test_reading_in_pieces_is_reading_at_once(cli, corpus, home):
         expected = whole[start:stop]
         assert part.titles == expected.titles
         assert np.array_equal(part.word_ids, expected.word_ids)
+        assert np.array_equal(part.counts, expected.counts)
         assert np.array_equal(part.indptr, expected.indptr)
     counts.close()
 

@@ -42,6 +42,10 @@ class TestNoSession:
         with pytest.raises(NotASession, match="folder"):
             opener(tmp_path)
 
+    def test_a_name_that_no_file_can_have(self, opener, tmp_path):
+        with pytest.raises(SessionError, match=r"File name too long|there is no session"):
+            opener(tmp_path / f"{'x' * 300}.db")
+
     def test_a_newer_version(self, opener, path):
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute(f"PRAGMA user_version = {VERSION + 1}")

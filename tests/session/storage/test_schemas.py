@@ -34,7 +34,6 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
         status = reader.status()
         assert (status.articles, status.held_out) == (100, 20)
         assert [model.name for model in status.models] == ["lda", "scvb0", "hdp"]
-        assert sum(status.skips.values()) == status.skipped, "without a reason where none was recorded"
     store = SessionWriter(path)
     trainer = Stream(store, article_limit=None, threads=1)
     held_out = store.held_out()
@@ -50,7 +49,7 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
         assert reader.status().articles == 120
 
 
-@pytest.mark.parametrize("kept", [path for path in ALL if path.stem in "12"], ids=lambda path: path.stem)
+@pytest.mark.parametrize("kept", ALL[:2], ids=lambda path: path.stem)
 def test_an_old_model_is_read_as_it_was(kept, tmp_path):
     """Its generator was kept as numpy's own dict, step sizes as lists, and what is not known as None."""
     from session.answers.inference import saved_model

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import json
 import os
 import sqlite3
 import stat
@@ -215,12 +214,10 @@ def test_every_migration_is_counted(path):
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
-def test_settings_hold_no_contact(path):
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        keys = {
-            key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM settings")
-        }
-    assert not any("contact" in key for key in keys)
+def test_a_session_holds_no_contact(tmp_path, new_session, corpus):
+    made = new_session(tmp_path / "made.db", corpus, contact="me@host.org")
+    assert b"counts.npz" in made.read_bytes()
+    assert b"me@host.org" not in made.read_bytes()
 
 
 def test_nothing_lies_beside_a_closed_session(path):

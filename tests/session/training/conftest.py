@@ -25,6 +25,7 @@ def trainer_of(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
+    from session.signals import Signals
     from session.storage.coordination.lock import trainer_lock
     from session.storage.writer import SessionWriter
     from session.training.intake.count_pages import count_pages
@@ -53,11 +54,11 @@ def trainer_of(
         articles: int | None = None,
     ) -> str:
         limits = limits or RunLimits()
-        with trainer_lock(path):
+        with trainer_lock(path), Signals() as signals:
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=articles, threads=1)
             feed = CrawledBlocks(source, INFO, corpus.words)
-            one = Run(path, store, trainer, feed, limits, report, lambda _: None)
+            one = Run(path, store, trainer, feed, limits, report, lambda _: None, signals)
             try:
                 task = asyncio.create_task(one())
                 if meanwhile is not None:
@@ -68,3 +69,15 @@ def trainer_of(
 
     run.path = path  # type: ignore[attr-defined]
     return run
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path]) -> Callable[..., Path]:
+    """Makes the session under test, with a model of each kind: `sessions("name", …)`."""
+    from tests.session.training.driving import MODELS
+
+    def make(name: str, **options: Any) -> Path:
+        options = {"model": tuple(MODELS.values()), "held_out": 40, "seed": 5} | options
+        return new_session(tmp_path / f"{name}.db", corpus, **options)
+
+    return make

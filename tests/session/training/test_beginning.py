@@ -8,8 +8,10 @@ import pytest
 from session.storage import writer as stores
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
-from session.training.beginning import Beginning
-from tests.session.rows import documents, settings
+from session.training.beginning import Beginning, establish, read_first
+from session.training.stream import Stream
+from tests.session.rows import WORDS, documents, settings
+from vocab import Vocabulary
 
 
 @pytest.fixture
@@ -61,3 +63,34 @@ def test_blocks_that_are_not_committed_are_fed_again(store):
     assert again.progress == replace(beginning.progress, elapsed_seconds=1.5, bytes_read=1_000)
     assert (again.progress.crawled, again.progress.skips) == (6, {"redirect": 3})
     assert [np.diff(found.documents.indptr).sum() for found in store.first_articles()] == [2]
+
+
+def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatch):
+    beginning = Beginning(store)
+    for page in range(0, 60, 3):
+        beginning.feed(block(page + 1, page + 2, page + 3))
+    beginning.commit(1.5, 1_000)
+    establish(store, Vocabulary.from_words(WORDS))
+    room = 13 * len(documents(1, 2, 3).to_bytes())  # half of it: six blocks and some
+    for module in ("training.beginning", "storage.tables"):
+        monkeypatch.setattr(f"session.{module}.documents_room", lambda _: room)
+    stream = Stream(store, article_limit=None, threads=1)
+    read_first(store, stream)
+    assert stream.progress.position == {"page": 18}
+    assert (stream.progress.held_out, stream.progress.pending) == (2, 16)
+    assert list(store.first_articles()) == []
+    again = Stream(store, article_limit=None, threads=1)
+    assert (again.progress.position, again.progress.pending) == ({"page": 18}, 16)
+
+
+def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
+    beginning = Beginning(store)
+    for page in (1, 2, 3):
+        beginning.feed(replace(block(page), position={"page": 3}))
+    beginning.feed(block(4))
+    beginning.commit(1.5, 1_000)
+    establish(store, Vocabulary.from_words(WORDS))
+    monkeypatch.setattr("session.training.beginning.documents_room", lambda _: 1)
+    stream = Stream(store, article_limit=None, threads=1)
+    read_first(store, stream)
+    assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)

@@ -9,7 +9,7 @@ from model.checking import planted_documents
 from session.storage.codec.progress import Progress, Scored
 from session.storage.reader import SessionReader
 from session.training.prequential import SAMPLE, newest, scored
-from tests.session.training.test_stream import MODELS, Driver, account
+from tests.session.training.driving import MODELS, Driver, account
 
 METRIC = "prequential_log_likelihood"
 FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())

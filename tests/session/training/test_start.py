@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import threading
 import time
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from crawler.source import Activity
 from session.errors import Damaged
 from session.request import TrainRequest
+from session.signals import Signals
 from session.training import start
 from session.training.intake.opening import patiently
 from tests.session.memory import until
@@ -86,6 +88,76 @@ async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
     with pytest.raises(asyncio.CancelledError):
         await opening
     assert plan.path.exists()
+
+
+def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, monkeypatch):
+    (plan, _), create, began, held, codes = planned(), start.create, threading.Event(), threading.Event(), []
+
+    def slowly(*arguments):
+        began.set()
+        held.wait(60)
+        create(*arguments)
+
+    def interrupt():
+        began.wait(60)
+        while not held.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+
+    def end(code):
+        codes.append((code, plan.path.exists()))
+        held.set()
+
+    monkeypatch.setattr(start, "create", slowly)
+    monkeypatch.setattr("os._exit", end)
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    start.train(plan.path, plan.request, print, print)
+    interrupting.join()
+    assert codes[0] == (130, False)
+
+
+@pytest.mark.parametrize("when", ["as the run ends", "while the words are stored"])
+async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, monkeypatch, when):
+    (plan, _), built = planned(), []
+
+    class Ended:
+        """A run that has come to its end."""
+
+        def __init__(self, *arguments):
+            self.signals = arguments[-1]
+
+        async def __call__(self):
+            self.signals.tell(lambda _: None)
+            if when == "as the run ends":
+                os.kill(os.getpid(), signal.SIGTERM)
+            return start.FINISHED
+
+    def build(*_):
+        if when == "while the words are stored":
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.1)
+        built.append(True)
+        return "built"
+
+    async def close():
+        pass
+
+    async def opened(*_):
+        stream = SimpleNamespace(built=None)
+        store = SimpleNamespace(settings=None)
+        return SimpleNamespace(stream=stream, store=store, source=None, feed=None, close=close)
+
+    monkeypatch.setattr(start, "Run", Ended)
+    monkeypatch.setattr(start, "_build", build)
+    monkeypatch.setattr(start, "_open", opened)
+    for words in ("_builds", "_remarks"):
+        monkeypatch.setattr(start, words, lambda *_: "")
+    with Signals() as signals:
+        beginning = asyncio.create_task(start.begin(plan, None, None, print, print, signals))
+        with pytest.raises(asyncio.CancelledError):
+            await beginning
+    assert built
 
 
 async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):

@@ -1,15 +1,15 @@
 """Comma-separated values, which no spreadsheet takes for formulas."""
 
-import csv
-import io
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from session.answers.exports.formats.format import Format, as_utf8, together
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.formats.format import Format, as_texts, as_utf8
+from session.answers.exports.subject import ExportRequest, Subject
 
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # spreadsheets in Chinese or Japanese take the wide ones too
+_SPECIAL = re.compile('[,"\\r\\n]')
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,20 @@ class Csv(Format):
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         assert subject.rows is not None
         rows = subject.rows(asked)  # what is not recorded is said before anything is written
-        yield (BOM_UTF8 if self.bom else b"") + as_utf8(_lines([subject.header(asked)]))
-        for some in together(rows):
-            yield as_utf8(_lines(some))
+        header = ",".join(_fields(subject.header(asked)))
+        yield (BOM_UTF8 if self.bom else b"") + as_utf8(header + "\n")
+        for columns in rows:
+            lines = zip(*(as_texts(column, _fields) for column in columns), strict=True)
+            yield as_utf8("\n".join(map(",".join, lines)) + "\n")
 
 
-def _lines(rows: Sequence[Row]) -> str:
-    texts = {value for row in rows for value in row if isinstance(value, str)}
-    if not any(text.startswith(_FORMULA) or "\r" in text for text in texts):
-        return _written(rows, "\n")
-    # Python's writer quotes a carriage return only where it ends lines with one.
-    return "".join(_written([tuple(map(_harmless, row))], "\r\n").removesuffix("\r\n") + "\n" for row in rows)
+def _fields(column: Sequence[object]) -> Iterator[str]:
+    return map(_field, column)
 
 
-def _written(rows: Sequence[Row], end: str) -> str:
-    buffer = io.StringIO(newline="")
-    csv.writer(buffer, lineterminator=end).writerows(rows)
-    return buffer.getvalue()
-
-
-def _harmless(value: object) -> object:
-    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
+def _field(value: object) -> str:
+    """As RFC 4180 has it, and so that no spreadsheet computes it."""
+    if not isinstance(value, str):
+        return "" if value is None else repr(value)
+    text = "'" + value if value.startswith(_FORMULA) else value
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

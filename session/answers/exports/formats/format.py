@@ -1,15 +1,12 @@
 """How an export is written: what every format has."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import ExportRequest, Subject
 from session.errors import BadUsage
-
-_TOGETHER = 500
 
 
 class Format(ABC):
@@ -50,11 +47,13 @@ class Format(ABC):
                 file.write(piece)
 
 
-def together(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows some hundreds at a time: written one by one, millions take minutes."""
-    left = iter(rows)
-    while some := list(islice(left, _TOGETHER)):
-        yield some
+def as_texts(column: Sequence[object], encode: Callable[[Sequence[object]], Iterable[str]]) -> Iterable[str]:
+    """The values of a column as ``encode`` writes them. Most come many times over, and are encoded once."""
+    kinds, distinct = set(map(type, column)), list(set(column))
+    # 1, 1.0 and True would be one key, and so would 0.0 and -0.0.
+    if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
+        return encode(column)
+    return map(dict(zip(distinct, encode(distinct), strict=True)).__getitem__, column)
 
 
 def as_utf8(text: str) -> bytes:

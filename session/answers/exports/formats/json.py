@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from session.answers.exports.formats.format import Format, as_utf8, together
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.formats.format import Format, as_texts, as_utf8
+from session.answers.exports.subject import ExportRequest, Subject
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -23,22 +23,15 @@ class Json(Format):
         rows, header, before = subject.rows(asked), subject.header(asked), "[\n"
         keys = (_ENCODE(column).replace("%", "%%") for column in header)
         line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
-        for some in together(rows):
-            yield as_utf8(before + ",\n".join(map(line.__mod__, _encoded(some))))
+        for columns in rows:
+            lines = zip(*(as_texts(column, _values) for column in columns), strict=True)
+            yield as_utf8(before + ",\n".join(map(line.__mod__, lines)))
             before = ",\n"
         yield b"[]\n" if before == "[\n" else b"\n]\n"
 
 
-def _encoded(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """The rows, every value as JSON. A column at a time: value by value, millions of rows take minutes."""
-    return zip(*map(_column, zip(*rows, strict=True)), strict=True)
-
-
-def _column(values: Sequence[object]) -> Iterable[str]:
-    kinds = set(map(type, values))
-    if str not in kinds:  # no text: whatever stands between two commas is one value
-        return _ENCODE(values)[1:-1].split(", ")
-    # A title or a model comes many times over. 1, 1.0 and True would be one key, so others are not looked up.
-    return map(
-        {value: _ENCODE(value) for value in set(values)}.__getitem__ if kinds == {str} else _ENCODE, values
-    )
+def _values(column: Sequence[object]) -> Iterable[str]:
+    """Each as JSON."""
+    if str in set(map(type, column)):
+        return map(_ENCODE, column)
+    return _ENCODE(column)[1:-1].split(", ")  # no text: whatever stands between two commas is one value

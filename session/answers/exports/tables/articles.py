@@ -1,19 +1,28 @@
 """The articles, a row for each and each model with its largest topic."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import Columns, ExportRequest, Subject, repeated
 
 
-def _rows(asked: ExportRequest) -> Iterator[Row]:
+def _rows(asked: ExportRequest) -> Iterator[Columns]:
     has_ids = asked.reader.has_ids()
-    for article in asked.reader.all_articles(trained_only=not asked.everything):
-        common = article.page_id, article.title, article.revision_id, article.words
-        role = (article.role,) if asked.everything else ()
-        external_id = (article.id,) if has_ids else ()
-        largest = [one for one in article.topics if one[0] in asked.models]
-        for of_model in largest if article.topics else [(None, None, None)]:
-            yield *common, *of_model, *role, *external_id
+    for found in asked.reader.each_articles(trained_only=not asked.everything):
+        numbers = [number for number, model in enumerate(found.models) if model in asked.models]
+        names = [found.models[number] for number in numbers]
+        times = [len(names) if topics else 1 for topics in found.topics]
+        common = found.page_ids, found.titles, found.revision_ids, found.words
+        columns: list[Sequence[object]] = [repeated(values, times) for values in common]
+        columns.append([name for topics in found.topics for name in (names if topics else (None,))])
+        for largest in (found.topics, found.shares):
+            of_models = ([one[number] for number in numbers] if one else (None,) for one in largest)
+            columns.append(list(chain.from_iterable(of_models)))
+        if asked.everything:
+            columns.append(repeated(found.roles, times))
+        if has_ids:
+            columns.append(repeated(found.ids, times))
+        yield columns
 
 
 def _count(asked: ExportRequest) -> int | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
@@ -15,5 +15,5 @@ EVENTS = Subject(
     name="events",
     label="Events: births, deaths, splits, mergers and new names of topics",
     columns=("model", "articles", "event", "topic", "other", "name"),
-    rows=_rows,
+    rows=by_columns(_rows),
 )

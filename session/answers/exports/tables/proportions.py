@@ -1,10 +1,10 @@
 """What every trained article is about: a row for each of its topics, or one sparse matrix."""
 
 from collections.abc import Iterator, Mapping
-from itertools import repeat
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import Columns, ExportRequest, Subject, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,32 +12,32 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-def _rows(asked: ExportRequest) -> Iterator[Row]:
-    asked.reader.check_proportions()
-    return _each(asked)
+def _rows(asked: ExportRequest) -> Iterator[Columns]:
+    asked.reader.check_proportions()  # before anything is written
+    return _each_block(asked)
 
 
-def _each(asked: ExportRequest) -> Iterator[Row]:
-    reader = asked.reader
+def _each_block(asked: ExportRequest) -> Iterator[Columns]:
+    """An article's topics in one model after the other, and then the next article's."""
+    import numpy as np
+
+    reader, models = asked.reader, asked.models
     for block in reader.each_block():
         with reader.one_moment():
             articles = reader.articles_of(*block)
-            by_model = [(model, reader.proportions_of(model, *block)) for model in asked.models]
-        of_models = [
-            (
-                model,
-                kept.indptr().tolist(),
-                kept.topics.tolist(),
-                kept.values().astype(float).round(_DIGITS).tolist(),
-            )
-            for model, kept in by_model
-        ]
-        for place, article in enumerate(articles):
-            for model, starts, topics, values in of_models:
-                kept = slice(starts[place], starts[place + 1])
-                yield from zip(
-                    repeat(article.page_id), repeat(article.title), repeat(model), topics[kept], values[kept]
-                )
+            kept = [reader.proportions_of(model, *block) for model in models]
+        lengths = np.column_stack([of_model.lengths for of_model in kept])  # (n, models)
+        place = np.arange(lengths.size).reshape(lengths.shape)  # of an article and a model in what is written
+        order = np.argsort(np.repeat(place.T.ravel(), lengths.T.ravel()), kind="stable")
+        values = np.concatenate([of_model.values() for of_model in kept])[order]
+        times = lengths.sum(axis=1, dtype=np.int64).tolist()
+        yield (
+            repeated(articles.page_ids, times),
+            repeated(articles.titles, times),
+            repeated(cycle(models), lengths.ravel().tolist()),
+            np.concatenate([of_model.topics for of_model in kept])[order].tolist(),
+            values.astype(float).round(_DIGITS).tolist(),
+        )
 
 
 def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":

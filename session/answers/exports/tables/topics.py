@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject
+from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
 
 WORDS = 20
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
+    from model.online import IN_USE
     from session.answers.coherence import coherences
     from session.answers.tree import topic_tree
 
@@ -16,7 +17,7 @@ def _rows(asked: ExportRequest) -> Iterator[Row]:
             topics, tree = asked.reader.topics(model, top=WORDS), topic_tree(asked.reader, model)
             values = coherences(asked.reader, topics)
         for topic, npmi in zip(topics, values, strict=True):
-            more = topic.share, topic.name, npmi, tree[topic.topic].parent
+            more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
             for rank, (word, probability) in enumerate(topic.words, start=1):
                 yield model, topic.topic, rank, word, probability, *more
 
@@ -24,6 +25,6 @@ def _rows(asked: ExportRequest) -> Iterator[Row]:
 TOPICS = Subject(
     name="topics",
     label="Topics: top words, probabilities, shares, names",
-    columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent"),
-    rows=_rows,
+    columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent", "in_use"),
+    rows=by_columns(_rows),
 )

@@ -24,7 +24,7 @@ def cluster_address(request: TrainRequest) -> str | None:
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
     if scheme in UNENCRYPTED and not _is_loopback(host) and CLUSTER_UNENCRYPTED not in request:
         raise BadUsage(
-            f"{CLUSTER.flag} {address} is not encrypted: anyone on the way can read the articles and run "
+            f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and run "
             f"programs here and on the workers. Use tls:// (docs/scaling.md), or {CLUSTER_UNENCRYPTED.flag} "
             "on a network of your own"
         )

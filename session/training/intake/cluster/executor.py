@@ -113,7 +113,8 @@ class Cluster(Executor):
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
-        await asyncio.wait(others, timeout=2.0)
+        if others:
+            await asyncio.wait(others, timeout=2.0)
 
     async def _keep(self, scheduler: Scheduler) -> None:
         """Look after the connection, or the next one, until it is lost for good."""

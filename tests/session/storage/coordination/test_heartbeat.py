@@ -43,13 +43,16 @@ def test_a_run_that_never_said_it_ended_was_killed(path):
         assert [run.reason for run in reader.runs()] == ["killed", None]
 
 
-def test_flow_and_events_are_bounded(path):
+def test_flow_and_events_are_bounded(path, monkeypatch):
+    monkeypatch.setattr(pulses, "FLOW_ROWS", 40)
+    monkeypatch.setattr(pulses, "EVENT_ROWS", 30)
     with contextlib.closing(HeartbeatWriter(path)) as pulse:
-        for number in range(pulses.FLOW_ROWS + 20):
+        for number in range(60):
             pulse.beat("running", TrainerActivity(crawl_rate=float(number)), keep_flow=True)
+            pulse.event("info", str(number))
     with SessionReader(path) as reader:
-        rates = [flow.crawl_rate for flow in reader.flow()]
-        assert rates == [float(n) for n in range(20, pulses.FLOW_ROWS + 20)]
+        assert [flow.crawl_rate for flow in reader.flow()] == [float(n) for n in range(20, 60)]
+        assert [event.message for event in reader.events()] == [str(n) for n in range(30, 60)]
 
 
 def test_what_a_trainer_says_comes_back_whole():

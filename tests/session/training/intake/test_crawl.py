@@ -40,8 +40,8 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
     seen = []
     try:
         seen += (await feed.next()).documents.page_ids.tolist()
-        for pid in feed._pool._executor.pids():
-            os.kill(pid, signal.SIGKILL)
+        (worker,) = feed._pool._executor.pids()
+        os.kill(worker, signal.SIGKILL)
         while (found := await feed.next()) is not None:
             seen += found.documents.page_ids.tolist()
     finally:
@@ -74,6 +74,30 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
         await asyncio.sleep(0)
     assert source.fetched * (8 << 20) == MOST_AHEAD
     await feed.close()
+
+
+async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
+    ended = []
+
+    class Watched(Large):
+        async def batches(self, position):
+            try:
+                async for batch in super().batches(position):
+                    yield batch
+            finally:
+                await asyncio.sleep(0.01)
+                ended.append("batches")
+
+        async def close(self):
+            ended.append("source")
+
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: Never())
+    feed = CrawledBlocks(Watched(), INFO, ("word",), ahead=1)
+    feed.start(None)
+    while not feed.queued:
+        await asyncio.sleep(0)
+    await feed.close()
+    assert ended == ["batches", "source"]
 
 
 class Never(Executor):

@@ -85,6 +85,34 @@ async def test_every_article_once_from_any_position_on(source: Any, monkeypatch:
         assert ids(rest) == ids(whole[n:])
 
 
+async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any) -> None:
+    made, info = await source()
+    feed = PartedBlocks(made, info, WORDS, workers=2)
+    bring, count = made.bring, feed._count
+    brought, most = 0, 0
+
+    async def bring_one(part: Any) -> Any:
+        nonlocal brought, most
+        brought, most = brought + 1, max(most, brought + 1)
+        return await bring(part)
+
+    async def count_one(part: Any) -> Any:
+        nonlocal brought
+        try:
+            return await count(part)
+        finally:
+            brought -= 1
+
+    made.bring, feed._count = bring_one, count_one  # type: ignore[method-assign]
+    feed.start(None)
+    found = []
+    while block := await feed.next():
+        found.append(block)
+    await feed.close()
+    assert sorted(ids(found)) == list(NUMBERS)
+    assert most == 5
+
+
 async def test_a_page_that_breaks_its_worker_is_left_out_alone(
     source: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from crawler.source import Activity, Page, PageBatch, SourceInfo
 from session.errors import SessionError
+from session.signals import Signals
 from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
 from session.storage.reader import SessionReader
@@ -128,11 +129,11 @@ def path(corpus, tmp_path, new_session):
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
     feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
-    with trainer_lock(path):
+    with trainer_lock(path), Signals() as signals:
         store = SessionWriter(path)
         trainer = Stream(store, article_limit=None, threads=1)
         try:
-            run = Run(path, store, trainer, feed, RunLimits(), lambda _: None, told.append)
+            run = Run(path, store, trainer, feed, RunLimits(), lambda _: None, told.append, signals)
             assert await run() == "finished"
         finally:
             await feed.close()

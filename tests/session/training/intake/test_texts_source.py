@@ -153,7 +153,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tm
         (100, "not JSON"),
         (101, "not UTF-8"),
         (102, "no text"),
-        (103, "the id 'doc/3' came before"),
+        (103, "the id 'doc/3' is a duplicate"),
     ):
         assert f"{path}, line {line}: {why}" in outcome.err
     shown = cli("status").out
@@ -226,7 +226,7 @@ def test_a_vocabulary_is_built_of_the_same_files(cli: Callable[..., Any], tmp_pa
     assert outcome.code == 0, outcome.err
     assert "from 199 documents" in outcome.err
     assert f"{first}, line 100: not JSON; skipped" in outcome.err
-    assert f"{first}, line 101: the id 'doc/3' came before; skipped" in outcome.err
+    assert f"{first}, line 101: the id 'doc/3' is a duplicate; skipped" in outcome.err
     rule, *words = out.read_text().splitlines()
     assert rule == "# rule 2"
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}

@@ -15,6 +15,7 @@ from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
+from tests.waiting import until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -35,13 +36,6 @@ def gone(pid):
     except OSError:
         return True
     return state in "ZX"
-
-
-def until(condition, seconds=30.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_what_a_job_returns_raises_and_prints(workers, capfd):

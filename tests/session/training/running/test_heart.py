@@ -33,7 +33,7 @@ def break_heart(monkeypatch):
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
 async def test_its_death_ends_the_run_at_once_and_loses_nothing(
-    trainer_of, memory, break_heart, monkeypatch, error, paused
+    trainer_of, memory, break_heart, error, paused
 ):
     """Though the run waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
@@ -55,8 +55,6 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
     with SessionReader(trainer_of.path) as reader:
         assert [run.reason for run in reader.runs()] == [f"the heartbeat failed: {error}"]
         assert reader.events()[-1].message == f"the trainer ended: the heartbeat failed: {error}"
-    monkeypatch.undo()
-    memory.hang_at = None
 
 
 async def test_training_goes_on_where_a_dead_heart_ended_it(trainer_of, memory, monkeypatch):

@@ -112,7 +112,7 @@ async def test_megabytes_are_this_runs(trainer_of, memory):
     assert status(trainer_of.path).bytes_read >= first.bytes_read + 20_000
 
 
-async def test_pause_resume_and_save(trainer_of, memory):
+async def test_pause_and_resume(trainer_of, memory):
     memory.slow = 0.02
     path = trainer_of.path
 
@@ -125,12 +125,30 @@ async def test_pause_resume_and_save(trainer_of, memory):
         await asyncio.sleep(0.4)
         assert run.learner.stream.progress.crawled == before
         await until(lambda: status(path).state == "paused")
-        await asyncio.to_thread(control.save, path)
         await asyncio.to_thread(control.resume, path)
         await until(lambda: run.learner.stream.progress.crawled > before)
 
     assert await trainer_of(memory, meanwhile=meanwhile) == "finished"
     assert pages_of(path) == list(range(1, 701))
+
+
+async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
+    class Never(Saving):
+        def due(self, measures=None):
+            return False
+
+    monkeypatch.setattr("session.training.running.learner.Saving", Never)
+    memory.hang_at = 140
+
+    async def ask(run):
+        await memory.hanging.wait()
+        await until(lambda: run.learner.stream.progress.articles == 64)
+        assert status(trainer_of.path).crawled == 0
+        await asyncio.to_thread(control.save, trainer_of.path)
+        await until(lambda: status(trainer_of.path).articles == 64, 30)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=ask) == "enough"
 
 
 async def test_hours_end_a_paused_run_too(trainer_of, memory):

@@ -54,7 +54,7 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
 
     async def look(run):
         await until(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
-        await until(lambda: "to be saved (over a minute by now)" in log_of(trainer_of.path))
+        await until(lambda: "to be saved (over a minute so far)" in log_of(trainer_of.path))
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
         now = run.monitor.report().activity
         assert (now.waiting_for, now.waiting_until) == ("the models to be saved", None)

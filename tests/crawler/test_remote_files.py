@@ -1,0 +1,31 @@
+"""The blocks of a server's files that are kept: what is requested for a reading, and what is not."""
+
+from yarl import URL
+
+from crawler.range_server import FileFacts
+from crawler.remote_files import BLOCK, Blocks, RemoteFile
+
+DATA = bytes(range(256)) * (9 * BLOCK // 256)
+
+
+class Server:
+    """Answers from memory; notes which blocks were requested together."""
+
+    def __init__(self) -> None:
+        self.asked: list[range] = []
+
+    async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+        self.asked.append(range(start // BLOCK, -(-stop // BLOCK)))
+        return DATA[start:stop]
+
+
+async def test_neighbours_are_requested_together_and_nothing_twice() -> None:
+    server = Server()
+    blocks = Blocks(server)  # type: ignore[arg-type]
+    file = RemoteFile(URL("http://h/dump"), FileFacts(len(DATA), "v1"), blocks)
+    assert await blocks.read(file, 3 * BLOCK + 5, 4 * BLOCK) == DATA[3 * BLOCK + 5 : 4 * BLOCK]
+    assert await blocks.read(file, 1, len(DATA) + 9) == DATA[1:]
+    assert server.asked == [range(3, 4), range(3), range(4, 9)]
+    assert await blocks.read(file, BLOCK - 1, BLOCK + 1) == DATA[BLOCK - 1 : BLOCK + 1]
+    assert await blocks.read(file, len(DATA), len(DATA) + 1) == b""
+    assert len(server.asked) == 3

@@ -1,0 +1,111 @@
+"""A stream driven as a run would drive it, which may drop dead between any two actions."""
+
+import contextlib
+
+from session.options import KEEP_ARTICLES
+from session.storage.documents import Block
+from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from session.training.intake.counts_npz import CountsFile
+from session.training.stream import Stream
+
+MODELS = {
+    "lda": "lda:topics=4,batch_size=64",
+    "scvb0": "scvb0:topics=5,batch_size=32",
+    "hdp": "hdp:topics=8,batch_size=16",
+}
+
+
+def block(file, start, stop, skips=None):
+    return Block(
+        file.documents(start, stop), skips or {}, {"document": min(stop, len(file))}, stop / len(file)
+    )
+
+
+class Driver:
+    """Feeds a counts file to a trainer as a run would; may drop dead between any two actions."""
+
+    def __init__(self, path, corpus, *, limit=None, threads=(1,), chance=None):
+        self.path, self.limit, self.threads = path, limit, threads
+        self.file = CountsFile(corpus.counts, len(corpus.words))
+        self.chance = chance
+        self.deaths = 0
+        self.open()
+
+    def open(self):
+        self.store = SessionWriter(self.path)
+        threads = self.threads[self.deaths % len(self.threads)]
+        self.trainer = Stream(self.store, article_limit=self.limit, threads=threads)
+        self.next = (self.trainer.progress.position or {"document": 0})["document"]
+
+    def die(self):
+        self.store.close()
+        self.deaths += 1
+        self.open()
+
+    def act(self):
+        trainer = self.trainer
+        if (work := trainer.work()) is not None:
+            if work.on_committed:
+                trainer.commit(0.0, 0)
+            work.do(lambda: 0.0)
+        elif self.next >= len(self.file):
+            trainer.end_of_source()
+        else:
+            more = max(1, trainer.missing) if self.chance is None else self.chance.choice([1, 7, 50, 130])
+            trainer.feed(block(self.file, self.next, self.next + more))
+            self.next = min(self.next + more, len(self.file))
+        progress = trainer.progress
+        assert progress.crawled == (
+            progress.articles + progress.held_out + progress.pending + progress.skipped
+        )
+
+    def run(self):
+        while not self.trainer.done():
+            self.act()
+            if self.chance is not None:
+                choice = self.chance.random()
+                if choice < 0.3:
+                    self.trainer.commit(0.0, 0)
+                if choice < 0.1 or choice > 0.85:
+                    self.die()
+        self.trainer.finish(0.0)
+        self.trainer.commit(0.0, 0)
+        self.close()
+        return self
+
+    def close(self):
+        self.store.close()
+        self.file.close()
+
+
+@contextlib.contextmanager
+def reading(path):
+    with SessionReader(path) as reader:
+        yield reader
+
+
+def account(path):
+    """All that must not depend on interruptions, beside the models."""
+    with reading(path) as reader:
+        articles = [(a.page_id, a.words, a.role, a.topics) for a in reader.all_articles(trained_only=False)]
+        status = reader.status()
+        kept, counts = reader.trained_articles(), reader.word_counts()
+        trained = [a[0] for a in articles if a[2] == "trained"]
+        assert kept.page_ids.tolist() == (trained if reader.settings()[KEEP_ARTICLES] == "all" else [])
+        assert counts.counts.sum() == status.tokens
+        return {
+            "proportions": [reader.proportions(name).to_bytes() for name in reader.models()],
+            "word counts": counts.to_bytes(),
+            "trained": [a for a in articles if a[2] == "trained"],
+            "held_out": [a for a in articles if a[2] == "held_out"],
+            "skipped": sorted(a for a in articles if a[2] == "skipped"),
+            "metrics": reader.all_metrics(),
+            "topics": [reader.topics(name) for name in reader.models()],
+            "history": {name: reader.snapshots(name) for name in reader.models()},
+            "events": reader.topic_events(),
+            "log": [event.message for event in reader.events(10**6)],
+            "counts": (status.articles, status.held_out, status.crawled, status.pending, status.skipped),
+            "tokens": status.tokens,
+            "state": status.state,
+        }

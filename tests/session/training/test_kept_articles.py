@@ -1,0 +1,98 @@
+"""Which trained articles stay in a session, and how what is known of them is renewed."""
+
+import random
+
+import pytest
+
+from tests.session.training.driving import MODELS, Driver, account
+
+
+@pytest.mark.parametrize("keep", ["top", "none"])
+def test_articles_kept_depend_on_no_commit_and_change_no_model(
+    sessions, corpus, keep, states, assert_same_states, monkeypatch
+):
+    monkeypatch.setattr("session.training.schedule.DROPPED_EVERY", 300)
+    monkeypatch.setattr("session.storage.writer.TOP_ARTICLES", 3)
+    monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: before < 256 <= after)
+    everything, calm = sessions("all"), sessions("calm", keep_articles=keep)
+    Driver(everything, corpus).run()
+    Driver(calm, corpus).run()
+    for seed in range(3):
+        rough = sessions(f"rough{seed}", keep_articles=keep)
+        Driver(rough, corpus, chance=random.Random(seed)).run()
+        assert_same_states(states(rough), states(everything))
+        assert account(rough) == account(calm)
+    for same in ("counts", "metrics"):
+        assert account(calm)[same] == account(everything)[same]
+    assert len(account(calm)["trained"]) < len(account(everything)["trained"])
+    assert (account(calm)["trained"] == []) == (keep == "none")
+
+
+def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
+    tmp_path, corpus_of, new_session, monkeypatch
+):
+    monkeypatch.setattr("session.training.schedule.DROPPED_EVERY", 400)
+    monkeypatch.setattr("session.storage.writer.TOP_ARTICLES", 3)
+    many = corpus_of(740)
+    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40, keep_articles="top")
+    driver, kept = Driver(path, many), []
+    while driver.trainer.progress.articles < 700:
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+        kept.append((driver.trainer.progress.articles, len(account(path)["trained"])))
+    driver.close()
+    best = 3 * driver.trainer.models[0].n_topics
+    assert next(rows for articles, rows in kept if articles >= 200) <= best
+    assert max(rows for articles, rows in kept if articles < 200) > best
+    assert next(rows for articles, rows in kept if articles >= 600) <= best
+
+
+def test_old_articles_end_up_as_in_an_undisturbed_run(
+    tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
+):
+    monkeypatch.setattr("session.training.stream.RENEWED_TOGETHER", 100)
+    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 700)
+    many = corpus_of(1500, empty=range(100, 1400, 3))
+    models = (MODELS["lda"], MODELS["scvb0"])
+    calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)
+    Driver(calm, many).run()
+    deaths = 0
+    for seed in range(3):
+        rough = new_session(tmp_path / f"rough{seed}.db", many, model=models, held_out=40)
+        deaths += Driver(rough, many, chance=random.Random(seed)).run().deaths
+        assert_same_states(states(rough), states(calm))
+        assert account(rough) == account(calm)
+    assert deaths > 20
+
+
+def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
+    tmp_path, corpus_of, new_session
+):
+    """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
+    many = corpus_of(1700)
+    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40)
+    driver, found = Driver(path, many), []
+    while not driver.trainer.done():
+        before = driver.trainer.progress.articles
+        driver.act()
+        trained = driver.trainer.progress.articles - before
+        found += [
+            (before, trained, len(renewed.seqs), renewed.seqs[-1])
+            for renewed in driver.trainer._changes.renewed
+        ]
+        driver.trainer.commit(0.0, 0)
+    driver.close()
+    assert found[0][0] == 1024
+    assert all(0 < renewed <= 2 * trained for _, trained, renewed, _ in found)
+    assert (sum(renewed for *_, renewed, _ in found), found[-1][3]) == (1024, 1064)
+
+
+def test_what_is_left_to_look_at_again_is_done_at_the_end(tmp_path, corpus_of, new_session):
+    many = corpus_of(1100)
+    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40)
+    driver = Driver(path, many)
+    while driver.trainer.progress.articles < 1060:
+        driver.act()
+    assert driver.trainer.renewing
+    assert not driver.trainer.done()
+    assert driver.run().trainer.progress.renew_from is None
