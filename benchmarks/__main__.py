@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.frame import Unavailable, pages
 from benchmarks.frame.part import Part, chosen, load, names
-from benchmarks.frame.results import ROOT, Results, Run, begin, commit, unchanged
+from benchmarks.frame.results import ROOT, Results, Run, begin, code, commit
 
 QUIET = 0.5
 """Load above which something else is running."""
@@ -46,7 +46,7 @@ def overview() -> None:
 
 
 def up_to_date(part: Part, run: Run | None) -> bool:
-    return run is not None and unchanged(run.commit, part.rooms)
+    return run is not None and run.code == code(part.rooms)
 
 
 def measure(part: Part, name: str) -> bool:
@@ -55,7 +55,7 @@ def measure(part: Part, name: str) -> bool:
     if missing := point.missing():
         print(f"{part.name}.{name}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
         return True
-    run, started = begin(point.needs), time.monotonic()
+    run, started = begin(part.rooms, point.needs), time.monotonic()
     if run.load > QUIET:
         print(f"{part.name}.{name}: something else is running, load {run.load}", file=sys.stderr)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:

@@ -1,6 +1,5 @@
 """The figures in README and docs are those that were measured."""
 
-import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ from benchmarks.frame import results as results_module
 from benchmarks.frame.part import chosen, load, names
 from benchmarks.frame.results import ROOT, Results, Run
 
-RUN = Run("abc1234", "2026-11-22", "2 x some processor", 0.1, 3.0, {"numpy": "2.0"})
+RUN = Run("abc1234", "0123456789ab", "2026-11-22", "2 x some processor", 0.1, 3.0, {"numpy": "2.0"})
 
 
 @pytest.fixture
@@ -79,32 +78,34 @@ def test_what_there_is_not_cannot_be_chosen() -> None:
 
 def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(results_module, "ROOT", tmp_path)
+    everything = ("model", "session", "session/answers", "tui/keys.py")
 
-    def git(*words: str) -> str:
-        identity = ("-c", "user.name=n", "-c", "user.email=e")
-        return subprocess.run(
-            ["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True, text=True
-        ).stdout.strip()
+    def outdated_by(name: str) -> set[str]:
+        """The rooms that a change to this file outdates, when each is all that a part runs."""
+        before = {room: results_module.code((room,)) for room in everything}
+        both = results_module.code(("session", "session/answers"))
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.read_text() + "changed" if path.exists() else "new")
+        after = {room: results_module.code((room,)) for room in everything}
+        outdated = {room for room in everything if before[room] != after[room]}
+        assert ("session" in name) == (both != results_module.code(("session", "session/answers")))
+        return outdated
 
-    git("init", "-q")
-    for room in ("model", "tui", "session/answers"):
-        (tmp_path / room).parent.mkdir(exist_ok=True)
-        (tmp_path / room).write_text("1")
-    git("add", ".")
-    git("commit", "-qm", "first")
-    measured = git("rev-parse", "--short", "HEAD")
-    (tmp_path / "tui").write_text("2")
-    assert results_module.unchanged(measured, ("model",))
-    assert not results_module.unchanged(measured, ("model", "tui"))
-    git("commit", "-qam", "second")
-    assert results_module.unchanged(measured, ("model",))
-    assert not results_module.unchanged(measured, ("tui",))
-    (tmp_path / "session" / "answers").write_text("2")
-    assert not results_module.unchanged(measured, ("session/answers",))
-    assert results_module.unchanged(measured, ("model", "session"))
-    assert not results_module.unchanged(measured, ("session", "session/answers"))
-    assert not results_module.unchanged(measured + results_module.CHANGED, ("model",))
-    assert not results_module.unchanged("no such commit", ("model",))
+    for name in ("model/a.py", "session/a.py", "session/answers/a.py", "tui/keys.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    assert outdated_by("model/a.py") == {"model"}
+    assert outdated_by("model/deep/new.py") == {"model"}
+    assert outdated_by("session/a.py") == {"session"}
+    assert outdated_by("session/answers/a.py") == {"session/answers"}
+    assert outdated_by("tui/keys.py") == {"tui/keys.py"}
+    assert outdated_by("tui/keys_too.py") == set()
+    assert outdated_by("model/README.md") == set()
+    assert outdated_by("model/__pycache__/a.pyc") == set()
+    before = results_module.code(("model",))
+    (tmp_path / "model/a.py").rename(tmp_path / "model/b.py")
+    assert results_module.code(("model",)) != before
 
 
 def test_rooms_that_a_part_runs_without_saying_so_are_noticed(monkeypatch) -> None:

@@ -1,15 +1,14 @@
 """The first question, on a screen of its own: there is no session yet that a screen could be opened on."""
 
-from textual.app import App
 from textual.binding import Binding
 
 from session.signals import Signals
 from tui.dialogs.contact import Answer, AskContact, ContactBook
-from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, TerminalDriver, obey_signals, open_app
+from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, TerminalApp, obey_signals, open_app
 from tui.themes import house, inks, suitable
 
 
-class Contact(App[Answer]):
+class Contact(TerminalApp[Answer]):
     """Nothing but the question."""
 
     CSS_PATH = "room.tcss"
@@ -21,7 +20,7 @@ class Contact(App[Answer]):
     ]
 
     def __init__(self, book: ContactBook, signals: Signals) -> None:
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__()
         self._book, self._signals = book, signals
         for theme in house(self.console.color_system):
             self.register_theme(theme)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from textual import on
-from textual.app import App
 
 from session import escapes
 from session.doors import launch
@@ -27,7 +26,7 @@ from tui.look import Beside, Choice, Look
 from tui.messages import LookAgain, Ready, TrainerAsks
 from tui.replay import FRAME_SECONDS, Replay
 from tui.screens import Main
-from tui.terminal import TerminalDriver, drawn_on
+from tui.terminal import TerminalApp, drawn_on
 from tui.views.dashboard import VAST
 from tui.widgets.statusline import StatusLine, condition, window_title
 
@@ -39,7 +38,7 @@ COMPARE_SECONDS = 2.0
 TITLE_SECONDS = 1.0
 
 
-class Following(App[Ending]):
+class Following(TerminalApp[Ending]):
     """The reading half of the app; keys and dialogs are :class:`tui.app.Wikitopics`'s."""
 
     def __init__(
@@ -52,7 +51,7 @@ class Following(App[Ending]):
     ) -> None:
         """``trainer``: that of ``path``, where it has just been started. ``notify_by``: how to give notice of
         its end, as :data:`session.options.NOTIFY` has it."""
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__()
         self.path = path
         self.choice = choice
         self.latest: Look | None = None

@@ -11,7 +11,9 @@ from io import TextIOWrapper
 from typing import TypeVar, cast
 
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
+from textual.widget import MountError
 
 from session import escapes
 from session.signals import Signals
@@ -91,6 +93,18 @@ class Drawing:
             if os.fstat(number).st_rdev == terminal:
                 os.dup2(nowhere, number)
         os.close(nowhere)
+
+
+class TerminalApp(App[T]):
+    """An app on this terminal, which can be asked to end at any moment, also while it is being opened."""
+
+    def __init__(self) -> None:
+        super().__init__(driver_class=TerminalDriver)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Once it is to end, Textual mounts nothing more: who then misses a widget is not at fault."""
+        if not (self._exit and isinstance(error, MountError | NoMatches)):
+            super()._handle_exception(error)
 
 
 def drawn_on() -> TextIOWrapper | None:

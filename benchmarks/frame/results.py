@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class Run:
 
     commit: str
     """The last commit that changed the program, with `CHANGED` behind it if it was changed since."""
+    code: str
+    """The digest of what was measured, as by :func:`code`."""
     date: str
     machine: str
     load: float
@@ -35,19 +38,29 @@ class Run:
 
 
 def commit() -> str:
-    """The last commit that touched the program; commits of results or docs do not outdate figures."""
+    """The last commit that touched the program."""
     last = _git("log", "-1", "--format=%h", "--", *CODE)
     return last + (CHANGED if _git("status", "--porcelain", "--", *CODE) else "")
 
 
-def unchanged(since: str, rooms: tuple[str, ...]) -> bool:
-    """Whether rooms of the program are still what they were at a commit, which may be a changed one."""
-    if since.endswith(CHANGED):
-        return False
-    above = {room for room in CODE for part in rooms if part.startswith(f"{room}/")}
-    others = [f":(exclude){room}" for room in CODE if room not in {*rooms, *above}]
-    command = ["git", "diff", "--quiet", since, "--", *rooms, *others, ":(exclude)*.md"]
-    return subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode == 0
+def code(rooms: tuple[str, ...]) -> str:
+    """A digest of the program's files in some rooms, but for documentation.
+
+    It says what was measured, whatever becomes of the commit: squashed, rebased, or not in this clone.
+    """
+    digest = sha256()
+    for path in sorted(path for room in rooms for path in _files(ROOT / room)):
+        name = path.relative_to(ROOT).as_posix()
+        holders = (room for room in {*CODE, *rooms} if f"{name}/".startswith(f"{room}/"))
+        if max(holders, key=len) in rooms:
+            digest.update(f"{name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _files(room: Path) -> list[Path]:
+    """A room may be a single file."""
+    found = [path for path in room.rglob("*") if path.is_file()] if room.is_dir() else [room]
+    return [path for path in found if path.suffix != ".md" and "__pycache__" not in path.parts]
 
 
 def _git(*words: str) -> str:
@@ -76,9 +89,9 @@ def versions(needs: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def begin(needs: tuple[str, ...]) -> Run:
+def begin(rooms: tuple[str, ...], needs: tuple[str, ...]) -> Run:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return Run(commit(), today, machine(), round(os.getloadavg()[0], 2), 0.0, versions(needs))
+    return Run(commit(), code(rooms), today, machine(), round(os.getloadavg()[0], 2), 0.0, versions(needs))
 
 
 class Results:

@@ -19,7 +19,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
 # A wiki large enough that the trainer does not finish before a busy machine has drawn its screen.
 SIZE = 200_000
-DEMO = f"from wikitopics.cli import main; main(['demo', '--wiki-size', '{SIZE}'])"
+DEMO = (
+    f"import sys; sys.argv[1:] = ['demo', '--wiki-size', '{SIZE}']; "
+    "from wikitopics.__main__ import main; main()"
+)
 LARGER = (
     "from wikitopics.cli import main, screen; small = screen.open_demo; "
     f"screen.open_demo = lambda session, articles, size, *rest: small(session, articles, {SIZE}, *rest); "

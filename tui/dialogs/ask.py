@@ -35,8 +35,7 @@ class Ask(Dialog[str | None]):
             yield OptionList(*options)
 
     def on_mount(self) -> None:
-        for options in self.query(OptionList):  # none, where the app is ending already
-            options.focus()
+        self.query_one(OptionList).focus()
 
     def key_of(self, key: str) -> str | None:
         return next((name for name, letter, _ in self._answers if letter == key), None)
