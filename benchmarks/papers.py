@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.frame import Figures
-from benchmarks.measuring import Curve, curve, minibatches
+from benchmarks.measuring import Curve, curve, minibatches, timed
 from benchmarks.splits import Corpus, split
 from model import CompletionSet, Minibatch
 
@@ -59,8 +59,6 @@ def in_sweeps(
 
     fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of each.
     """
-    from benchmarks.measuring import timed
-
     found = Curve(name, [], [], [])
     for n in sweeps:
         seconds, model = timed(lambda n=n: fit(n))  # type: ignore[misc]

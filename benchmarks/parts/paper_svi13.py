@@ -53,8 +53,17 @@ def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None
     articles = train()[:documents]
 
     def made() -> OnlineHDP:
-        options: dict[str, Any] = {"max_topics_per_document": 20, "eta": 0.01, "tau0": 1.0, "kappa": kappa}
-        return OnlineHDP(words(), articles.D, warm_start=False, **options)
+        options: dict[str, Any] = {
+            "max_topics": 300,
+            "max_topics_per_document": 20,
+            "omega": 1.0,
+            "alpha": 1.0,
+            "eta": 0.01,
+            "tau0": 1.0,
+            "kappa": kappa,
+            "warm_start": False,
+        }
+        return OnlineHDP(words(), articles.D, **options)
 
     compile_kernels(made())
     return drawn(f"HDP, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out())

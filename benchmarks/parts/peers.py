@@ -26,6 +26,7 @@ from benchmarks.peers import FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
 from model.coherence import npmi, top_words
+from model.online import IN_USE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +35,6 @@ PART = Part("peers", "other people's topic models beside ours, by CPU seconds", 
 K = 100
 PRIORS = (0.01, 0.03, 0.1, 0.3)
 TEN = 10
-IN_USE = 1e-3
 
 
 @dataclass
