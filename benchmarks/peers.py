@@ -85,18 +85,23 @@ class SklearnLDA:
 
 
 class GensimLDA:
-    """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn."""
+    """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn.
 
-    def __init__(self, n_topics: int, n_words: int, size: int, workers: int = 0) -> None:
+    It is told how many documents there will be, as if it had been given all at once: counting those that
+    came so far instead costs it 0.3 nats.
+    """
+
+    def __init__(self, n_topics: int, n_words: int, n_documents: int, size: int, workers: int = 0) -> None:
         from gensim.models import LdaModel, LdaMulticore
 
-        self.n_words = n_words
+        self.n_words, self.n_documents = n_words, n_documents
         options: dict[str, Any] = {"num_topics": n_topics, "id2word": {n: str(n) for n in range(n_words)}}
         options |= {"chunksize": size, "alpha": [0.01] * n_topics, "eta": 0.01, "decay": 0.5, "offset": 64.0}
         options |= {"random_state": 0, "eval_every": None}
         self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
 
     def learn(self, batch: Minibatch) -> None:
+        self._lda.state.numdocs = self.n_documents - batch.D  # `update` adds those of the minibatch
         self._lda.update([bow(batch, d) for d in range(batch.D)])
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:

@@ -117,14 +117,17 @@ def sklearn_lda(corpus: Corpus) -> Looks:
 
 def gensim_lda(corpus: Corpus) -> Looks:
     size = 1024 if corpus == "short" else 256
-    return looked_at(peers.GensimLDA(K, words(corpus), size), minibatches(train(corpus), size))
+    return looked_at(
+        peers.GensimLDA(K, words(corpus), train(corpus).D, size), minibatches(train(corpus), size)
+    )
 
 
 def gensim_multicore(corpus: Corpus) -> Looks:
     """Its workers take chunks of its own from larger pieces."""
     size = 1024 if corpus == "short" else 256
     return looked_at(
-        peers.GensimLDA(K, words(corpus), size, workers=2), minibatches(train(corpus), 16 * size)
+        peers.GensimLDA(K, words(corpus), train(corpus).D, size, workers=2),
+        minibatches(train(corpus), 16 * size),
     )
 
 
