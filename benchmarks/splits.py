@@ -19,6 +19,7 @@ it is the same on every machine. The files are kept beside this script, outside 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import lzma
@@ -56,8 +57,12 @@ class Split(NamedTuple):
     report: Minibatch
 
 
+@functools.cache
 def split(corpus: Corpus) -> Split:
-    """A corpus in its parts, made at the first call on a machine and read from then on."""
+    """A corpus in its parts, made at the first call on a machine and read from then on.
+
+    Read once in a process: otherwise whoever asks for a part while a clock runs would measure the disk.
+    """
     path = FOLDER / f"{corpus}.npz"
     if not path.exists():
         made = {"short": _short, "long": _long}[corpus]()
