@@ -263,10 +263,11 @@ def beside(corpus: Corpus, points: Mapping[str, Figures]) -> str:
 
 
 def by_seconds(points: Mapping[str, Figures]) -> Figure:
-    from matplotlib import pyplot
+    from matplotlib import colormaps, pyplot
 
-    figure, places = pyplot.subplots(1, 2, figsize=(11, 4.6))
+    figure, places = pyplot.subplots(1, 2, figsize=(13, 4.6), layout="constrained")
     for axes, corpus in zip(places, CORPORA, strict=True):
+        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "silver"])
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
                 curve: Any = found["curve"]
@@ -275,8 +276,7 @@ def by_seconds(points: Mapping[str, Figures]) -> Figure:
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     places[0].set_ylabel("log-likelihood, nats per held-out word")
-    places[1].legend(fontsize="x-small")
-    figure.tight_layout()
+    figure.legend(*places[1].get_legend_handles_labels(), fontsize="small", loc="outside right center")
     return figure
 
 
