@@ -130,8 +130,9 @@ RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
 ON_END = Option(
     str,
     "on_end",
-    "Run COMMAND when the trainer ends, unless it is killed outright; $WIKITOPICS_SESSION, "
-    "$WIKITOPICS_REASON and $WIKITOPICS_EXIT_CODE say how it ended. It may take up to 20 s.",
+    "Run COMMAND when the trainer ends, unless it is killed, or Ctrl+C is pressed twice; "
+    "$WIKITOPICS_SESSION, $WIKITOPICS_REASON and $WIKITOPICS_EXIT_CODE say how it ended. "
+    "It may take up to 20 s.",
     metavar="COMMAND",
     scope="outside",
 )

@@ -1,4 +1,4 @@
-"""`train --on-end COMMAND` and `--notify HOW`: what is done when a trainer ends, however it does."""
+"""`train --on-end COMMAND` and `--notify HOW`: done when a trainer ends, unless it is killed."""
 
 import contextlib
 import os
