@@ -2,8 +2,8 @@
 
 Until then it stands in the place of the :class:`~session.training.stream.Stream`, which a run feeds and
 commits as ever. What it collects is the beginning of the stream: :func:`read_first` hands it over, once, when
-the vocabulary stands. All of it depends on the articles alone, so an interrupted session comes to the same
-words.
+the vocabulary stands. Of more than some 100,000 articles, the source is asked for the rest again. All of it
+depends on the articles alone, so an interrupted session comes to the same words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
