@@ -319,7 +319,10 @@ class ArticleRow:
 
 @dataclass(frozen=True, slots=True)
 class ArticleColumns:
-    """Articles of the stream as columns, for who asks for millions; each is one of :class:`ArticleRow`."""
+    """Articles of the stream by column, for callers that read millions.
+
+    Each field but ``models`` has one value for every article.
+    """
 
     models: tuple[str, ...]
     seqs: Sequence[int]
