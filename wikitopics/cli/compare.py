@@ -77,7 +77,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     name = max(len("model"), *(len(one.model.name) for one in found.models))
     put_line(
         f"{'session':{width}}  {'model':{name}}  {'articles':>11}  {'in use':>11}  {'log likelihood':>14}  "
-        f"{'behind best':>11}  {'perplexity':>10}"
+        f"{'difference':>11}  {'perplexity':>10}"
     )
     for one in found.models:
         used = f"{one.model.topics_in_use:,} of {one.model.topics:,}"
