@@ -86,6 +86,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["--json", "status"], "put --json after the command: wikitopics status --json"),
         (["--batch-size", "9", "train"], "put --batch-size after the command"),
         (["topics", "--session", "x", "rename", "0", "a"], "after the command: wikitopics topics rename --s"),
+        (["sessions", "--session", "x", "rm", "y"], "after the command: wikitopics sessions rm --session"),
         (["status", "--session", ".."], "session name"),
         (["export", "everything"], "everything"),
         (["articles"], "--topic"),

@@ -4,7 +4,7 @@ import click
 
 from session.paths import session_folder, session_path
 from wikitopics.cli.completion import session_names
-from wikitopics.cli.options import json_option
+from wikitopics.cli.options import json_option, refuse_early_options
 from wikitopics.cli.output import agrees, put_json, put_line, say
 
 
@@ -18,8 +18,7 @@ from wikitopics.cli.output import agrees, put_json, put_line, say
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder."""
     if ctx.invoked_subcommand is not None:
-        if session is not None or as_json:
-            raise click.UsageError(f"`sessions {ctx.invoked_subcommand}` takes its options after its name")
+        refuse_early_options(ctx)
         return
     from session.doors.listing import list_sessions
 
