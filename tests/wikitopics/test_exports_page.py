@@ -26,7 +26,7 @@ def tables(title: str) -> dict[str, list[list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("what", [name for name, subject in SUBJECTS.items() if subject.rows])
+@pytest.mark.parametrize("what", [name for name, subject in SUBJECTS.items() if subject.batches])
 def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     listed, subject = tables(what)["column"], SUBJECTS[what]
     of_some = {"articles": ("id",)}.get(what, ())

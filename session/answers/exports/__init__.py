@@ -14,7 +14,7 @@ from session.answers.exports.formats.gensim import Gensim
 from session.answers.exports.formats.json import Json
 from session.answers.exports.formats.ldavis import Ldavis
 from session.answers.exports.formats.npz import Npz
-from session.answers.exports.subject import Columns, ExportRequest, Subject
+from session.answers.exports.subject import Batch, ExportRequest, Subject
 from session.answers.exports.tables.articles import ARTICLES
 from session.answers.exports.tables.events import EVENTS
 from session.answers.exports.tables.history import HISTORY
@@ -68,14 +68,14 @@ def save(
     """Write an export to ``path``, whole or not at all; returns the rows written, None for what has none."""
     rows: int | None = None
 
-    def counted(asked: ExportRequest) -> Iterator[Columns]:
+    def counted(asked: ExportRequest) -> Iterator[Batch]:
         nonlocal rows
-        assert subject.rows is not None
+        assert subject.batches is not None
         rows = 0
-        for some in subject.rows(asked):
-            yield some
-            rows += len(some[0])
+        for batch in subject.batches(asked):
+            yield batch
+            rows += len(batch[0])
             progress(rows)
 
-    form.save(replace(subject, rows=counted) if subject.rows else subject, asked, path)
+    form.save(replace(subject, batches=counted) if subject.batches else subject, asked, path)
     return rows

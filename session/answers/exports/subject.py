@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from session.storage.reader import SessionReader
 
 Row = Sequence[object]
-"""One value a column."""
-Columns = Sequence[Sequence[object]]
-"""Some rows, as one sequence a column: row by row, millions of them take minutes."""
-_TOGETHER = 500
+"""One value per column."""
+Batch = Sequence[Sequence[object]]
+"""Some rows, as one sequence per column: handled row by row, millions of them would take minutes."""
+_BATCH_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Subject:
     """For people, e.g. "Topics: top words, probabilities, shares"."""
     columns: tuple[str, ...] = ()
     """New ones go behind the old."""
-    rows: Callable[[ExportRequest], Iterator[Columns]] | None = None
-    """In a fixed order, some at a time."""
+    batches: Callable[[ExportRequest], Iterator[Batch]] | None = None
+    """Its rows in a fixed order, some at a time."""
     arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
     model: "Callable[[ExportRequest], OnlineModel] | None" = None
     """The trained model that it is, for the formats of programs that know models."""
@@ -62,19 +62,17 @@ class Subject:
         return always + (self.columns_of_some(asked) if self.columns_of_some else ())
 
 
-def by_columns(
-    rows: Callable[[ExportRequest], Iterable[Row]],
-) -> Callable[[ExportRequest], Iterator[Columns]]:
-    """What gives one row after the other, as :attr:`Subject.rows`."""
+def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Callable[[ExportRequest], Iterator[Batch]]:
+    """Turn a function that yields rows into one that yields batches of them."""
 
-    def columns(left: Iterator[Row]) -> Iterator[Columns]:
-        while some := list(islice(left, _TOGETHER)):
+    def batches(left: Iterator[Row]) -> Iterator[Batch]:
+        while some := list(islice(left, _BATCH_ROWS)):
             yield list(zip(*some, strict=True))
 
     # Not a generator itself: what is not recorded is said before anything is written.
-    return lambda asked: columns(iter(rows(asked)))
+    return lambda asked: batches(iter(rows(asked)))
 
 
 def repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
-    """Each value so many times."""
+    """Repeat each value as often as ``times`` says."""
     return list(chain.from_iterable(map(repeat, values, times)))

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from session.answers.exports import SUBJECTS, ExportRequest, format_of, formats, save
-from session.answers.exports.subject import by_columns
+from session.answers.exports.subject import batched
 from session.errors import SessionError
 from session.storage.backup import backup
 from session.storage.reader import SessionReader
@@ -69,11 +69,11 @@ def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
 
 
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
-    monkeypatch.setattr("session.answers.exports.subject._TOGETHER", 1)
+    monkeypatch.setattr("session.answers.exports.subject._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
-        some = SUBJECTS["history"].rows(ExportRequest(reader, ["lda"]))
-        told = (articles for columns in some for articles in columns[1])
+        batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
+        told = (articles for columns in batches for articles in columns[1])
         assert next(told) == before[0]
         with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
             trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
@@ -129,7 +129,7 @@ def test_what_is_declared_is_offered(cli):
     for subject in SUBJECTS.values():
         assert f"{subject.name} {subject.label}" in told
     assert [form.name for form in formats(SUBJECTS["articles"])] == ["csv", "json"]
-    both = dataclasses.replace(SUBJECTS["model"], rows=lambda asked: [])
+    both = dataclasses.replace(SUBJECTS["model"], batches=lambda asked: [])
     assert [form.name for form in formats(both)] == ["csv", "json", "npz", "gensim", "ldavis"]
 
 
@@ -140,7 +140,7 @@ def test_every_value_is_the_json_of_python():
         (3, "", 5, float("nan"), None),
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
-    subject = dataclasses.replace(SUBJECTS["words"], columns=header, rows=by_columns(lambda asked: rows))
+    subject = dataclasses.replace(SUBJECTS["words"], columns=header, batches=batched(lambda asked: rows))
     text = b"".join(format_of(subject, "json").pieces(subject, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
@@ -150,7 +150,7 @@ def test_every_value_is_the_json_of_python():
 def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
     rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
-    subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, rows=by_columns(lambda asked: rows))
+    subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, batches=batched(lambda asked: rows))
     written = b"".join(format_of(subject, "csv").pieces(subject, ExportRequest(None, []))).decode()
     wanted = io.StringIO(newline="")
     csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])

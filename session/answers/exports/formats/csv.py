@@ -23,17 +23,17 @@ class Csv(Format):
     label = "CSV"
 
     def fits(self, subject: Subject) -> bool:
-        return subject.rows is not None
+        return subject.batches is not None
 
     def with_bom(self) -> "Csv":
         return replace(self, bom=True)
 
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        assert subject.rows is not None
-        rows = subject.rows(asked)  # what is not recorded is said before anything is written
+        assert subject.batches is not None
+        batches = subject.batches(asked)  # what is not recorded is said before anything is written
         header = ",".join(_fields(subject.header(asked)))
         yield (BOM_UTF8 if self.bom else b"") + as_utf8(header + "\n")
-        for columns in rows:
+        for columns in batches:
             lines = zip(*(as_texts(column, _fields) for column in columns), strict=True)
             yield as_utf8("\n".join(map(",".join, lines)) + "\n")
 

@@ -16,14 +16,14 @@ class Json(Format):
     label = "JSON"
 
     def fits(self, subject: Subject) -> bool:
-        return subject.rows is not None
+        return subject.batches is not None
 
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        assert subject.rows is not None
-        rows, header, before = subject.rows(asked), subject.header(asked), "[\n"
+        assert subject.batches is not None
+        batches, header, before = subject.batches(asked), subject.header(asked), "[\n"
         keys = (_ENCODE(column).replace("%", "%%") for column in header)
         line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
-        for columns in rows:
+        for columns in batches:
             lines = zip(*(as_texts(column, _values) for column in columns), strict=True)
             yield as_utf8(before + ",\n".join(map(line.__mod__, lines)))
             before = ",\n"

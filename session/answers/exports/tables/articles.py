@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from session.answers.exports.subject import Columns, ExportRequest, Subject, repeated
+from session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
 
 
-def _rows(asked: ExportRequest) -> Iterator[Columns]:
+def _batches(asked: ExportRequest) -> Iterator[Batch]:
     has_ids = asked.reader.has_ids()
     for found in asked.reader.each_articles(trained_only=not asked.everything):
         numbers = [number for number, model in enumerate(found.models) if model in asked.models]
@@ -33,7 +33,7 @@ ARTICLES = Subject(
     name="articles",
     label="Articles: each with its largest topic",
     columns=("page_id", "title", "revision_id", "words", "model", "topic", "proportion"),
-    rows=_rows,
+    batches=_batches,
     of_texts=True,
     everything="include held-out and skipped ones, with a column role",
     columns_of_everything=("role",),

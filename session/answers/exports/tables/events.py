@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
+from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
@@ -15,5 +15,5 @@ EVENTS = Subject(
     name="events",
     label="Events: births, deaths, splits, mergers and new names of topics",
     columns=("model", "articles", "event", "topic", "other", "name"),
-    rows=by_columns(_rows),
+    batches=batched(_rows),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
+from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 WORDS = 10
 
@@ -20,5 +20,5 @@ HISTORY = Subject(
     name="history",
     label="History: the topics at every snapshot",
     columns=("model", "articles", "topic", "rank", "word", "probability"),
-    rows=by_columns(_rows),
+    batches=batched(_rows),
 )

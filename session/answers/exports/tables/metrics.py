@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
+from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
@@ -15,5 +15,5 @@ METRICS = Subject(
     name="metrics",
     label="Metrics: every measurement",
     columns=("model", "articles", "tokens", "seconds", "metric", "value"),
-    rows=by_columns(_rows),
+    batches=batched(_rows),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import Columns, ExportRequest, Subject, repeated
+from session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-def _rows(asked: ExportRequest) -> Iterator[Columns]:
+def _batches(asked: ExportRequest) -> Iterator[Batch]:
     asked.reader.check_proportions()  # before anything is written
     return _each_block(asked)
 
 
-def _each_block(asked: ExportRequest) -> Iterator[Columns]:
+def _each_block(asked: ExportRequest) -> Iterator[Batch]:
     """An article's topics in one model after the other, and then the next article's."""
     import numpy as np
 
@@ -61,7 +61,7 @@ PROPORTIONS = Subject(
     name="proportions",
     label="Proportions: what every trained article is about (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
-    rows=_rows,
+    batches=_batches,
     of_texts=True,
     arrays=_arrays,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
+from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 WORDS = 20
 
@@ -26,5 +26,5 @@ TOPICS = Subject(
     name="topics",
     label="Topics: top words, probabilities, shares, names",
     columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent", "in_use"),
-    rows=by_columns(_rows),
+    batches=batched(_rows),
 )

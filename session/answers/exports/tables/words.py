@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, by_columns
+from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
@@ -17,7 +17,7 @@ WORDS = Subject(
     name="words",
     label="Words: how often each was trained on, and in how many articles",
     columns=("word", "count", "articles"),
-    rows=by_columns(_rows),
+    batches=batched(_rows),
     of_texts=True,
     count=lambda asked: len(asked.reader.vocabulary()),
 )
