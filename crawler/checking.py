@@ -23,7 +23,7 @@ from crawler.source import (
     Position,
     Source,
     SourceInfo,
-    end,
+    close_batches,
 )
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
     for name, value in options.items():
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
         given[name] = known[name].resolved(known[name].check(value), expanduser)
-    _finished(_check(described, Asked(given)))
+    _run_to_end(_check(described, Asked(given)))
 
 
-def _finished(work: Coroutine[Any, Any, None]) -> None:
-    """Have the work done before this returns, also where an event loop is running, as in a notebook."""
+def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run the work to its end, even if an event loop is already running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -119,7 +119,7 @@ async def _read(
             found.append(batch)
             pages += len(batch.pages)
     finally:
-        await end(batches)
+        await close_batches(batches)
     return found
 
 

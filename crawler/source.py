@@ -226,7 +226,7 @@ class Source(Protocol):
         """Let go of connections and files; safe to call twice."""
 
 
-async def end(batches: AsyncIterator[PageBatch]) -> None:
-    """End the generator of a source: it may still need what the source closes."""
+async def close_batches(batches: AsyncIterator[PageBatch]) -> None:
+    """Close the generator of a source before the source: it may still need what the source closes."""
     if isinstance(batches, AsyncGenerator):
         await batches.aclose()

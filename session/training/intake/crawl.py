@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Literal, Protocol
 
-from crawler.source import Activity, PageBatch, Position, Source, SourceInfo, end
+from crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
 from session.errors import SessionError
 from session.storage.documents import Block, Documents
 from session.training.intake.count_pages import count_in_worker
@@ -95,7 +95,7 @@ class CrawledBlocks:
                     await self._moved.wait()
         finally:
             self._moved.set()
-            await end(batches)
+            await close_batches(batches)
 
     async def next(self) -> Block | None:
         assert self._task is not None

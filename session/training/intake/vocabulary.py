@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 from crawler.dump_files import DumpFiles
-from crawler.source import Page, PageBatch, Source, SourceInfo, end
+from crawler.source import Page, PageBatch, Source, SourceInfo, close_batches
 from crawler.text_files import TextFiles
 from crawler.text_folders import ONE_DOCUMENT, ending
 from session.storage.files import open_input
@@ -74,7 +74,7 @@ def crawled_documents(
                     done += min(len(pages), articles - done)
                     progress(done)
             finally:
-                runner.run(end(batches))
+                runner.run(close_batches(batches))
         finally:
             runner.run(source.close())
 
