@@ -74,11 +74,11 @@ class ArticleReader(OpenedSession):
 
     def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
         """The stream in its order, in bounded memory."""
-        for some in self.each_articles(trained_only=trained_only):
+        for some in self.articles_by_column(trained_only=trained_only):
             yield from some.rows()
 
-    def each_articles(self, *, trained_only: bool) -> Iterator[ArticleColumns]:
-        """The same, some at a time."""
+    def articles_by_column(self, *, trained_only: bool) -> Iterator[ArticleColumns]:
+        """The same by column, some at a time."""
         where = "WHERE role = 0" if trained_only else ""
         last = 0
         while True:

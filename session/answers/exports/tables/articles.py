@@ -8,7 +8,7 @@ from session.answers.exports.subject import Batch, ExportRequest, Subject, repea
 
 def _batches(asked: ExportRequest) -> Iterator[Batch]:
     has_ids = asked.reader.has_ids()
-    for found in asked.reader.each_articles(trained_only=not asked.everything):
+    for found in asked.reader.articles_by_column(trained_only=not asked.everything):
         numbers = [number for number, model in enumerate(found.models) if model in asked.models]
         names = [found.models[number] for number in numbers]
         times = [len(names) if topics else 1 for topics in found.topics]
