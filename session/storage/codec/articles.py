@@ -44,7 +44,7 @@ def _decode_largest(
     there = [one for one in packed if one is not None]
     size = 2 * _LARGEST.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in there):
-        raise Damaged("articles.topics is not as long as it has to be")
+        raise Damaged("articles.topics has the wrong length")
     pairs = np.frombuffer(b"".join(there), _LARGEST).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():

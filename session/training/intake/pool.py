@@ -52,7 +52,8 @@ class CountingPool:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
                 raise SessionError(
-                    f"the processes that parse articles keep dying: is memory short? (the last one {death})"
+                    "the processes that parse articles keep dying, perhaps out of memory "
+                    f"(the last one {death})"
                 ) from None
             raise
         self._deaths = 0

@@ -122,7 +122,7 @@ async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, mon
     feed = CrawledBlocks(memory, INFO, corpus.words)
     feed.start(None)
     try:
-        with pytest.raises(SessionError, match=r"is memory short\?.*code 1: MemoryError") as caught:
+        with pytest.raises(SessionError, match=r"perhaps out of memory.*code 1: MemoryError") as caught:
             await feed.next()
     finally:
         await feed.close()
