@@ -92,7 +92,7 @@ OF_TOPICS = (
     SessionMetric(
         "npmi",
         "Coherence (NPMI) on {held_out}",
-        "how well topics' leading words go together",
+        "how well topics' leading words fit together",
         better="higher",
         brief="Coherence",
         measure=_npmi,

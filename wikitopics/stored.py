@@ -43,7 +43,7 @@ class Topic:
     probabilities: tuple[float, ...]
     """Of each of `words` in this topic."""
     npmi: float | None
-    """How well its ten leading words go together in held-out articles, -1 to 1; None without any."""
+    """How well its ten leading words fit together in held-out articles, -1 to 1; None without any."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
