@@ -85,7 +85,7 @@ def save_contact(text: str) -> Path:
     try:
         tomllib.loads(after)
     except ValueError:  # the old contact has several lines, say
-        raise BadUsage(f"{path} is too involved to be changed: write this line there: {line}") from None
+        raise BadUsage(f"cannot change {path} automatically; set this line in it: {line}") from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

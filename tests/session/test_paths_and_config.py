@@ -71,7 +71,7 @@ def test_a_contact_inside_a_table_is_not_the_contact(home):
 def test_a_file_that_would_be_broken_is_left_as_it_is(home, before):
     home.mkdir()
     config_file().write_text(before)
-    with pytest.raises(BadUsage, match=r'write this line there: contact = "me@host\.org"'):
+    with pytest.raises(BadUsage, match=r'set this line in it: contact = "me@host\.org"'):
         config.save_contact("me@host.org")
     assert config_file().read_text() == before
 
