@@ -11,8 +11,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Signals(contextlib.AbstractContextManager["Signals"]):
     """Within the block signals are recorded and passed to the callback, once :meth:`tell` has named one.
 
-    So no signal is lost between two parts of a program that each obey them in their own way, and none that
-    arrives while a trainer is being started leaves it behind, unknown to anybody.
+    No signal is lost while one part of the program hands over to another. One that arrives while a trainer is
+    starting still stops that trainer.
     """
 
     def __init__(self) -> None:

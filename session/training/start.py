@@ -103,7 +103,7 @@ def train(path: Path, request: TrainRequest, report: Callable[[Report], None], s
 
 
 def _insist(number: signal.Signals, signals: Signals) -> None:
-    """An interrupt that follows another signal waits for nothing."""
+    """Exit at once on an interrupt that follows another signal."""
     if number == signal.SIGINT and len(signals.noted) > 1:
         os._exit(130)  # the last commit stands, and a session that is being made gets its name last
 

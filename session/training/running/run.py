@@ -63,8 +63,8 @@ class Run:
         tell: Callable[[str], None],
         signals: Signals,
     ) -> None:
-        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that; of
-        ``signals`` each stops the run."""
+        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that;
+        each of ``signals`` stops the run."""
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
