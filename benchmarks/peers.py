@@ -47,8 +47,8 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`; `batch_size` is set to the minibatch's.
 
-    offset: its learning_offset. Its default, 10, is best for 12,000 documents; 64 is for 100,000, by 0.1
-    nats.
+    offset, decay: its learning_offset and learning_decay. Its defaults are best for 12,000 documents, 64 and
+    0.5 for 100,000, by 0.1 nats.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class SklearnLDA:
         n_documents: int,
         batch_size: int = 1024,
         offset: float = 10.0,
+        decay: float = 0.7,
         seed: int = 0,
     ) -> None:
         from sklearn.decomposition import LatentDirichletAllocation
@@ -70,6 +71,7 @@ class SklearnLDA:
             batch_size=batch_size,
             total_samples=n_documents,
             learning_offset=offset,
+            learning_decay=decay,
             random_state=seed,
         )
 

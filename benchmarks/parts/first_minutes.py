@@ -57,7 +57,7 @@ def up_to(size: int) -> Callable[[int, int], int]:
 
 
 def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
-    return SklearnLDA(K, words(corpus), D, size, offset, seed), up_to(size)
+    return SklearnLDA(K, words(corpus), D, size, offset, seed=seed), up_to(size)
 
 
 def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:

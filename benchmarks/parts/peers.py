@@ -110,13 +110,13 @@ def papers_scvb0(corpus: Corpus) -> Looks:
 
 
 def sklearn_lda(corpus: Corpus) -> Looks:
-    size, offset = (1024, 64.0) if corpus == "short" else (256, 10.0)
-    model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset)
+    size = 4096 if corpus == "short" else 256
+    model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset=64.0, decay=0.5)
     return looked_at(model, minibatches(train(corpus), size))
 
 
 def gensim_lda(corpus: Corpus) -> Looks:
-    size = 1024 if corpus == "short" else 256
+    size = 4096 if corpus == "short" else 256
     return looked_at(
         peers.GensimLDA(K, words(corpus), train(corpus).D, size), minibatches(train(corpus), size)
     )
@@ -124,7 +124,7 @@ def gensim_lda(corpus: Corpus) -> Looks:
 
 def gensim_multicore(corpus: Corpus) -> Looks:
     """Its workers take chunks of its own from larger pieces."""
-    size = 1024 if corpus == "short" else 256
+    size = 4096 if corpus == "short" else 256
     return looked_at(
         peers.GensimLDA(K, words(corpus), train(corpus).D, size, workers=2),
         minibatches(train(corpus), 16 * size),
