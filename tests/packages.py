@@ -102,7 +102,7 @@ def from_document(title: str, folder: Path) -> None:
     if importlib.util.find_spec("pip") and importlib.util.find_spec("hatchling"):
         offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
         command = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, package]
-        subprocess.run(command, check=True, timeout=100)
+        subprocess.run(command, check=True)
     else:
         project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         by_hand(
@@ -177,7 +177,6 @@ def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once)
             [sys.executable, "-m", "wikitopics", *race, *small, "--session", str(folder / "race.db")],
             check=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
-            timeout=100,
         )
 
     return made_once("raced", run) / "race.db"

@@ -77,7 +77,7 @@ def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
     from session.storage.reader import SessionReader
 
     def wait(path: Path, articles: int, trainer: subprocess.Popen[str]) -> None:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             with contextlib.suppress(NoSession), SessionReader(path) as reader:
                 if reader.status().articles >= articles:

@@ -2,11 +2,21 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Returns once it is true; fails where it does not become so."""
+def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
+    """Returns once it is true, which takes long on a busy machine; fails where it does not become so."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds:.0f} s"
         time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    """Whether the process has ended; one that nobody has waited for counts as ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -130,6 +131,12 @@ def says_json(value: Any, **headers: str) -> Act:
     return says(200, json.dumps(value), "application/json", **headers)
 
 
+@pytest.fixture(autouse=True)
+def batches_by_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batches of a file end where they are full, not where the machine was busy for a second."""
+    monkeypatch.setattr("crawler.file_source._SECONDS_A_BATCH", math.inf)
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
@@ -141,7 +148,7 @@ async def wiki() -> AsyncIterator[ScriptedWiki]:
     app = web.Application()
     app.router.add_get("/w/api.php", scripted.answer)
     server = TestServer(app)
-    await server.start_server()
+    await server.start_server(shutdown_timeout=0.1)
     scripted.url = str(server.make_url("/w/api.php"))
     yield scripted
     await server.close()

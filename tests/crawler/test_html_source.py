@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from crawler.wiki import Wiki
 from crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
-LIMITS = WireLimits(most_bytes=4 << 20, stall_seconds=0.15, total_seconds=5)
+LIMITS = WireLimits(most_bytes=4 << 20)
 
 
 def embedded(size: int, **options: Any) -> EmbeddedApi:
@@ -32,14 +33,14 @@ def embedded(size: int, **options: Any) -> EmbeddedApi:
 
 
 async def crawl(
-    url: str, clock: Any, batches_each: int, manners: Manners | None = None
+    url: str, clock: Any, batches_each: int, manners: Manners | None = None, limits: WireLimits = LIMITS
 ) -> tuple[list[Page], int]:
     """Every page, with a new source from the saved position every few batches."""
     pages: list[Page] = []
     skipped, share = 0, 0.0
     position: Position | None = None
     while True:
-        source = HtmlSource(Wiki(url, version="0", clock=clock, limits=LIMITS, manners=manners))
+        source = HtmlSource(Wiki(url, version="0", clock=clock, limits=limits, manners=manners))
         taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:
@@ -95,7 +96,8 @@ async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: 
 @pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])
 async def test_faults_cost_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
     api = embedded(60, faults=Faults({kind: 0.15}, seed=2))
-    pages, skipped = await crawl(await serve(api), clock, 3)
+    limits = replace(LIMITS, stall_seconds=0.5) if kind == "stall" else LIMITS
+    pages, skipped = await crawl(await serve(api), clock, 3, limits=limits)
     assert [p.page_id for p in pages] == list(range(1, 61))
     assert skipped == 0
 

@@ -12,7 +12,7 @@ def test_blocks_come_back_in_order_whatever_the_number_of_threads(threads):
 
 
 def test_blocks_run_side_by_side():
-    meet = threading.Barrier(2, timeout=10)
+    meet = threading.Barrier(2, timeout=600)
     Workers(2).map(lambda a, b: meet.wait(), 2, 1)
 
 

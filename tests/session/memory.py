@@ -28,7 +28,7 @@ class Memory:
         ]
         self.fail_at, self.error = None, None
         self.hang_at = None
-        self.hanging = asyncio.Event()
+        self.hanging, self.go_on = asyncio.Event(), asyncio.Event()
         self.slow = 0.0
         self.starts = []
         self.closed = 0
@@ -43,7 +43,8 @@ class Memory:
             if self.hang_at is not None and first >= self.hang_at:
                 self.activity.waiting_for = "the wiki"
                 self.hanging.set()
-                await asyncio.Event().wait()
+                await self.go_on.wait()
+                self.activity.waiting_for = None
             if self.fail_at is not None and first >= self.fail_at:
                 raise self.error
             if self.slow:
@@ -74,7 +75,7 @@ def account_holds(now):
     return now.crawled == now.articles + now.held_out + now.pending + now.skipped
 
 
-async def until(condition, seconds=300.0):
+async def until(condition, seconds=600.0):
     """Returns once it is true, which takes long if a busy machine must compile the kernels first."""
     async with asyncio.timeout(seconds):
         while not condition():

@@ -72,7 +72,7 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
 @pytest.mark.parametrize("answers", [True, False])
 def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, short, monkeypatch, answers):
     """A trainer that is still starting does not look at what it is asked for."""
-    monkeypatch.setattr(control, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 600.0)
     code = (
         "import sys, time\nfrom pathlib import Path\n"
         "from session.storage.coordination.lock import trainer_lock\n"
@@ -100,13 +100,14 @@ def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
 @pytest.mark.parametrize("lives", [True, False])
 def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
     """Its heartbeat goes on in the session."""
+    monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     began = f"/proc/{other.pid}/stat"
     trainer = Process(other.pid, Process.own().place, _start_of(other.pid))
-    monkeypatch.setattr(Process, "own", classmethod(lambda cls: trainer))
-    with contextlib.closing(HeartbeatWriter(trained)) as pulse:
-        pulse.beat("running", TrainerActivity())
-    monkeypatch.undo()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(Process, "own", classmethod(lambda cls: trainer))
+        with contextlib.closing(HeartbeatWriter(trained)) as pulse:
+            pulse.beat("running", TrainerActivity())
     if not lives:
         other.kill()  # and not waited for: so it is with a shell's background jobs
     try:
@@ -129,7 +130,7 @@ def _start_of(pid):
 
 @pytest.mark.parametrize("beats", [True, False])
 def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path, beats, monkeypatch):
-    monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 5.0 if beats else 0.2)
+    monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 600.0 if beats else 0.2)
     elsewhere, over = Process(1, "another container", "1"), threading.Event()
     monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
     pulse = HeartbeatWriter(path)

@@ -154,7 +154,6 @@ def check(cli, path, command):
     assert outcome.err.count("\n") == 1 or command[0] == "train"
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "shard", [0, *(pytest.param(shard, marks=pytest.mark.long) for shard in range(1, SHARDS))]
 )

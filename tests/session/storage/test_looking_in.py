@@ -86,7 +86,7 @@ def test_a_session_is_one_file_though_somebody_looked_in_at_the_end(spawn, corpu
     with SessionReader(path) as reader:
         assert reader.status().articles == 64
         trainer = spawn("train")
-        _, error = trainer.communicate(timeout=100)
+        _, error = trainer.communicate()
         assert trainer.returncode == 0, error
         shutil.copy(path, alone)
         with SessionReader(alone) as copy:

@@ -175,7 +175,6 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path,
 
 
 def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypatch):
-    store, beating = SessionWriter(path), connect(path, timeout=0.01)
     refused = []
 
     def insert_articles(db, rows, next_seq):
@@ -187,10 +186,15 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
 
     monkeypatch.setattr(stores, "insert_articles", insert_articles)
     rows = ArticleRows(documents(1, 2), "held_out")
-    store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
-    assert refused == ["database is locked"]
-    assert SessionWriter(path).progress().crawled == 2
-    beating.execute("UPDATE control SET save = 1")
+    with (
+        contextlib.closing(SessionWriter(path)) as store,
+        contextlib.closing(connect(path, timeout=0.01)) as beating,
+    ):
+        store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
+        assert refused == ["database is locked"]
+        beating.execute("UPDATE control SET save = 1")
+    with contextlib.closing(SessionWriter(path)) as store:
+        assert store.progress().crawled == 2
 
 
 def test_a_full_disk_has_its_own_error_and_loses_nothing(path):

@@ -59,12 +59,15 @@ def trainer_of(
             trainer = Stream(store, article_limit=articles, threads=1)
             feed = CrawledBlocks(source, INFO, corpus.words)
             one = Run(path, store, trainer, feed, limits, report, lambda _: None, signals)
+            task = asyncio.create_task(one())
             try:
-                task = asyncio.create_task(one())
                 if meanwhile is not None:
                     await meanwhile(one)
-                return await asyncio.wait_for(task, 100)
+                return await task
             finally:
+                if not task.done():  # the test has failed: no other is to stumble over what is left of it
+                    task.cancel()
+                    await asyncio.wait({task}, timeout=30)
                 await feed.close()
 
     run.path = path  # type: ignore[attr-defined]

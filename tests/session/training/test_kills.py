@@ -11,7 +11,6 @@ from benchmarks.stops import disk
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_ten_stops_lose_nothing(tmp_path):
     tally = kills.counts(tmp_path, stops=8, documents=8000)
@@ -21,7 +20,6 @@ def test_ten_stops_lose_nothing(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

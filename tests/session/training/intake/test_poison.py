@@ -127,7 +127,9 @@ def path(corpus, tmp_path, new_session):
     return new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=10)
 
 
-async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path):
+async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path, monkeypatch):
+    # Kernels that take long to be compiled are told of too.
+    monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 3600)
     feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
     with trainer_lock(path), Signals() as signals:
         store = SessionWriter(path)

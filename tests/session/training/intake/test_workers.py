@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
-from tests.waiting import until
+from tests.waiting import gone, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -29,31 +28,22 @@ def workers():
     assert pool.pids() == []
 
 
-def gone(pid):
-    """Whether the process has ended; one that nobody has waited for counts as ended."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state in "ZX"
-
-
 def test_what_a_job_returns_raises_and_prints(workers, capfd):
-    assert workers.submit(max, 3, 4).result(30) == 4
+    assert workers.submit(max, 3, 4).result(600) == 4
     with pytest.raises(JobFailed, match=r"ValueError\(.*'x'"):
-        workers.submit(int, "x").result(30)
-    assert workers.submit(print, "is no answer").result(30) is None
+        workers.submit(int, "x").result(600)
+    assert workers.submit(print, "is no answer").result(600) is None
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_lost_worker_takes_its_own_job_and_no_other(workers):
     slow = workers.submit(time.sleep, 0.5)
     with pytest.raises(WorkerDied, match="ended with code 7"):
-        workers.submit(os._exit, 7).result(30)
+        workers.submit(os._exit, 7).result(600)
     with pytest.raises(WorkerDied, match="SIGKILL"):
-        workers.submit(signal.raise_signal, signal.SIGKILL).result(30)
-    assert slow.result(30) is None
-    assert workers.submit(len, "four").result(30) == 4
+        workers.submit(signal.raise_signal, signal.SIGKILL).result(600)
+    assert slow.result(600) is None
+    assert workers.submit(len, "four").result(600) == 4
 
 
 def test_a_worker_that_never_ends_is_killed_with_the_pool():
@@ -63,29 +53,31 @@ def test_a_worker_that_never_ends_is_killed_with_the_pool():
     until(pool.pids)
     pool.shutdown(wait=False, cancel_futures=True)
     with pytest.raises(WorkerDied):
-        job.result(30)
+        job.result(600)
 
 
 def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
     assert (
-        workers.submit(exec, "import sys\nfor _ in range(400): sys.stderr.write('x' * 1000)").result(30)
+        workers.submit(exec, "import sys\nfor _ in range(400): sys.stderr.write('x' * 1000)").result(600)
         is None
     )
 
 
 @linux
 @pytest.mark.parametrize("stopped", [False, True])
-def test_no_worker_outlives_a_killed_parent(stopped):
+def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
+    job = f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); time.sleep(600)"
     script = (
         "import time; from session.training.intake.workers import Workers\n"
-        "pool = Workers(2, int, ()); jobs = [pool.submit(time.sleep, 600) for _ in range(2)]\n"
+        f"pool = Workers(2, int, ()); jobs = [pool.submit(exec, {job!r}) for _ in range(2)]\n"
         "while len(pool.pids()) < 2: time.sleep(0.01)\n"
         "print(*pool.pids(), flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     if stopped:
-        time.sleep(1.0)  # until each has told the kernel whom to follow
+        # Each has told the kernel whom to follow before it works.
+        until(lambda: all((tmp_path / str(pid)).exists() for pid in pids))
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
     parent.kill()

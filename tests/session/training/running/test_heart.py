@@ -67,13 +67,13 @@ async def test_training_goes_on_where_a_dead_heart_ended_it(trainer_of, memory, 
         return real(self, *arguments, **more)
 
     monkeypatch.setattr(HeartbeatWriter, "beat", beat)
-    memory.slow = 0.02
+    memory.hang_at = 400  # the run cannot be over before the second beat
     with pytest.raises(RuntimeError, match="a bug"):
         await trainer_of(memory)
     now = status(trainer_of.path)
     assert now.state == "stopped"
     assert account_holds(now)
-    memory.slow = 0.0
+    memory.hang_at = None
     assert await trainer_of(memory) == "finished"
     assert pages_of(trainer_of.path) == list(range(1, 701))
 

@@ -105,7 +105,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
 
     async def write(run):
         await until(lambda: run.learner.stream.progress.crawled > 0)
-        with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=10)) as other:
+        with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
             other.execute("BEGIN IMMEDIATE")
             await until(lambda: run.monitor.blocked is not None)
             assert "another program" in run.monitor.blocked

@@ -152,7 +152,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         )
         monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 60)
         held.set()
-        await until(lambda: status(trainer_of.path).waiting_for is None, seconds=60)
+        await until(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
     with SessionReader(trainer_of.path) as reader:

@@ -117,12 +117,16 @@ async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(
 async def test_a_scheduler_that_does_not_come_back_ends_the_run(
     dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
-    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
     scheduler = dask.start_scheduler()
     dask.start_worker()
+
+    def lose() -> None:
+        monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+        monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
+        kill(scheduler)
+
     with pytest.raises(SessionError, match="scheduler has not answered for 1 s") as caught:
-        await read(dump, dask.address, lambda: kill(scheduler))
+        await read(dump, dask.address, lose)
     assert caught.value.exit_code == 1
     assert str(dask.port) not in str(caught.value)
 
