@@ -178,7 +178,8 @@ def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
         code = 0
     except Exception:  # noqa: BLE001 (imports fail here too; the parent reads the last line)
         traceback.print_exc()
-    os._exit(code)
+    finally:  # a parent that was killed reads nothing: then the traceback cannot be printed either
+        os._exit(code)
 
 
 if __name__ == "__main__":

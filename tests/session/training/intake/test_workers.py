@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+from crawler.child import start_python
 from session.errors import SessionError
 from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
@@ -88,6 +90,25 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
+    """Neither is the job whole, nor does anybody read what the worker says of it."""
+    worker = start_python(
+        "session.training.intake.workers",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with worker:
+        worker.stderr.close()
+        worker.stdin.write(pickle.dumps((int, ("1" * 1000,), {}))[:500])
+        worker.stdin.close()
+        try:
+            until(lambda: worker.poll() is not None)
+        finally:
+            worker.kill()
+    assert worker.returncode == 1
 
 
 @pytest.mark.long
