@@ -52,13 +52,14 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)
     await site.start()
+    over = _asked_to_end()  # before anybody knows of it, who could ask
     print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
-    await _parent_gone()
+    await _parent_gone(over)
     await runner.cleanup()
 
 
-async def _parent_gone() -> None:
-    """Wait for the end of standard input, SIGTERM or SIGINT, or another parent than at the start.
+def _asked_to_end() -> asyncio.Event:
+    """An event that the end of standard input, SIGTERM and SIGINT set.
 
     A file and /dev/null, which a shell gives what it runs with ``&`` in a script, have no end to wait for.
     """
@@ -74,6 +75,11 @@ async def _parent_gone() -> None:
 
     with contextlib.suppress(PermissionError):  # of epoll: nothing that could be waited for
         loop.add_reader(sys.stdin.fileno(), read)
+    return over
+
+
+async def _parent_gone(over: asyncio.Event) -> None:
+    """Wait for ``over``, or for another parent than now."""
     parent = os.getppid()
     while not over.is_set() and os.getppid() == parent:
         # A pipe that a forked child of the parent still holds has no end when the parent dies.

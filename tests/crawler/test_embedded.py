@@ -1,5 +1,6 @@
 """The embedded wiki: MediaWiki's cursors, the same articles always, and every misdeed survived."""
 
+import asyncio
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from crawler.embedded import __main__ as program
 from crawler.embedded.api import ApiError, EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
@@ -238,6 +240,22 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None
         process.terminate()
         assert process.communicate()[1] == ""
         assert process.returncode == 0
+
+
+async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(*_: Any, **__: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(program, "print", told, raising=False)
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        try:
+            await program._serve(wiki(5), 0, 0.0)
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(signal.SIGTERM, before)
 
 
 def test_launch_and_stop() -> None:
