@@ -56,11 +56,13 @@ def one_line() -> Callable[..., None]:
 def spawn() -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in a process of its own."""
 
-    def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
+    def start(
+        *arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any
+    ) -> subprocess.Popen[str]:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path}
         return subprocess.Popen(
-            [sys.executable, "-m", "wikitopics", *map(str, arguments)],
+            [sys.executable, *program, *map(str, arguments)],
             **{
                 "stdout": subprocess.PIPE,
                 "stderr": subprocess.PIPE,
@@ -71,3 +73,30 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
         )
 
     return start
+
+
+RESTING = """
+import sys
+from session.training.running.learner import Learner
+from wikitopics.cli import main
+
+articles, do = int(sys.argv.pop(1)), Learner.do
+
+async def rest(self, work):
+    if self.stream.progress.articles >= articles:
+        await self._orders.until_stop(600)
+    return await do(self, work)
+
+Learner.do = rest
+main()
+"""
+
+
+@pytest.fixture
+def spawn_resting(spawn: Callable[..., subprocess.Popen[str]]) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a trainer that does not come to its end: ``spawn_resting(articles, "train", …)``.
+
+    Once it has trained on so many articles it waits to be stopped or killed. What it has trained since its
+    last commit is not saved by then: only its first step is certain to be.
+    """
+    return lambda articles, *arguments: spawn(articles, *arguments, program=("-c", RESTING))

@@ -231,15 +231,16 @@ def test_one_call_sees_one_commit(session):
 
 
 @pytest.mark.long
-def test_it_is_usable_while_a_trainer_runs(spawn, corpus_of, home):
+def test_it_is_usable_while_a_trainer_runs(spawn_resting, wait_for_articles, corpus_of, home):
     options = [*corpus_of(6000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
-    trainer = spawn("train", *options)
+    # What is used below is compiled by then, so that it takes less time than the trainer has articles for.
+    assert run(["train", *options, "--articles", "10", "--session", "compiled"]) == 0
+    assert wt.open("compiled").infer(["aaa"]).shape == (1, 50)
+    trainer = spawn_resting(5900, "train", *options)
     try:
-        while not (home / "default.db").exists():
-            assert trainer.poll() is None
+        wait_for_articles(home / "default.db", 1, trainer)
         session = wt.open()
-        while not session.topics():
-            assert trainer.poll() is None
+        assert session.topics()
         seen = session.status().articles
         while session.status().articles == seen:
             assert trainer.poll() is None

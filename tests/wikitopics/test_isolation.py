@@ -58,7 +58,8 @@ def first_and_long(commands):
 
 
 def program(command):
-    return subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=100)
+    # Long enough to compile the kernels first.
+    return subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=500)
 
 
 @pytest.mark.parametrize("command", first_and_long(WITHOUT_SESSION))
@@ -84,7 +85,7 @@ def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
         "raise SystemExit(trainer.wait())"
     )
     environment = {**os.environ, "PYTHONSAFEPATH": ""}
-    done = subprocess.run([sys.executable, script], env=environment, timeout=100)
+    done = subprocess.run([sys.executable, script], env=environment, timeout=500)
     log = home / "demo.db.log"
     assert done.returncode == 0, log.read_text() if log.exists() else ""
     assert "60 articles" in log.read_text()

@@ -73,7 +73,7 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
 
 
 def until_pending(path, number, trainer):
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while time.monotonic() < end:
         with contextlib.suppress(NoSession), SessionReader(path) as reader:
             if reader.settings().building and reader.status().pending >= number:
@@ -87,11 +87,12 @@ def until_pending(path, number, trainer):
 def test_killed_while_it_builds_it_comes_to_the_same(
     cli, counted_here, spawn, home, states, assert_same_states, one_line
 ):
-    with polyglot("uk", 800) as url:
-        train = ["train", "--api-url", url, "--lang", "uk", "--vocab-articles", 600, *SMALL]
+    # So many that it is far from enough of them when it is killed, however late that is.
+    with polyglot("uk", 2000) as url:
+        train = ["train", "--api-url", url, "--lang", "uk", "--vocab-articles", 1500, *SMALL]
         assert cli(*train, "--session", "whole").code == 0
         next((home / "vocabularies").glob("*.txt")).unlink()
-    with polyglot("uk", 800, latency=0.25) as url:
+    with polyglot("uk", 2000, latency=0.25) as url:
         train[2] = url
         path = home / "killed.db"
         for number, how in ((50, signal.SIGKILL), (150, signal.SIGTERM)):

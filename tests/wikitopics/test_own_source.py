@@ -155,10 +155,10 @@ def test_it_is_imported_only_when_it_is_named(notes, cli):
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_stops_leave_no_trace(train, spawn, cli, wait_for_articles, states, assert_same_states, home):
+def test_stops_leave_no_trace(train, spawn_resting, cli, wait_for_articles, states, assert_same_states, home):
     assert cli(*train, "--session", "undisturbed").code == 0
     for sent, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
-        trainer = spawn(*train)
+        trainer = spawn_resting(200, *train)
         wait_for_articles(home / "default.db", 64, trainer)
         until(lambda pid=trainer.pid: owner_pid(home / "default.db") == pid)
         trainer.send_signal(sent)

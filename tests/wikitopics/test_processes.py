@@ -116,7 +116,7 @@ def silent(*_, **__):
 socket.getaddrinfo = silent
 main(sys.argv[1:])
 """
-    done = python(script, "train", "--api-url", "https://wiki.invalid/w/api.php", timeout=60)
+    done = python(script, "train", "--api-url", "https://wiki.invalid/w/api.php", timeout=300)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "stopped" in done.stderr
@@ -144,29 +144,30 @@ def reading(*_, **__):
 session.training.{slow} = reading
 main(sys.argv[1:])
 """
-    done = python(script, "train", *corpus.options(), "--topics", "2", timeout=60)
+    done = python(script, "train", *corpus.options(), "--topics", "2", timeout=300)
     assert done.returncode == 0
     assert done.stderr.endswith("stopped before training began\n")
     assert "Traceback" not in done.stderr
 
 
-def test_stop_save_pause_and_resume_a_real_trainer(spawn, corpus_of, home, cli):
+def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_of, home, cli, monkeypatch):
+    monkeypatch.setattr("session.doors.control.OBEY_SECONDS", 60.0)  # a signal would end a slow one
     many = corpus_of(8000)
     arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
-    process = spawn(*arguments)
+    process = spawn_resting(7900, *arguments)
 
     def status():
         with contextlib.suppress(json.JSONDecodeError):
             return json.loads(cli("status", "--json").out)
         return {"articles": 0, "state": "new", "running": False}
 
-    until(lambda: status()["articles"])
+    until(lambda: status()["articles"], 240)
+    assert cli("pause").code == 0
+    until(lambda: status()["state"] == "paused")
     second = spawn(*arguments)
     _, error = second.communicate()
     assert second.returncode == 4
     assert str(process.pid) in error
-    assert cli("pause").code == 0
-    until(lambda: status()["state"] == "paused")
     assert cli("save").code == 0
     assert cli("backup", home / "copy.db").code == 0
     assert "stopped; `wikitopics train" in cli("status", "--session", home / "copy.db").out
@@ -215,10 +216,10 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         process = spawn("train", "--api-url", f"http://127.0.0.1:{silent.getsockname()[1]}/w/api.php")
-        silent.settimeout(60)
+        silent.settimeout(300)
         connection, _ = silent.accept()
         process.send_signal(number)
-        _, error = process.communicate(timeout=30)
+        _, error = process.communicate(timeout=120)
         connection.close()
     assert process.returncode == 0, error
     assert "stopped before training began" in error
@@ -232,6 +233,6 @@ def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
