@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from pathlib import Path
 
-from textual import on
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
@@ -45,6 +45,7 @@ from tui.terminal import (
 from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
 from tui.views.topics import Topics
+from tui.widgets.findbar import FindBar
 from tui.words import visible
 
 TOPIC_ACTIONS = ("rename", "pin")
@@ -204,6 +205,11 @@ class Wikitopics(Commanding):
 
     def action_find(self) -> None:
         self.main.open_find()
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that nobody has taken: it may have been typed while the line to find something opened."""
+        if event.is_printable and event.character is not None and self.screen is self.main:
+            self.main.query_one(FindBar).take(event.character)
 
     def action_rename(self) -> None:
         from tui.dialogs.rename import Rename  # forms are heavy: not before the first frame

@@ -34,7 +34,13 @@ class FindBar(Horizontal):
             line.value = ""
         line.placeholder = f"find {what}"
         self.add_class("-open")
-        line.focus()
+        self.screen.set_focus(line)  # now, not by a message: what has been typed already is meant for it
+
+    def take(self, typed: str) -> None:
+        """Add what was typed before the line had the focus, and went to what had it then."""
+        line = self.query_one(Input)
+        if self.is_open and self.screen.focused is line:
+            line.insert_text_at_cursor(typed)
 
     @property
     def is_open(self) -> bool:
