@@ -14,6 +14,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (binary and driver):
         pytest.skip("no Chromium")
+    from selenium.common import WebDriverException
+
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     for argument in (
@@ -30,6 +32,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     ):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    for tries_left in (2, 1, 0):
+        # On a busy machine the driver gives up before the browser has started, or its port is taken.
+        try:
+            opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+            break
+        except WebDriverException:
+            if not tries_left:
+                raise
     yield opened
     opened.quit()

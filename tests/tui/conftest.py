@@ -8,10 +8,11 @@ import pytest
 from textual.css import stylesheet
 from textual.css.model import RuleSet
 from textual.css.tokenizer import Token
+from textual.pilot import Pilot
 
 from session.doors.launch import Trainers
 from session.storage.reader import SessionReader
-from tests.tui import canned
+from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told, start_nothing
 from tui.app import Wikitopics
 from tui.preferences import Preferences
@@ -61,9 +62,31 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys and pauses end when all that they lead to at once has happened and is drawn.
+
+    By itself a pilot waits for the process to be idle, and takes one for idle that others keep from its core.
+    """
+    press, pause = Pilot.press, Pilot.pause
+
+    async def pressed(pilot: Pilot[Any], *keys: str) -> None:
+        for key in keys:
+            await press(pilot, key)
+            await seeing.settled(pilot)
+
+    async def paused(pilot: Pilot[Any], delay: float | None = None) -> None:
+        await pause(pilot, delay)
+        await seeing.settled(pilot)
+
+    monkeypatch.setattr(Pilot, "press", pressed)
+    monkeypatch.setattr(Pilot, "pause", paused)
+
+
+@pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a test takes longer than a trainer that lives keeps silent."""
+    """On a busy machine a test takes longer than a trainer that lives keeps silent, or a notice is shown."""
     monkeypatch.setattr("session.storage.reader.status.STALE_SECONDS", 600.0)
+    monkeypatch.setattr("textual.app.App.NOTIFICATION_TIMEOUT", 600)
 
 
 @pytest.fixture(scope="session")

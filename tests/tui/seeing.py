@@ -2,10 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
-from textual.pilot import Pilot
+from textual.pilot import Pilot, WaitForScreenTimeout
+from textual.screen import Screen
 from textual.strip import Strip
+from textual.widgets import Input
 
 
 def strips(app: Any) -> list[Strip]:
@@ -26,6 +29,44 @@ def notices(app: Any) -> list[str]:
 
 def text(app: Any) -> str:
     return "\n".join(lines(app))
+
+
+async def until_true(condition: Callable[[], object], patience: float = 60.0) -> None:
+    """Return once it is true."""
+    async with asyncio.timeout(patience):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Return once nothing is left to be handled or drawn, but for what threads and timers will bring."""
+    app, quiet = pilot.app, 0
+    while quiet < 2 and app.is_running and not app._exit:
+        screen = app.screen
+        widgets = list(screen.walk_children(with_self=True))
+        waiting = any(not one._message_queue.empty() for one in (app, *widgets))
+        quiet = 0 if waiting or screen._layout_required or screen._dirty_widgets else quiet + 1
+        try:
+            await pilot._wait_for_screen()
+        except WaitForScreenTimeout:
+            if not app._exit:
+                raise
+        screen._on_timer_update()
+
+
+async def type_into(pilot: Pilot[Any], field: str, text: str) -> None:
+    """Write this in a field of the dialog in front, and press Enter in it."""
+    line = pilot.app.screen.query_one(field, Input)
+    line.value = text
+    pilot.app.screen.set_focus(line)
+    await pilot.press("enter")
+
+
+async def in_front(pilot: Pilot[Any], kind: type[Screen[Any]]) -> None:
+    """Return once a dialog of this kind is in front and takes what is typed."""
+    app = pilot.app
+    await until_true(lambda: isinstance(app.screen, kind) and app.screen.focused is not None)
+    await pilot.pause()
 
 
 async def until(pilot: Pilot[Any], words: str, patience: float = 60.0) -> str:

@@ -36,7 +36,7 @@ class Terminal:
         self.written = b""
         self.code: int | None = None
 
-    def read(self, until: Callable[[bytes], bool], patience: float = 90.0) -> None:
+    def read(self, until: Callable[[bytes], bool], patience: float = 300.0) -> None:
         end = time.monotonic() + patience
         while not until(self.written):
             assert time.monotonic() < end, self.written[-2000:]

@@ -50,14 +50,12 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
         await seeing.until(pilot, "delta/scvb0")
         assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
         await pilot.press("m")
-        await pilot.pause()
-        assert lines(app) == ["lda", "beta/lda", "delta/scvb0"]
+        await seeing.until_true(lambda: lines(app) == ["lda", "beta/lda", "delta/scvb0"])
         await pilot.press("m", "m", "v")
         await seeing.until(pilot, "Log-likelihood")
         await seeing.until(pilot, "delta/scvb0 -7")
         (sessions.parent / "beta.db").unlink()
-        while lines(app) != ["lda", "hdp", "delta/scvb0"]:
-            await pilot.pause(0.05)
+        await seeing.until_true(lambda: lines(app) == ["lda", "hdp", "delta/scvb0"])
         assert app.choice.compared == [sessions.parent / "delta.db"]
         (told,) = seeing.notices(app)
         assert told.startswith("beta is no longer compared: ")
@@ -79,8 +77,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
         await seeing.until(pilot, "lda 1,3")
         app.choice.compared.append(beta)
         app.look_again()
-        while app.choice.compared:
-            await pilot.pause(0.05)
+        await seeing.until_true(lambda: not app.choice.compared)
         await pilot.pause()
         assert not seeing.notices(app)
 
@@ -93,13 +90,11 @@ async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -
         await pilot.press("6")
         await seeing.until(pilot, "broken")
         await pilot.press("x")
-        await pilot.pause()
-        assert any("is on screen" in notice for notice in seeing.notices(app))
+        await seeing.until_true(lambda: any("is on screen" in notice for notice in seeing.notices(app)))
         await pilot.press("end", "x")
-        await pilot.pause()
-        assert "broken.db is damaged" in seeing.notices(app)[-1]
+        await seeing.until_true(lambda: "broken.db is damaged" in seeing.notices(app)[-1])
         assert app.choice.compared == []
         await pilot.press("home", "down", "x")
-        assert app.choice.compared == [sessions.parent / "beta.db"]
+        await seeing.until_true(lambda: app.choice.compared == [sessions.parent / "beta.db"])
         await pilot.press("x")
-        assert app.choice.compared == []
+        await seeing.until_true(lambda: not app.choice.compared)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual.binding import Binding
+from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
 from tui.chart.chart import Chart
@@ -119,8 +120,7 @@ async def test_small_charts_show_what_else_is_measured(open_app: Opener, live: P
         await seeing.until(pilot, "Coherence (NPMI) on 1,000")
         assert small[0].metric == "perplexity", "what is large is not small as well"
         await pilot.press("m")
-        await pilot.pause()
-        assert all(len(chart.drawing.series) == 1 for chart in small)
+        await seeing.until_true(lambda: all(len(chart.drawing.series) == 1 for chart in small))
 
 
 async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: Path) -> None:
@@ -165,8 +165,8 @@ async def test_space_freezes_the_view_and_only_the_view(open_app: Opener, tmp_pa
             await pilot.press("space")
             frozen = await seeing.until(pilot, "VIEW FROZEN")
             canned.grow(path, recipe, 9_000)
-            while app.latest.status.articles == 12_480:
-                await pilot.pause(0.1)
+            await seeing.until_true(lambda: app.latest.status.articles != 12_480)
+            await pilot.pause()
             assert frozen.splitlines()[5:15] == seeing.lines(app)[5:15]
             await pilot.press("space")
             seen = await seeing.until(pilot, "21,480 articles")
@@ -178,11 +178,9 @@ async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Pa
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         await pilot.press("z")
-        await pilot.pause()
-        assert app.screen.query_one(TopicList).size.height > 30
+        await seeing.until_true(lambda: app.screen.query_one(TopicList).size.height > 30)
         await pilot.press("z", "shift+tab", "z")
-        await pilot.pause()
-        assert app.screen.query_one(Chart).size.width > 110
+        await seeing.until_true(lambda: app.screen.query_one(Chart).size.width > 110)
 
 
 async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> None:
@@ -198,7 +196,10 @@ async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> 
         assert missing - {"replay.play", "replay.before", "replay.end"} == {
             "app.browse", "app.restart", "dashboard.detail",
         }  # fmt: skip
-        await pilot.press("escape", "ctrl+p")
+        await pilot.press("escape")
+        await seeing.until_true(lambda: app.screen is app.main)
+        await pilot.press("ctrl+p")
+        await seeing.in_front(pilot, CommandPalette)
         await pilot.press(*"training")
         await seeing.until(pilot, "Freeze the view; training continues")
         await pilot.press("escape", "escape")
@@ -255,7 +256,7 @@ async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models:
 
 async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:
     recipe = canned.Recipe(
-        activity={"waiting_for": "429: told to wait", "waiting_until": time.time() + 600, "bound_by": None}
+        activity={"waiting_for": "429: told to wait", "waiting_until": time.time() + 625, "bound_by": None}
     )
     with canned.live(two_models, recipe):
         app = open_app(two_models)

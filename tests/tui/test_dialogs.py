@@ -16,6 +16,7 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from tui.dialogs.ask import Ask
 from tui.dialogs.contact import ContactBook
+from tui.dialogs.export import Export
 from tui.dialogs.newsession import NewSession, Wish, arguments
 from tui.first_question import Contact
 
@@ -34,7 +35,7 @@ def dialog(open_app: Opener, live: Path, home: Path) -> Opener:
         async with app.run_test(size=size) as pilot:
             await seeing.until(pilot, "LIVE")
             await pilot.press("6", "n")
-            await seeing.until(pilot, "New session")
+            await seeing.in_front(pilot, NewSession)
             yield app, pilot
 
     return opened
@@ -54,11 +55,11 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(open_app: Opener, live: 
         assert app.screen is above
         above.dismiss("first")
         above.dismiss("with nothing left to end")
-        await pilot.pause()
-        assert app.screen is main
+        await seeing.until_true(lambda: app.screen is main)
         below.dismiss("after its end")
-        assert app.screen is main
+        await seeing.until_true(lambda: len(answers) == 2)
         await pilot.pause()
+        assert app.screen is main
     assert answers == ["first", "under another dialog"]
 
 
@@ -92,16 +93,13 @@ async def test_an_export_that_cannot_be_written_says_why(
         app.screen.query_one("#file", Input).value = str(tmp_path / "no" / "such" / "folder.csv")
         await pilot.click("#go")
         await seeing.until(pilot, "cannot write")
-        app.screen.query_one("#file", Input).value = str(tmp_path)
-        await pilot.click("#go")
+        await seeing.type_into(pilot, "#file", str(tmp_path))
         await seeing.until(pilot, "name a file in the folder")
-        app.screen.query_one("#file", Input).value = "~nobody-of-that-name/x"
-        await pilot.click("#go")
+        await seeing.type_into(pilot, "#file", "~nobody-of-that-name/x")
         await seeing.until(pilot, "no such user")
-        app.screen.query_one("#file", Input).value = "x" * 300
-        await pilot.click("#go")
-        while not str(app.screen.query_one("#export-progress").render()).endswith("File name too long"):
-            await pilot.pause(0.05)
+        await seeing.type_into(pilot, "#file", "x" * 300)
+        told = app.screen.query_one("#export-progress")
+        await seeing.until_true(lambda: str(told.render()).endswith("File name too long"))
 
 
 @pytest.mark.parametrize(
@@ -174,14 +172,9 @@ async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, m
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
-        await pilot.pause()
         app.screen.query_one("#name", Input).value = "evening"
         await pilot.press("enter")
-        for _ in range(100):
-            if app.path == home / "evening.db":
-                break
-            await pilot.pause(0.05)
-        assert app.path == home / "evening.db"
+        await seeing.until_true(lambda: app.path == home / "evening.db")
         await seeing.until(pilot, "Perplexity of")
     assert launch.started[0][:3] == ["train", "--session", "evening"]
 
@@ -217,7 +210,8 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
 
     async with dialog(launch, (100, 30)) as (app, pilot):
         app.screen.query_one("#source", Select).value = "counts"
-        await pilot.pause()
+        await seeing.until(pilot, "Word counts")
+        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
         await pilot.click("#go")
         await seeing.until(pilot, "Before it starts")
@@ -273,6 +267,7 @@ async def test_the_contact_is_checked_and_kept() -> None:
         await pilot.press(*"me", "enter")
         await seeing.until(pilot, "no address in it")
         await pilot.press(*"@x.org", "enter")
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "saved"
     assert kept == ["me@x.org"]
 
@@ -282,7 +277,9 @@ async def test_ways_around_the_contact(button: str, answer: str) -> None:
     kept: list[str] = []
     app = contact_app(kept)
     async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "Try the embedded sample")
         await pilot.click(button)
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == answer
     assert kept == []
 
@@ -301,8 +298,12 @@ async def test_every_answer_is_in_sight_when_leaving(open_app: Opener, live: Pat
             assert "Save and stop" in seen
             assert "Cancel" in seen
             await pilot.press("escape")
-            await pilot.pause()
-            assert app.screen is app.main
+            await seeing.until_true(lambda: app.screen is app.main)
+
+
+def in_sight(app: Any) -> bool:
+    """Whether what has the focus can be seen."""
+    return bool(app.screen.find_widget(app.screen.focused).visible_region.area)
 
 
 @pytest.mark.parametrize("size", [SIZES[0], SIZES[-1]], ids=str)
@@ -313,19 +314,20 @@ async def test_forms_can_be_walked_through_at_any_size(
     app = open_app(live)
     async with app.run_test(size=size) as pilot:
         await seeing.until(pilot, "LIVE")
-        for keys, last in ((["e"], "#close"), (["6", "n"], "#close")):
+        for keys, form, last in ((["e"], Export, "#close"), (["6", "n"], NewSession, "#close")):
             await pilot.press(*keys)
-            await pilot.pause(0.3)
+            await seeing.in_front(pilot, form)
             for _ in range(30):
                 focused = app.screen.focused
                 assert focused is not None
-                assert app.screen.find_widget(focused).visible_region.area, f"{focused} is out of sight"
+                await seeing.until_true(lambda: in_sight(app))
                 if focused.id == last.removeprefix("#"):
                     break
                 await pilot.press("tab")
                 await pilot.pause()
             assert app.screen.focused is app.screen.query_one(last)
             await pilot.press("enter")
+            await seeing.until_true(lambda: app.screen is app.main)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -337,7 +339,9 @@ async def test_help_and_palette_say_something_at_any_size(
         await seeing.until(pilot, "LIVE")
         await pilot.press("question_mark")
         await seeing.until(pilot, "logarithmic")
-        await pilot.press("escape", "ctrl+p")
+        await pilot.press("escape")
+        await seeing.until_true(lambda: app.screen is app.main)
+        await pilot.press("ctrl+p")
         await seeing.until(pilot, "All keys")
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from textual.command import CommandPalette
 from textual.widgets import Input
 
 from session.records import ShareHistory, TopicRow
 from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
+from tui.dialogs.rename import Rename
 from tui.listing import GroupRow, featured, ordered
 from tui.widgets.topiclist import TopicList
 from tui.widgets.topicmap import SHADES, TopicMap, columns, levels
@@ -68,9 +70,10 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("7")
         await seeing.until(pilot, "50 topics over time")
-        assert "after 12,480 articles" in seeing.text(app)
-        await pilot.press("down", "left", "left")
+        await seeing.until(pilot, "after 12,480 articles")
         drawn = app.screen.query_one(TopicMap)
+        await pilot.press("down", "left", "left")
+        await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
         row, articles, share = drawn.pointed
         assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
@@ -95,10 +98,11 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: P
         await seeing.until(pilot, "how far its words are its own")
         assert "most about it" in await seeing.until(pilot, "moved most")
         await pilot.press("down")
+        await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
         chosen = app.screen.query_one("#topics", TopicList).topic
         await seeing.until(pilot, f"{chosen.label} · lda · chosen")
         drawn = app.screen.query_one("#over-time", TopicMap)
-        assert drawn.current.topic == chosen.topic
+        await seeing.until_true(lambda: drawn.current.topic == chosen.topic)
         await pilot.press("r", "space")
         await seeing.until(pilot, "REPLAY")
         first = app.replay.points[0]
@@ -106,7 +110,7 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: P
         app.look_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" not in seen  # what articles were about then is not known
-        assert drawn.pointed[1] == first
+        await seeing.until_true(lambda: drawn.pointed[1] == first)
 
 
 @pytest.fixture
@@ -127,10 +131,14 @@ async def test_a_topic_is_named_and_loses_the_name_again(open_app: Opener, own: 
         await pilot.press("enter")
         await seeing.until(pilot, "1 to 60 printable characters")
         name.value = ""
-        await pilot.press(*"the movies", "enter")
+        await pilot.press(*"the movies")
+        await seeing.until_true(lambda: name.value == "the movies")
+        await pilot.press("enter")
         await seeing.until(pilot, "#3 the movies, after so many articles")
         assert (topic.topic, app.latest.topics["lda"][3].name) == (3, "the movies")
-        await pilot.press("N", "delete", "enter")
+        await pilot.press("N")
+        await seeing.in_front(pilot, Rename)
+        await pilot.press("delete", "enter")
         await seeing.until(pilot, f"#3 {before}, after so many articles")
 
 
@@ -141,8 +149,10 @@ async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, l
         await seeing.until(pilot, "50 topics after")
         listed = app.screen.query_one("#all-topics", TopicList)
         await pilot.press("down", "down")
+        await seeing.until_true(lambda: listed.cursor == 2)
         chosen = listed.topic.topic
         await pilot.press("b")
+        await seeing.until_true(lambda: listed.is_grouped)
         await seeing.until(pilot, "▸ ")
         assert listed.topic.topic == chosen
         groups = [row for row in listed.rows if isinstance(row, GroupRow)]
@@ -163,6 +173,7 @@ async def test_topics_are_pinned_and_sorted(open_app: Opener, live: Path) -> Non
         await seeing.until(pilot, "film actor")
         listed = app.screen.query_one("#topics", TopicList)
         await pilot.press(*["down"] * 5)
+        await seeing.until_true(lambda: listed.cursor == 5)
         pinned = listed.topic.topic
         await pilot.press("asterisk", "o", "o")
         await seeing.until(pilot, "Topics by number")
@@ -176,7 +187,13 @@ async def test_the_palette_finds_topics_and_titles(open_app: Opener, live: Path)
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "film actor")
-        await pilot.press("ctrl+p", *"cephe")
+        await pilot.press("ctrl+p")
+        await seeing.in_front(pilot, CommandPalette)
+        await pilot.press(*"cephe")
         await seeing.until(pilot, "Cepheid variable")
-        await pilot.press("escape", "ctrl+p", *"galax")
+        await pilot.press("escape")
+        await seeing.until_true(lambda: app.screen is app.main)
+        await pilot.press("ctrl+p")
+        await seeing.in_front(pilot, CommandPalette)
+        await pilot.press(*"galax")
         await seeing.until(pilot, "planet, galaxy, sun")

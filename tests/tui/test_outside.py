@@ -33,14 +33,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-async def until(pilot: Any, condition: Callable[[], object]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        await pilot.pause(0.02)
-    raise AssertionError("it never came to that")
-
-
 async def test_an_article_is_opened_as_it_was_read(open_app: Opener, live: Path, opened: list[str]) -> None:
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -50,9 +42,9 @@ async def test_an_article_is_opened_as_it_was_read(open_app: Opener, live: Path,
         await pilot.press("3")
         await seeing.until(pilot, "w Browser")
         await pilot.press("w")
-        await until(pilot, lambda: opened)
+        await seeing.until_true(lambda: opened)
         await pilot.press("down", "w")
-        await until(pilot, lambda: app.clipboard)
+        await seeing.until_true(lambda: app.clipboard)
         assert opened == [BAUHAUS, BAUHAUS.replace("Bauhaus", "Faroe_Islands").replace("9019", "9018")]
         assert app.clipboard == opened[1], "where no browser opens, the address can be pasted"
 
@@ -95,12 +87,13 @@ async def test_the_terminal_is_told_how_the_trainer_is(
     app = open_app(path, notify_by="osc9")
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
-        async with app.run_test(size=(80, 24)) as pilot:
-            await until(pilot, lambda: "\x1b]2;live 1,322 · night · wikitopics\x1b\\" in terminal)
+        async with app.run_test(size=(80, 24)):
+            await seeing.until_true(lambda: "\x1b]2;live 1,322 · night · wikitopics\x1b\\" in terminal)
             assert not any(one.startswith("\x1b]9") for one in terminal)
             trainer.close()
-            await until(pilot, lambda: f"\x1b]9;wikitopics, {path}: trainer died\x1b\\" in terminal)
-            await until(pilot, lambda: "\x1b]2;trainer died 1,322 · night · wikitopics\x1b\\" in terminal)
+            await seeing.until_true(lambda: f"\x1b]9;wikitopics, {path}: trainer died\x1b\\" in terminal)
+            title = "trainer died 1,322 · night · wikitopics"
+            await seeing.until_true(lambda: f"\x1b]2;{title}\x1b\\" in terminal)
 
 
 async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: Path) -> None:
@@ -154,5 +147,4 @@ async def test_a_finished_session_says_why_nothing_starts(
     async with app.run_test(size=(100, 30)) as pilot:
         await seeing.until(pilot, "FINISHED")
         await pilot.press("R")
-        await pilot.pause(0.05)
-        assert any(says in notice for notice in seeing.notices(app))
+        await seeing.until_true(lambda: any(says in notice for notice in seeing.notices(app)))

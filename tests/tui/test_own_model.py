@@ -11,6 +11,7 @@ from tests.packages import Package
 from tests.tui import seeing
 from tests.tui.standins import Launcher
 from tui.chart.chart import Chart
+from tui.dialogs.newsession import NewSession
 
 Opener = Callable[..., Any]
 
@@ -20,11 +21,14 @@ async def look(app: Any, metric: str) -> None:
     async with app.run_test(size=(140, 45)) as pilot:
         await seeing.until(pilot, "unigrams 4")  # the last perplexity, at the end of its curve
         assert [series.name for series in app.screen.query_one(Chart).drawing.series] == ["unigrams", "lda"]
+        chart = app.screen.query_one(Chart)
         for _ in range(20):
             if metric in seeing.text(app):
                 break
+            drawn = chart.drawing
             await pilot.press("v")
-            await pilot.pause(0.1)
+            await seeing.until_true(lambda drawn=drawn: chart.drawing is not drawn)
+            await pilot.pause()
         await seeing.until(pilot, metric)
         await seeing.until(pilot, "unigrams 0.")
         await pilot.press("2")
@@ -43,12 +47,13 @@ async def test_it_is_offered_for_a_new_session(open_app: Opener, race: Path, uni
     async with app.run_test(size=(100, 50)) as pilot:
         await seeing.until(pilot, "unigrams 4")
         await pilot.press("6", "n")
-        await seeing.until(pilot, "unigrams")
+        await seeing.in_front(pilot, NewSession)
         app.screen.query_one("#source", Select).value = "counts"
         app.screen.query_one("#use-lda", Checkbox).value = False
         app.screen.query_one("#use-unigrams", Checkbox).value = True
         app.screen.query_one("#topics-unigrams", Input).value = "7"
         await seeing.until(pilot, "Word counts")
+        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
         app.screen.query_one("#option-counts", Input).value = "/here.npz"
         await pilot.press("enter")
         await seeing.until(pilot, "ended with code 1")

@@ -46,6 +46,19 @@ def settled(lines: list[str]) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
+async def drawn_like(pilot: Any, kept: Path) -> str:
+    """The screen once it looks like the picture that is kept; else what it still looks like after long.
+
+    On a busy machine panels may be finding their places for a while.
+    """
+    for _ in range(3 if os.environ.get("WIKITOPICS_DRAW") else 200):
+        await pilot.pause(0.3)
+        drawn = settled(seeing.lines(pilot.app))
+        if not kept.exists() or drawn == kept.read_text(encoding="utf-8"):
+            break
+    return drawn
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_views_look_as_they_did(
     open_app: Opener, still: Path, size: str, monkeypatch: pytest.MonkeyPatch
@@ -58,12 +71,7 @@ async def test_views_look_as_they_did(
         for view, (key, words) in VIEWS.items():
             await pilot.press(key)
             await seeing.until(pilot, words)
-            kept = FOLDER / f"{view}-{size}.txt"
-            for _ in range(40):  # panels may still be finding their places on a busy machine
-                await pilot.pause(0.3)
-                drawn[view] = settled(seeing.lines(app))
-                if not kept.exists() or drawn[view] == kept.read_text(encoding="utf-8"):
-                    break
+            drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-{size}.txt")
     for view, text in drawn.items():
         path = FOLDER / f"{view}-{size}.txt"
         if os.environ.get("WIKITOPICS_DRAW"):
@@ -90,8 +98,7 @@ async def test_light_and_dark_say_the_same_in_other_colours(
             for view, (key, words) in VIEWS.items():
                 await pilot.press(key)
                 await seeing.until(pilot, words)
-                await pilot.pause(0.3)
-                said[-1][view] = settled(seeing.lines(app))
+                said[-1][view] = await drawn_like(pilot, FOLDER / f"{view}-middle.txt")
                 painted[-1] |= backgrounds(app)
             await pilot.press("t")
     assert said[0] == said[1]

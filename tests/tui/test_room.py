@@ -109,8 +109,7 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
         assert title in seen
         assert "log y" not in seen
         await pilot.press("y", "y")
-        await pilot.pause()
-        assert any("have no logarithm" in notice for notice in seeing.notices(app))
+        await seeing.until_true(lambda: any("have no logarithm" in one for one in seeing.notices(app)))
 
 
 async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path) -> None:
@@ -123,7 +122,7 @@ async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path
         await pilot.press("5")
         await seeing.until(pilot, "for the very last")
         await pilot.press("c")
-        assert "again and again and for the very last time" in app.clipboard
+        await seeing.until_true(lambda: "again and again and for the very last time" in app.clipboard)
 
 
 async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, live: Path) -> None:

@@ -6,7 +6,6 @@ import pty
 import signal
 import sqlite3
 import threading
-import time
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,6 +18,7 @@ import pytest
 from session.storage.coordination.lock import trainer_lock
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
+from tests.waiting import until
 from tui.screens import VIEWS
 from tui.terminal import Drawing, speaks_utf8
 from wikitopics.cli.screen import wait_for_session
@@ -97,14 +97,12 @@ def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path, before: str
     terminal = Terminal(before + OPEN.format(str(two_models)))
     terminal.wait_for(b"Freeze")
     os.close(terminal.fd)
-    for _ in range(200):
-        pid, _ = os.waitpid(terminal.pid, os.WNOHANG)
-        if pid:
-            return
-        time.sleep(0.05)
-    os.kill(terminal.pid, signal.SIGKILL)
-    os.waitpid(terminal.pid, 0)
-    pytest.fail("still running 10 s after its terminal has gone")
+    try:
+        until(lambda: os.waitpid(terminal.pid, os.WNOHANG)[0])
+    except AssertionError:
+        os.kill(terminal.pid, signal.SIGKILL)
+        os.waitpid(terminal.pid, 0)
+        raise
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What the screen has to do with trainers: the ones it started, the one it is told of, and closing it."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from session.errors import SessionError
 from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told
+from tui.dialogs.ask import Ask
 from tui.widgets.flow import begins_again
 
 Opener = Callable[..., Any]
@@ -21,6 +23,7 @@ async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: T
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("q")
+        await seeing.until_true(lambda: app.return_code is not None)
     assert app.return_code == 0
     assert told.said == []
 
@@ -43,7 +46,11 @@ async def test_what_is_to_become_of_the_trainer(
         await seeing.until(pilot, "LIVE")
         await pilot.press(keys[0])
         await seeing.until(pilot, "Leave it running")
-        await pilot.press(*keys[1:])
+        for before, key in pairwise(keys):
+            asks = before != "escape"
+            await seeing.until_true(lambda asks=asks: isinstance(app.screen, Ask) == asks)
+            await pilot.press(key)
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == ending
     assert told.said == []
 
@@ -60,13 +67,14 @@ async def test_a_trainer_is_asked_for_from_another_session_too(
         await pilot.press("q")
         await seeing.until(pilot, "Leave it running")
         await pilot.press("s")
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
 
 
 async def test_before_there_is_a_session_its_trainer_is_quoted(open_app: Opener, home: Path) -> None:
     home.mkdir()
     path, trainer = home / "night.db", Process()
-    Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 28 s\n")
+    Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 299 s\n")
     app = open_app(path, trainer=trainer)
     async with app.run_test() as pilot:
         seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying for another 2")
@@ -75,6 +83,7 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(open_app: Opener,
         Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
         assert "embedded sample" in await seeing.until(pilot, "cannot be reached")
         await pilot.press("d")
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "demo"
 
 
@@ -102,6 +111,8 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
         await pilot.press(key)
         if key == "y":
             await seeing.until(pilot, "STARTING")
+        else:
+            await seeing.until_true(lambda: app.return_value)
     assert started == ([["train", "--session", "night", "--yes"]] if key == "y" else [])
     assert app.return_value == (None if key == "y" else "stop")
 
@@ -141,6 +152,7 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(open_app: Opene
     async with app.run_test(size=(100, 30)) as pilot:
         await seeing.until(pilot, "Before it starts")
         await pilot.press("y")
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
 
 
@@ -164,7 +176,7 @@ async def test_a_start_that_is_given_up_or_fails(open_app: Opener, home: Path, k
         await pilot.press(*keys)
         if not keys:
             trainer.code = 2
-        await pilot.pause(0.5)
+        await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
 
 
@@ -190,7 +202,7 @@ async def test_pause_and_save_reach_the_trainer(open_app: Opener, live: Path, to
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")
         await pilot.press("P", "S")
-        await pilot.pause(0.2)
+        await seeing.until_true(lambda: len(told.said) == 2)
     assert sorted(told.said) == ["pause", "save"]
 
 
