@@ -41,7 +41,9 @@ async def until_true(condition: Callable[[], object], patience: float = 60.0) ->
 async def settled(pilot: Pilot[Any]) -> None:
     """Return once nothing is left to be handled or drawn, but for what threads and timers will bring."""
     app, quiet = pilot.app, 0
-    while quiet < 2 and app.is_running and not app._exit:
+    for _ in range(100):  # timers that are late may always have brought something more
+        if quiet == 2 or not app.is_running or app._exit:
+            return
         screen = app.screen
         widgets = list(screen.walk_children(with_self=True))
         waiting = any(not one._message_queue.empty() for one in (app, *widgets))
