@@ -284,7 +284,8 @@ async def test_keys_can_be_bound_anew(open_app: Opener, live: Path) -> None:
 async def test_what_has_happened_to_topics(open_app: Opener, two_models: Path) -> None:
     app = open_app(two_models)
     async with app.run_test(size=(120, 40)) as pilot:
-        seen = await seeing.until(pilot, "What changed")
+        seen = await seeing.until(pilot, "9,216 lda #6 is now")
+        assert "What changed" in seen
         assert (
             seen.index("9,216 lda #6 is now") < seen.index("8,192 lda #17 theorem") < seen.index("#24 splits")
         )
