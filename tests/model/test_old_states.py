@@ -32,7 +32,8 @@ def test_a_state_of_version_1_goes_on_as_it_did(path):
     model = kinds.load(str(state["kind"])).from_state(state)
     for start in (0, 40, 80):
         model.learn(batch[start : start + 40])
-    np.testing.assert_allclose(model.topics(), then["topics"], rtol=1e-5)
+    # Another system's logarithms and exponentials differ in the last digit, which learning carries on.
+    np.testing.assert_allclose(model.topics(), then["topics"], rtol=1e-5, atol=2e-6)
     np.testing.assert_allclose(model.topic_shares(), then["shares"], rtol=1e-5)
     np.testing.assert_allclose(model.infer(batch[:10]), then["proportions"], rtol=1e-4)
 
