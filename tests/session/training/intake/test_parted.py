@@ -1,5 +1,6 @@
 """A dump in parts, counted by workers: every article once, whatever happens to a worker or a run."""
 
+import asyncio
 import bz2
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any
 
     async def count_one(part: Any) -> Any:
         nonlocal brought
+        await asyncio.sleep(0.01)  # a worker takes a while; here it is counted at once
         try:
             return await count(part)
         finally:
