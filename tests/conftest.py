@@ -4,6 +4,7 @@ The fixtures that tests of several rooms share are in the modules named below, o
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -33,6 +34,11 @@ settings.load_profile("any machine")
 # Many processes are started, and each would compile the sources anew; as pytest would every file of tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Background jobs of a shell ignore Ctrl+C, and those of nohup SIGHUP, as would every process that a test starts.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:

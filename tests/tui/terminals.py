@@ -9,7 +9,6 @@ import termios
 import time
 from collections.abc import Callable
 
-from session.signals import ENDING
 from tests.commands import ROOT
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
@@ -29,8 +28,6 @@ class Terminal:
                 PYTHONPATH=str(ROOT),
             )
             os.chdir(ROOT)
-            for number in ENDING:
-                signal.signal(number, signal.SIG_DFL)  # also where the tests were started by nohup
             os.execv(sys.executable, [sys.executable, "-c", code])
         self.before = termios.tcgetattr(self.fd)
         self.written = b""
