@@ -35,7 +35,7 @@ settings.load_profile("any machine")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Background jobs of a shell ignore Ctrl+C, and those of nohup SIGHUP, as would every process that a test starts.
+# A shell's background jobs ignore Ctrl+C, and nohup's SIGHUP, as would every process that a test starts.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
