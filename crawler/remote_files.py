@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 BLOCK = 512 << 10
 MOST = 72 << 20
-"""Bytes that are kept. Reading ahead takes less, so the oldest bytes are ones that were read already.
+"""Bytes that are kept: four parts of each of sixteen windows, and the half that is fetched behind them.
 
-With 56 MB, three quarters of a dump would be requested twice; with this size, 3 %."""
+One of the four is being read and two at most are read ahead, so the oldest bytes were read already."""
 
 MOST_RENEWALS = 3
 """Of the same bytes."""

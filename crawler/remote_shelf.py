@@ -23,8 +23,10 @@ from crawler.source import Activity, Lack, Round
 from crawler.wikimedia_dumps import newest_dump
 from crawler.wire import Reply, WireLimits
 
-AHEAD = 2
-"""Rounds whose bytes are asked for before anybody wants them, where a step does not hold more."""
+AHEAD = 1
+"""Rounds whose bytes are asked for before anybody wants them, where a step does not hold more.
+
+With 2, up to half of a dump is requested twice: blocks that are still to be read are dropped."""
 MOST_BROUGHT = 64 << 20
 """Bytes brought along with one part."""
 AGREED_TO = "your contact goes there, and the dump is read whatever its size"
