@@ -158,7 +158,8 @@ class RemoteShelf:
                 while step.round > self._round + AHEAD:
                     self._moved.clear()
                     await self._moved.wait()
-                await self._blocks.read(self._files[step.part.file.name], step.part.start, step.stop)
+                if step.round >= self._round:  # older ones came with their parts
+                    await self._blocks.read(self._files[step.part.file.name], step.part.start, step.stop)
 
     async def _brought(self, part: DumpPart, stop: int) -> DumpPart:
         file = self._files[part.file.name]
