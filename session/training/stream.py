@@ -93,6 +93,8 @@ class Stream:
             or sum(lengths) != progress.pending_offset + progress.pending
         ):
             raise Damaged("pending holds another number of articles than progress.pending")
+        if progress.renew_from is not None and not progress.articles:
+            raise Damaged("progress.renew_from is set, but no article is trained")
 
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.

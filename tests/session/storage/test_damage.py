@@ -208,3 +208,10 @@ def test_a_model_that_is_gone_is_damage(cli, whole, home, tmp_path, one_line):
     with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
         db.execute("UPDATE models SET id = id + 9")
     one_line(cli("export", "model", "-o", tmp_path / "m.npz"), 5, "models has no row 0")
+
+
+def test_articles_to_infer_anew_before_any_is_trained_are_damage(cli, corpus, new_session, home, one_line):
+    path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=20)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE progress SET renew_from = 0")
+    one_line(cli("train", "--articles", 190), 5, "damaged", "progress.renew_from")
