@@ -99,7 +99,8 @@ class Stream:
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.
 
-        Shares nothing with this one but the store, which no step writes to.
+        Shares nothing with this one but the store. A step only reads that, and before it learns: once it is
+        given up, it does so no more.
         """
         stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
         for block in self._fed:
@@ -220,7 +221,10 @@ class Stream:
         ``elapsed_seconds`` is asked when the minibatch is learnt: curves can be drawn over time too.
         """
         measure = self.measures_next
-        batch = self._take(self._step_size())
+        size = self._step_size()
+        # Before anything that may take long: a step that is given up must not share the store with a commit.
+        old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
+        batch = self._take(size)
         progress = self.progress
         if self._half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
@@ -240,8 +244,8 @@ class Stream:
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self._moved = self._learnt = True
-        if self.renewing:
-            self.renew(RENEWED_BESIDE * len(batch), last_doubling(before))
+        if old is not None:
+            self.renew(*old)
         if renewal_due(before, progress.articles):
             progress.renew_from = 0
         self._changes.drops_articles |= drop_due(before, progress.articles)
@@ -252,22 +256,27 @@ class Stream:
         return len(batch)
 
     def _renew_more(self, elapsed_seconds: Callable[[], float]) -> None:
-        self.renew(RENEWED_TOGETHER, last_doubling(self.progress.articles))
+        self.renew(*self._to_renew(RENEWED_TOGETHER))
 
-    def renew(self, most: int, doubled_at: int) -> None:
-        """Infer some articles anew: what they are about is now known better than it was.
+    def _to_renew(self, most: int) -> tuple[Sequence[int], Documents, int | None]:
+        """Read articles to infer anew: their numbers, they, and where to go on (None: these are the last).
 
-        Those that were the newest when the stream had come to ``doubled_at`` articles. Some follow each step,
-        as a part of it: no start and no pause is long, and after a kill the same models go on with it.
+        They were the newest when the stream last doubled. Some follow each step, as a part of it: no start
+        and no pause is long, and after a kill the same models go on with it.
         """
-        assert self.progress.renew_from is not None
-        seqs, documents = self._store.recent(self.progress.renew_from, most, doubled_at)
+        progress = self.progress
+        assert progress.renew_from is not None
+        seqs, documents = self._store.recent(progress.renew_from, most, last_doubling(progress.articles))
+        return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
+
+    def renew(self, seqs: Sequence[int], documents: Documents, go_on_from: int | None) -> None:
+        """Infer some articles anew: what they are about is now known better than it was."""
         if seqs:
             batch = _minibatch(documents)
             inferred = [model.local_proportions(batch) for model in self.models]
             self._changes.renewed.append(Renewed(seqs, list(map(_largest, inferred)), self._kept(inferred)))
-        self.progress.renew_from = seqs[-1] + 1 if len(seqs) == most else None
-        self._changes.drops_articles |= self.progress.renew_from is None
+        self.progress.renew_from = go_on_from
+        self._changes.drops_articles |= go_on_from is None
         self._moved = True
 
     def finish(self, elapsed_seconds: float) -> None:

@@ -96,3 +96,24 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(tmp_path, corpus_of, n
     assert driver.trainer.renewing
     assert not driver.trainer.done()
     assert driver.run().trainer.progress.renew_from is None
+
+
+def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, monkeypatch):
+    """It may have been given up by then, and the session be saved and closed beside it."""
+    monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: before < 256 <= after)
+    driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
+    while not (driver.trainer.renewing and driver.trainer.ready()):
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    model = driver.trainer.models[0]
+    learn = model.learn
+
+    def learn_meanwhile(minibatch):
+        driver.store.close()
+        return learn(minibatch)
+
+    model.learn = learn_meanwhile
+    trained = driver.trainer.step(lambda: 0.0)
+    (renewed,) = driver.trainer._changes.renewed
+    assert len(renewed.seqs) == 2 * trained
+    driver.close()
