@@ -25,6 +25,8 @@ SMALL = 2**20
 MOST_ROWS = 100_000
 """Rows that a question may have as its answer, where a reader does not expect more."""
 
+_MOST_BYTES = 2**31 - 1
+"""SQLite takes it as the most that it was built for."""
 _COMPUTES = re.compile(r"\b(AS|CHECK|DEFAULT|WHERE)\b", re.IGNORECASE)
 """In the SQL of a table or an index: it has expressions, which SQLite would evaluate for us."""
 _DAMAGE = (
@@ -177,12 +179,13 @@ def read_rows(
     Raises :class:`Damaged` where there are over ``most``, and sqlite3.DataError, before it is loaded, where a
     value takes over ``largest`` bytes.
     """
-    before = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
     try:
         with contextlib.closing(connection.execute(sql, parameters)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+        # Not what it was: that may be another thread's, if work that was given up is still reading.
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows where a few are expected")
     return rows

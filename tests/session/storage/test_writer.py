@@ -5,7 +5,9 @@ import errno
 import os
 import sqlite3
 import stat
+import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,11 +18,12 @@ from session.storage.articles import ArticleRows
 from session.storage.changes import Changes
 from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import lock_path
-from session.storage.database import connect
+from session.storage.database import SMALL, connect, read_rows
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
+from tests.waiting import until
 
 TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
 
@@ -229,3 +232,21 @@ def test_nothing_lies_beside_a_closed_session(path):
         store.commit(Progress(), changes(1), 1)
     assert os.listdir(path.parent) == ["s.db"]
     assert not lock_path(path).exists()
+
+
+def test_readings_that_overlap_leave_no_limit_to_what_is_written():
+    with contextlib.closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
+        limit = partial(connection.getlimit, sqlite3.SQLITE_LIMIT_LENGTH)
+        first_reads = threading.Event()
+
+        def wait():
+            first_reads.set()
+            until(lambda: limit() == 2 * SMALL)  # the second has begun
+
+        connection.create_function("wait", 0, wait)
+        first = threading.Thread(target=read_rows, args=(connection, "SELECT wait()"))
+        first.start()
+        first_reads.wait()
+        read_rows(connection, "SELECT 1", largest=2 * SMALL)
+        first.join()
+        assert connection.execute("SELECT length(?)", [bytes(3 * SMALL)]).fetchone() == (3 * SMALL,)
