@@ -94,8 +94,10 @@ class CrawledBlocks:
                     self._moved.clear()
                     await self._moved.wait()
         finally:
-            self._moved.set()
-            await close_batches(batches)
+            try:
+                await close_batches(batches)
+            finally:
+                self._moved.set()  # this task is done before whoever waits for it looks
 
     async def next(self) -> Block | None:
         assert self._task is not None

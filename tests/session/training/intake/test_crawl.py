@@ -8,6 +8,7 @@ import signal
 from concurrent.futures import Executor, Future
 
 import numpy as np
+import pytest
 
 from crawler.source import Activity, Page, PageBatch
 from session.training.intake.count_pages import count_pages
@@ -98,6 +99,28 @@ async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
         await asyncio.sleep(0)
     await feed.close()
     assert ended == ["batches", "source"]
+
+
+async def test_an_error_is_told_though_the_source_takes_a_while_to_end(monkeypatch):
+    class Slow(Large):
+        async def batches(self, position):
+            try:
+                async for batch in super().batches(position):
+                    yield batch
+            finally:
+                await asyncio.sleep(0.01)
+
+    class Broken(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            raise OSError("no more processes")
+
+    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: Broken())
+    feed = CrawledBlocks(Slow(), INFO, ("word",))
+    feed.start(None)
+    async with asyncio.timeout(60):
+        with pytest.raises(OSError, match="no more processes"):
+            await feed.next()
+    await feed.close()
 
 
 class Never(Executor):
