@@ -94,7 +94,7 @@ class Dump(PageKind):
         if wrong:
             return f"{wrong[0]} is not text"
         files, order = identity.get(DUMP.name), identity.get(ORDER)
-        if files is None and {HOME, API_URL.name} <= identity.keys():
+        if DUMP.name not in identity and {HOME, API_URL.name} <= identity.keys():
             return _fault_of_addresses(identity)
         if not isinstance(files, list) or not files or not all(isinstance(name, str) for name in files):
             return f"{DUMP.name} is not a list of files"
@@ -176,8 +176,9 @@ def _addresses(identity: Identity) -> list[URL]:
     """Of its files, or of the folder in which they are to be found; none for files of this machine."""
     from crawler.addresses import dump_address, is_address
 
-    names = identity.get(DUMP.name) or [identity[HOME]]
-    return [dump_address(name) for name in names if is_address(name)]
+    if DUMP.name not in identity:
+        return [dump_address(identity[HOME])]
+    return [dump_address(name) for name in identity[DUMP.name] if is_address(name)]
 
 
 def _fault_of_addresses(identity: Identity) -> str:
@@ -191,9 +192,8 @@ def _fault_of_addresses(identity: Identity) -> str:
         addresses = _addresses(identity)
     except BadSource as error:
         return str(error)
-    files = identity.get(DUMP.name)
-    expected = (1,) if files is None else (0, len(files))
-    return "" if len(addresses) in expected else "files and addresses are mixed"
+    files = identity.get(DUMP.name, addresses)
+    return "" if len(addresses) in (0, len(files)) else "files and addresses are mixed"
 
 
 def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:

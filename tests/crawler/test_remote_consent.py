@@ -125,3 +125,14 @@ def test_a_damaged_identity_is_told():
     assert kind.fault(kept) == ""
     for wrong in ({VERSIONS: 1}, {VERSIONS: []}, {VERSIONS: ["a\r\nb"]}, {"home": 1}, {"api_url": None}):
         assert kind.fault(kept | wrong)
+
+
+def test_a_damaged_address_of_a_folder_of_dumps_is_told():
+    kept = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/api.php"}
+    assert Dump().fault(kept) == ""
+    assert Dump().fault(kept | {"home": "here"}).startswith("'here' is not an address of a dump")
+    assert Dump().fault(kept | {DUMP.name: None}) == "dump is not a list of files"
+    assert (
+        Dump().fault(kept | {DUMP.name: ["/x.bz2", "https://host.org/y.bz2"]})
+        == "files and addresses are mixed"
+    )
