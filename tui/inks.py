@@ -112,7 +112,8 @@ class Drawn(Widget):
                 segments.append(Segment(shown, pen))
         line = Strip(segments)
         if line.cell_length > width > 0 and line.crop(width).text.strip():
-            mark = Segment("~" if plain or bare else "…", segments[-1].style)
+            cut, *_ = line.crop(width - 1)
+            mark = Segment("~" if plain or bare else "…", cut.style)
             line = Strip([*line.crop(0, width - 1), mark])
         return line.adjust_cell_length(width, self.pen("", under))
 

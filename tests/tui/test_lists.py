@@ -12,6 +12,7 @@ from textual import events
 from session.records import TopicRow
 from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
+from tui.inks import Drawn, Linked
 from tui.listing import found
 from tui.rowlist import RowList
 from tui.widgets.articlelist import ArticleList
@@ -251,3 +252,16 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
                 assert row.trend[-1] == row.share == now.shares[row.topic]
                 assert row.change == row.share - row.trend[0]
                 assert row.newcomers == set(now.words[row.topic][:10]) - set(then.words[row.topic][:10])
+
+
+async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)):
+        app.add_class("-links")
+        drawn = app.screen.query(Drawn).first()
+        first, second = Linked("first", "http://host.org/1"), Linked("second", "http://host.org/2")
+        parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
+        for width, ink, to in ((4, "strong", first), (5, "strong", first), (6, "accent", second)):
+            *_, mark = drawn.strip(parts, width)
+            assert mark.text == "…"
+            assert (mark.style.link, mark.style.color) == (to.address, drawn.pen(ink).color)
