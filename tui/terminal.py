@@ -27,7 +27,7 @@ SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
 LOOK_SECONDS = 1.0
 """Between two looks whether the terminal is still there."""
 PATIENCE = 3.0
-"""Seconds from a signal that a terminal which takes nothing is waited for."""
+"""Seconds without a byte taken after which a terminal is given up, once a signal ends the screen."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -51,8 +51,8 @@ class TerminalDriver(LinuxDriver):
 class Drawing:
     """What is drawn, on its way to the terminal; nowhere, once that is gone.
 
-    A terminal may take nothing for long, as behind a connection that hangs. It is waited for, but when the
-    screen is to end no longer than :data:`PATIENCE`.
+    A terminal may take nothing for long, as behind a connection that hangs. It is waited for, but once the
+    screen is to end only until it has taken nothing for :data:`PATIENCE`.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:
@@ -130,6 +130,8 @@ def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals
             signals.hang_up()
 
     signals.at_once = ended
+    for number in signals.noted:
+        ended(number)
     signals.tell(lambda number: app.exit(result(number)))
     if isinstance(driver, TerminalDriver):
         looking = app.set_interval(LOOK_SECONDS, look)

@@ -126,6 +126,37 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
     assert not os.isatty(pty_pair[1])  # what is said behind the screen does not wait for it either
 
 
+HANGS = """if True:
+    import contextlib, os, signal, tui.app, tui.terminal
+    from pathlib import Path
+    from session.signals import Signals
+
+    @contextlib.contextmanager
+    def filled():
+        os.set_blocking(1, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(1, b"x" * 100)
+        os.set_blocking(1, True)
+        yield
+
+    tui.app.title_given_back, tui.terminal.PATIENCE = filled, 0.2
+    with Signals() as signals:
+        os.kill(os.getpid(), signal.SIGTERM)
+        tui.app.run(Path({!r}), signals)
+"""
+"""Opens a screen that was told to end before, on a terminal that takes nothing."""
+
+
+def test_nor_does_it_where_the_signal_came_before_the_screen(two_models: Path) -> None:
+    terminal = Terminal(HANGS.format(str(two_models)))
+    try:
+        until(lambda: os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+        assert terminal.end() == 0
+    finally:
+        terminal.close()
+
+
 def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
     tty.setraw(pty_pair[1])
     words, arrived = "é" * 100_000, b""
