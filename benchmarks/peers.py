@@ -6,11 +6,13 @@ python -m benchmarks.peers    measures them all beside ours, as `python -m bench
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.splits import Corpus
 from model import Minibatch, OnlineLDA
 
 
@@ -42,6 +44,10 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
     topics = np.asarray(topics, float)
     scaled: NDArray[Any] = topics / topics.sum(axis=1, keepdims=True)
     return scaled
+
+
+BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256}
+"""Of the minibatches of [H10]'s algorithm, whoever's it is: the paper's for many articles, less for few."""
 
 
 class SklearnLDA:

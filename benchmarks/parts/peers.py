@@ -22,7 +22,7 @@ from benchmarks import peers
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches, timed
 from benchmarks.papers import compile_kernels, held_out, train, words
-from benchmarks.peers import FixedTopics
+from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
 from model.coherence import npmi, top_words
@@ -95,7 +95,7 @@ def our_hdp(corpus: Corpus) -> Looks:
 def papers_lda(corpus: Corpus) -> Looks:
     """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
     options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5, "warm_start": False}
-    size = 4096 if corpus == "short" else 256
+    size = BEST_SIZE[corpus]
     compile_kernels(OnlineLDA(K, words(corpus), 1, **options))
     return looked_at(
         OnlineLDA(K, words(corpus), train(corpus).D, **options), minibatches(train(corpus), size)
@@ -110,13 +110,13 @@ def papers_scvb0(corpus: Corpus) -> Looks:
 
 
 def sklearn_lda(corpus: Corpus) -> Looks:
-    size = 4096 if corpus == "short" else 256
+    size = BEST_SIZE[corpus]
     model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset=64.0, decay=0.5)
     return looked_at(model, minibatches(train(corpus), size))
 
 
 def gensim_lda(corpus: Corpus) -> Looks:
-    size = 4096 if corpus == "short" else 256
+    size = BEST_SIZE[corpus]
     return looked_at(
         peers.GensimLDA(K, words(corpus), train(corpus).D, size), minibatches(train(corpus), size)
     )
@@ -124,7 +124,7 @@ def gensim_lda(corpus: Corpus) -> Looks:
 
 def gensim_multicore(corpus: Corpus) -> Looks:
     """Its workers take chunks of its own from larger pieces."""
-    size = 4096 if corpus == "short" else 256
+    size = BEST_SIZE[corpus]
     return looked_at(
         peers.GensimLDA(K, words(corpus), train(corpus).D, size, workers=2),
         minibatches(train(corpus), 16 * size),

@@ -18,6 +18,7 @@ from benchmarks import peers
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import cpu_seconds, growing, in_turn, learn_all, minibatches, wall
 from benchmarks.papers import compile_kernels, train, words
+from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import Corpus
 from model import SCVB0, OnlineHDP, OnlineLDA
 
@@ -25,8 +26,7 @@ PART = Part(
     "speed", "documents learnt in a CPU second beside other programs, threads, many topics", MODEL_ROOMS
 )
 K = 100
-OURS = {"short": 10_240, "long": 4_096}
-THEIRS = {"short": 4_096, "long": 1_024}
+DOCUMENTS = {"short": 20_480, "long": 4_096}
 S = 1_024
 REPEATS = 3
 MODELS: Mapping[str, Callable[[Corpus], Any]] = {
@@ -40,22 +40,23 @@ def our_seconds(make: Callable[[], Any], corpus: Corpus, documents: int) -> floa
     """CPU seconds for a document."""
     model = make()
     begun = cpu_seconds()
-    for batch in minibatches(train(corpus)[:documents], S):
+    for batch in growing(train(corpus)[:documents], model.default_batch_size):
         model.learn(batch)
         model.topics()
     return (cpu_seconds() - begun) / documents
 
 
 def sklearn_seconds(corpus: Corpus) -> float:
-    documents = train(corpus)[: THEIRS[corpus]]
-    model = peers.SklearnLDA(K, words(corpus), 100_000)
+    documents = train(corpus)[: DOCUMENTS[corpus]]
+    size = BEST_SIZE[corpus]
+    model = peers.SklearnLDA(K, words(corpus), 100_000, size, offset=64.0, decay=0.5)
     begun = cpu_seconds()
-    learn_all(model, minibatches(documents, S))
+    learn_all(model, minibatches(documents, size))
     return (cpu_seconds() - begun) / documents.D
 
 
 def vowpal_wabbit_seconds(corpus: Corpus) -> float:
-    documents = train(corpus)[: OURS[corpus]]
+    documents = train(corpus)[: DOCUMENTS[corpus]]
     with tempfile.TemporaryDirectory() as folder:
         return peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))[0] / documents.D
 
@@ -69,7 +70,9 @@ def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figu
     """Both take turns: documents a CPU second, and how many times as fast ours is."""
     make = functools.partial(MODELS[kind], corpus)
     compile_kernels(make())
-    ours, others = in_turn(REPEATS, lambda: our_seconds(make, corpus, OURS[corpus]), lambda: theirs(corpus))
+    ours, others = in_turn(
+        REPEATS, lambda: our_seconds(make, corpus, DOCUMENTS[corpus]), lambda: theirs(corpus)
+    )
     return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
 
 
