@@ -7,7 +7,6 @@ import sqlite3
 import stat
 import threading
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from session.storage.format import VERSION
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
-from tests.waiting import until
 
 TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
 
@@ -234,19 +232,32 @@ def test_nothing_lies_beside_a_closed_session(path):
     assert not lock_path(path).exists()
 
 
+class Pausing:
+    """A connection that tells when it is asked, and answers when it is let."""
+
+    def __init__(self, connection, let):
+        self._connection, self.asked, self._let = connection, threading.Event(), let
+        self.setlimit = connection.setlimit
+
+    def execute(self, *question):
+        self.asked.set()
+        assert self._let.wait(600)
+        return self._connection.execute(*question)
+
+
 def test_readings_that_overlap_leave_no_limit_to_what_is_written():
     with contextlib.closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
-        limit = partial(connection.getlimit, sqlite3.SQLITE_LIMIT_LENGTH)
-        first_reads = threading.Event()
-
-        def wait():
-            first_reads.set()
-            until(lambda: limit() == 2 * SMALL)  # the second has begun
-
-        connection.create_function("wait", 0, wait)
-        first = threading.Thread(target=read_rows, args=(connection, "SELECT wait()"))
-        first.start()
-        first_reads.wait()
-        read_rows(connection, "SELECT 1", largest=2 * SMALL)
-        first.join()
+        over = threading.Event()
+        second = Pausing(connection, over)
+        first = Pausing(connection, second.asked)
+        readings = [
+            threading.Thread(target=read_rows, args=(each, "SELECT 1"), kwargs={"largest": largest})
+            for each, largest in ((first, SMALL), (second, 2 * SMALL))
+        ]
+        readings[0].start()
+        assert first.asked.wait(600)
+        readings[1].start()
+        readings[0].join()
+        over.set()
+        readings[1].join()
         assert connection.execute("SELECT length(?)", [bytes(3 * SMALL)]).fetchone() == (3 * SMALL,)
