@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
-from benchmarks.measuring import growing, minibatches, timed
+from benchmarks.measuring import growing, learn_all, minibatches, timed
 from benchmarks.papers import compile_kernels, held_out, train, words
 from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import CORPORA, Corpus
@@ -174,11 +174,18 @@ def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
         yield _gibbs_look(model, spent, corpus)
 
 
-def gibbs_lda(corpus: Corpus) -> Looks:
+def gibbs_lda(corpus: Corpus, topics: int = K) -> Looks:
     import tomotopy
 
-    model = _added(tomotopy.LDAModel(k=K, alpha=0.1, eta=0.01, seed=1), corpus)
+    model = _added(tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=1), corpus)
     return _sampled(model, corpus, (10, 20, 50, 100))
+
+
+def gibbs_like_hdp(corpus: Corpus) -> Looks:
+    """With as many topics as our HDP comes to use."""
+    hdp = OnlineHDP(words(corpus), train(corpus).D)
+    learn_all(hdp, growing(train(corpus), hdp.default_batch_size))
+    return gibbs_lda(corpus, hdp.topics_in_use())
 
 
 def gibbs_hdp(corpus: Corpus) -> Looks:
@@ -223,6 +230,7 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
     "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",), 1.5),
     "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 1.5),
     "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 5),
+    "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",), 7),
     "gibbs_hdp": ("tomotopy HDP (long: 100 sweeps, short: 20)", gibbs_hdp, ("tomotopy",), 10),
 }
 """By point: the program's name in tables, and how to run it."""
@@ -267,7 +275,7 @@ def by_seconds(points: Mapping[str, Figures]) -> Figure:
 
     figure, places = pyplot.subplots(1, 2, figsize=(13, 4.6), layout="constrained")
     for axes, corpus in zip(places, CORPORA, strict=True):
-        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "silver"])
+        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver"])
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
                 curve: Any = found["curve"]
