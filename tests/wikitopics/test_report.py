@@ -1,6 +1,7 @@
 """`wikitopics report`: the page itself, as a parser and as a browser see it."""
 
 import base64
+import contextlib
 import hashlib
 import itertools
 import re
@@ -165,7 +166,7 @@ def test_hostile_texts_are_texts(hostile):
 def test_control_characters_are_written_out(trained, cli):
     import sqlite3
 
-    with sqlite3.connect(trained) as connection:
+    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("UPDATE articles SET title = ?", ["a\x1b[31m\u202egnp"])
     connection.close()
     text = cli("report").out

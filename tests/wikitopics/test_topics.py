@@ -1,5 +1,6 @@
 """`topics`, `topics rename`, `topics --tree` and `history`."""
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -94,7 +95,7 @@ def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
 
 
 def test_history_tells_what_happened(cli, trained):
-    with sqlite3.connect(trained) as connection:
+    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("DELETE FROM topic_events")
         connection.execute("INSERT INTO topic_events VALUES (1, 0, 128, 'born', 3, NULL, 'sea, ship, port')")
         connection.execute("INSERT INTO topic_events VALUES (2, 0, 4096, 'merged', 3, 1, 'sea, ship, port')")

@@ -1,5 +1,6 @@
 """What a report tells, read from a session. How the page looks: tests/wikitopics/test_report.py."""
 
+import contextlib
 import json
 import sqlite3
 import subprocess
@@ -84,7 +85,7 @@ def test_a_session_without_topics_is_one_line(path):
 
 
 def test_an_old_session_is_told(trained):
-    with sqlite3.connect(trained) as connection:
+    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         for table in ("topic_names", "topic_events", "word_counts"):
             connection.execute(f"DELETE FROM {table}")
     connection.close()
@@ -94,7 +95,7 @@ def test_an_old_session_is_told(trained):
 
 
 def test_values_that_no_chart_can_show_are_left_out(trained):
-    with sqlite3.connect(trained) as connection:
+    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
         connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
     connection.close()

@@ -1,5 +1,6 @@
 """Deleting a session: all of it, nothing else, and never under a trainer."""
 
+import contextlib
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,7 +38,7 @@ def test_a_session_that_a_trainer_holds_stays(night: Path) -> None:
 def test_what_is_no_session_stays(home: Path) -> None:
     home.mkdir()
     database = home / "other.db"
-    with sqlite3.connect(database) as other:
+    with contextlib.closing(sqlite3.connect(database)) as other, other:
         other.execute("CREATE TABLE t (x)")
     (home / "text.db").write_text("no database")
     (home / "folder.db").mkdir()
@@ -49,7 +50,7 @@ def test_what_is_no_session_stays(home: Path) -> None:
 
 
 def test_a_session_that_nobody_can_read_any_more_goes(night: Path, home: Path) -> None:
-    with sqlite3.connect(night) as damaged:
+    with contextlib.closing(sqlite3.connect(night)) as damaged, damaged:
         damaged.execute("DROP TABLE settings")
         damaged.execute("PRAGMA user_version = 999")
     remove(night)
