@@ -61,6 +61,10 @@ async def test_an_edit(size: int, line_end: str) -> None:
     assert await heard(sent, size) == [Change(ID, "Water")]
 
 
+async def test_a_space_after_the_colon_may_be_missing() -> None:
+    assert await heard(f"event:message\nid:{ID}\ndata:{edit()}\n\n") == [Change(ID, "Water")]
+
+
 async def test_data_on_several_lines() -> None:
     pretty = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
     assert await heard(f"id: {ID}\ndata: {pretty}\n\n") == [Change(ID, "Water")]

@@ -160,6 +160,14 @@ def test_a_wiki_too_slow_for_large_batches() -> None:
     assert sizer.pages == 50
 
 
+def test_a_reply_that_does_not_come_in_time_halves_the_next() -> None:
+    sizer, asked = BatchSizer(Manners(rpm=None), 50), []
+    for _ in range(3):
+        sizer.timed_out()
+        asked.append(sizer.pages)
+    assert asked == [25, 12, 6]
+
+
 def test_the_batch_size_recovers_when_the_wiki_does() -> None:
     sizer = BatchSizer(wikimedia_manners(), 50)
     for _ in range(100):

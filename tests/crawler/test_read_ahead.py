@@ -8,8 +8,10 @@ from yarl import URL
 
 from crawler import read_ahead, remote_files
 from crawler.dump_order import Order, rounds, windows_and_lanes
+from crawler.dump_parts import DumpPart
 from crawler.range_server import FileFacts
 from crawler.remote_shelf import RemoteShelf
+from crawler.source import Round
 from session.training.intake.count_pages import NOTHING
 from session.training.intake.parted import PartedBlocks
 from session.training.intake.pool import CountingPool
@@ -66,6 +68,17 @@ class Source:
 async def turn(times):
     for _ in range(times):
         await asyncio.sleep(0)
+
+
+def test_first_a_little_then_more_at_once():
+    parts = [DumpPart("a file", at, at + 100) for at in (0, 100, 200, 300)]
+    found = read_ahead.steps([Round([part], list) for part in parts], 0)
+    behind = read_ahead.BEHIND
+    assert [(step.round, step.part, step.stop) for step in found] == [
+        (0, parts[0], 100 + behind),
+        (1, parts[1], 300 + behind),
+        (3, parts[3], 400 + behind),
+    ]
 
 
 @pytest.mark.parametrize(("gigabytes", "most"), [(0.8, 1.07), (1.6, 1.04)])

@@ -223,6 +223,28 @@ def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> 
     ]  # fmt: skip
 
 
+def test_a_folder_that_cannot_be_read_is_told_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever runs it: root reads every folder."""
+    write(tmp_path / "docs" / "x.txt", "text")
+    write(tmp_path / "docs" / "shut" / "y.txt", "text")
+    shut, real = {tmp_path / "docs" / "shut"}, os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path) in shut:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    pages, _, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["x.txt"]
+    assert told == [f"{tmp_path}/docs/shut: Permission denied; this folder is left out"]
+    shut.add(tmp_path / "docs")
+    with pytest.raises(BadSource, match=r"docs: Permission denied$"):
+        read(str(tmp_path / "docs"))
+
+
 def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
     write(tmp_path / "docs" / "a" / "x.txt", "text")
     (tmp_path / "docs" / "a" / "loop").symlink_to("..")

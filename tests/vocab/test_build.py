@@ -139,6 +139,20 @@ def test_bad_files_are_one_clear_line(tmp_path, name, data, reason):
     assert "\n" not in str(caught.value)
 
 
+def test_a_line_without_an_end_is_read_in_pieces():
+    class Endless:
+        """More lines than any memory holds, without an end: only so much is asked for at once."""
+
+        left = 3
+
+        def readline(self, most: int) -> bytes:
+            assert 0 < most <= 1 << 26
+            self.left -= 1
+            return b"a word " if self.left >= 0 else b""
+
+    assert list(read_documents(Endless(), "x.txt")) == ["a word " * 3]
+
+
 def test_stop_words_are_words_that_could_enter():
     assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
 

@@ -1,0 +1,30 @@
+"""Where a redirect leads."""
+
+import pytest
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from crawler.wire import Reply, Trouble, redirected
+
+
+def reply(url: str, target: str) -> Reply:
+    return Reply(301, URL(url), CIMultiDictProxy(CIMultiDict({"Location": target})), b"")
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("http://a.org/x", "/y"),
+        ("http://a.org/x", "https://a.org/x"),
+        ("http://a.org:8080/x", "https://a.org:8443/x"),
+        ("https://a.org:444/x", "https://a.org:444/y"),
+    ],
+)
+def test_a_redirect_within_a_host_is_followed(url: str, target: str) -> None:
+    assert redirected(reply(url, target)) == URL(url).join(URL(target))
+
+
+@pytest.mark.parametrize("target", ["http://b.org/x", "http://a.org:8080/x"])
+def test_a_redirect_to_another_host_or_port_is_not(target: str) -> None:
+    with pytest.raises(Trouble, match="not followed"):
+        redirected(reply("http://a.org/x", target))
