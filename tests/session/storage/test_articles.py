@@ -102,6 +102,14 @@ def test_articles_that_were_dropped_are_not_looked_at_again(db):
     assert ranking(db, 0, 1) == [(1, 2000)]
 
 
+def test_articles_in_between_stay_as_they_are(db):
+    first = [largest([0, 0, 0], [0.9, 0.5, 0.7])]
+    insert_articles(db, ArticleRows(documents(3), "trained", first), 1)
+    renew_topics(db, [1, 3], [largest([1, 1], [0.2, 0.4])])
+    assert ranking(db, 0, 0) == [(2, 5000)]
+    assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]
+
+
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     thetas = np.random.default_rng(0).dirichlet(np.full(6, 0.4), 12)
     before, now = Proportions.of(thetas[:6]), Proportions.of(thetas[6:])

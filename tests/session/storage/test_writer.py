@@ -49,6 +49,14 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
             assert stat.S_IMODE(path.with_name(path.name + suffix).stat().st_mode) == 0o600
 
 
+def test_models_wait_for_a_vocabulary_that_is_not_built_yet(tmp_path):
+    path = tmp_path / "new.db"
+    stores.create(path, replace(settings(), fingerprint=""), (), ())
+    with contextlib.closing(SessionWriter(path)) as store:
+        (model,) = store.models
+    assert (model.name, model.topics, model.updates, model.log_likelihood) == ("lda", 2, 0, None)
+
+
 def test_a_later_chmod_is_kept(path):
     path.chmod(0o644)
     with contextlib.closing(SessionWriter(path)) as store:

@@ -1,6 +1,8 @@
 """A session that builds its vocabulary: what is counted until the words are chosen."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -94,3 +96,15 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
     stream = Stream(store, article_limit=None, threads=1)
     read_first(store, stream)
     assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)
+
+
+def test_what_was_collected_becomes_ids_of_the_vocabulary():
+    found = replace(block(1, 2), documents=replace(documents(1, 2), lexicon=("bb",)))
+    counted = replace(block(3), documents=documents(3))
+    store = SimpleNamespace(
+        settings=settings(), vocabulary=lambda: WORDS, first_articles=lambda: iter([found, counted])
+    )
+    stream = Mock()
+    read_first(store, stream)
+    fed = [call.args[0].documents for call in stream.feed.call_args_list]
+    assert [(one.word_ids.tolist(), one.lexicon) for one in fed] == [([1, 1], None), ([0], None)]

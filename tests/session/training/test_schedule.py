@@ -126,6 +126,11 @@ def test_topics_are_kept_at_every_doubling_and_every_twentieth_of_growth(batch_s
         assert all(count - before < min(10_000, before / 20) for count in missed)
 
 
+def test_topics_that_hardly_grew_are_not_kept_again():
+    assert not snapshot_due(70_000, 72_000, 73_000)
+    assert snapshot_due(70_000, 73_000, 73_500)
+
+
 @pytest.mark.parametrize(("batch_size", "articles"), [(64, 300_000), (1024, 7_000_000)])
 def test_a_night_of_snapshots_stays_small(batch_size, articles):
     taken, kept = snapshots(batch_size, articles)

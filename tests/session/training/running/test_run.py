@@ -5,7 +5,6 @@ import os
 
 from session.doors import control
 from session.storage.reader import SessionReader
-from session.training.rates import Speed
 from session.training.running.commits import Saving
 from session.training.running.run import RunLimits
 from session.training.stream import Stream
@@ -43,18 +42,6 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     assert status(trainer_of.path).state == "running"
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
-
-
-def test_speed_is_of_the_time_that_was_worked():
-    now = 0.0
-    speed = Speed(lambda: now)
-    assert speed(busy=True) == 0.0
-    speed.add(100, 2.0)
-    speed.add(300, 2.0)
-    assert speed(busy=False) == 100.0
-    now = 11.0
-    assert speed(busy=True) == 150.0, "the last step, while the next is under way"
-    assert speed(busy=False) == 0.0
 
 
 async def test_a_finished_session_trains_nothing_more(trainer_of, memory):

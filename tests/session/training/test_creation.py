@@ -1,0 +1,27 @@
+"""What a new session is made of."""
+
+import pytest
+
+from session.paths import vocabulary_file
+from session.training.creation import load_vocabulary
+from vocab.errors import UnknownVocabulary
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("session.paths.session_folder", lambda: tmp_path)
+
+
+def test_a_vocabulary_that_was_built_is_found_by_its_name():
+    file = vocabulary_file("mine")
+    file.parent.mkdir(parents=True)
+    file.write_text("aa\nbb\n")
+    assert load_vocabulary("mine").words == ("aa", "bb")
+
+
+def test_a_name_of_no_vocabulary_is_told_with_those_there_are():
+    file = vocabulary_file("mine")
+    file.parent.mkdir(parents=True)
+    file.write_text("aa\nbb\n")
+    with pytest.raises(UnknownVocabulary, match=r"'yours'; available: .*english.*, mine "):
+        load_vocabulary("yours")
