@@ -76,6 +76,12 @@ def test_numbers_of_a_recipe_stay_with_the_state():
             kind.from_state({**state, whole: MOST_ITERATIONS + 1})
 
 
+def test_an_hdp_of_version_1_keeps_the_numbers_that_were_not_in_its_state():
+    state, _, _ = opened(next(path for path in FILES if path.stem == "hdp"))
+    recipe = kinds.load("hdp").from_state(state).recipe
+    assert (recipe.balance_power, recipe.balance_documents, recipe.balance_share) == (0.7, 100_000, 2 / 3)
+
+
 @pytest.mark.parametrize("warm_start", [True, False])
 def test_a_state_of_version_2_counts_documents_as_it_did(warm_start):
     for name in kinds.names():
