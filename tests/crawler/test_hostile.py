@@ -4,6 +4,7 @@ import contextlib
 import json
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -87,6 +88,13 @@ def test_pages(reply: dict[str, Any]) -> None:
     assert gathering.without_text() == []
 
 
+def test_titles_are_those_of_what_may_be_an_article() -> None:
+    gathering = Gathering()
+    article = {"pageid": 7, "ns": 0, "title": "An article"}
+    gathering.add({"query": {"pages": [article, {**article, "pageid": 8, "redirect": True}]}})
+    assert gathering.titles() == [(7, "An article")]
+
+
 SITE = st.fixed_dictionaries(
     {
         "general": st.fixed_dictionaries(
@@ -122,6 +130,12 @@ def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> Non
     else:
         assert (found or {}).keys() == (going_on or {}).keys()
         assert all(isinstance(value, str) for value in (found or {}).values())
+
+
+@pytest.mark.parametrize("entries", [0, 1000])
+def test_a_continuation_of_nothing_or_of_too_much(entries: int) -> None:
+    with pytest.raises(Trouble, match="continuation"):
+        read_continue({"continue": {str(n): "x" for n in range(entries)}})
 
 
 @given(

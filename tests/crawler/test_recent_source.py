@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
 from crawler.errors import BadPosition, BadSource, WikiRefused
 from crawler.limits import wikimedia_manners
-from crawler.source import PageBatch, Position
+from crawler.source import Activity, PageBatch, Position
 from crawler.sources import recent
 from crawler.sources.recent import RecentSource
 from crawler.wiki import Wiki
@@ -344,3 +345,14 @@ async def test_large_articles_come_in_smaller_batches(
     for batch in batches:
         last = batch.pages[-1].page_id - 1
         assert batch.position == {"last_event_id": f'[{{"offset":{last}}}]'}
+
+
+@pytest.mark.parametrize("reason", [None, "no address"])
+async def test_who_no_longer_waits_for_changes_does_not_say_so(reason: str | None) -> None:
+    activity = Activity(waiting_for=reason)
+    wiki: Any = SimpleNamespace(activity=activity, manners=wikimedia_manners(), host="host")
+    source = RecentSource(wiki, "http://host/stream")
+    listening = asyncio.create_task(asyncio.sleep(3600))
+    assert await source._next(asyncio.Queue(), listening, 0) is None
+    assert activity.waiting_for == reason
+    listening.cancel()

@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
+from crawler import client
 from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.errors import WikiUnreachable
@@ -147,3 +148,20 @@ async def test_a_start_gives_up_at_once_on_a_wait_beyond_its_patience(
         await s.open()
     await s.close()
     assert "within 30 s" not in str(caught.value)
+
+
+async def test_only_a_request_before_the_first_answer_is_cut_short(
+    source: Any, read_ids: Any, monkeypatch: Any
+) -> None:
+    real, seen = client.get, []
+
+    async def get(*given: Any, total_seconds: float | None, **more: Any) -> Any:
+        seen.append(total_seconds)
+        return await real(*given, total_seconds=total_seconds, **more)
+
+    monkeypatch.setattr(client, "get", get)
+    s = source()
+    await s.open()
+    await read_ids(s)
+    assert 0 < seen[0] <= 30
+    assert set(seen[1:]) == {None}
