@@ -29,7 +29,13 @@ def test_names_are_used_once():
 
 @pytest.mark.parametrize(
     ("option", "text", "value"),
-    [(SEED, "7", 7), (THREADS, "256", 256), (Option(float, "h", ""), "1e3", 1000.0), (ON_END, "ls", "ls")],
+    [
+        (SEED, "7", 7),
+        (SEED, "4294967295", 2**32 - 1),
+        (THREADS, "256", 256),
+        (Option(float, "h", ""), "1e3", 1000.0),
+        (ON_END, "ls", "ls"),
+    ],
 )
 def test_a_word_is_read(option, text, value):
     assert option.parse(text) == value

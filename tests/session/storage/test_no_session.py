@@ -8,6 +8,7 @@ import pytest
 
 from session.errors import NotASession, SessionError
 from session.storage.coordination.heartbeat import HeartbeatWriter
+from session.storage.database import is_ours, is_sqlite
 from session.storage.format import VERSION
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
@@ -58,3 +59,20 @@ class TestNoSession:
             opener(tmp_path / "none.db")
         assert caught.value.exit_code == 1
         assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_is_told_from_other_files_and_from_none(path, tmp_path):
+    (tmp_path / "text.db").write_text("no database")
+    assert is_ours(path)
+    assert not is_ours(tmp_path / "text.db")
+    assert not is_ours(tmp_path / "none.db")
+
+
+def test_whether_a_file_is_a_database_sqlite_alone_finds_out(path, monkeypatch):
+    """Whoever opens a file and closes it takes away the locks that SQLite holds on it in the same process."""
+
+    def refuse(*_):
+        raise OSError
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    assert is_sqlite(path)

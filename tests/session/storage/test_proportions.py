@@ -1,10 +1,13 @@
 """Topic proportions as a session keeps them: small, exact enough, and never what they cannot be."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from session.errors import Damaged
 from session.storage.proportions import LEAST, MOST_KEPT, Proportions
+from session.storage.reader.proportions import ProportionReader
 
 
 @pytest.mark.parametrize("n_topics", [2, 100, 256, 257, 3000])
@@ -53,3 +56,14 @@ def test_what_is_none_of_ours_is_damage(data, articles):
 
 def test_no_articles_at_all():
     assert len(Proportions.from_blocks([], 3)) == 0
+
+
+@pytest.mark.parametrize(("second", "damaged"), [(3, False), (2, True)])
+def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
+    rows = [(1, 2, bytes(8), bytes(4)), (second, 1, bytes(4), bytes(2))]
+    reader = SimpleNamespace(_rows=lambda *_, **__: rows, _room=lambda _: 0)
+    if damaged:
+        with pytest.raises(Damaged, match="out of range"):
+            ProportionReader.trained_articles(reader)
+    else:
+        assert len(ProportionReader.trained_articles(reader).page_ids) == 3

@@ -35,3 +35,7 @@ def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch)
         assert cli(*run, "--keep-articles", keep, "--session", keep).code == 0
         sizes[keep] = (home / f"{keep}.db").stat().st_size
     assert (sizes["all"] - sizes["none"]) / 1_500 == pytest.approx(growth(kept("all")), rel=0.5)
+
+
+def test_the_log_is_room_that_the_smallest_session_needs_too():
+    assert file_bytes(kept("none"), 100, 1_000) > 64 * 2**20

@@ -269,3 +269,10 @@ def test_readings_that_overlap_leave_no_limit_to_what_is_written():
         over.set()
         readings[1].join()
         assert connection.execute("SELECT length(?)", [bytes(3 * SMALL)]).fetchone() == (3 * SMALL,)
+
+
+def test_a_value_may_take_a_mebibyte_where_no_more_is_expected():
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        assert read_rows(connection, "SELECT length(zeroblob(1048576))") == [(2**20,)]
+        with pytest.raises(sqlite3.DataError):
+            read_rows(connection, "SELECT length(zeroblob(1048577))")
