@@ -86,7 +86,7 @@ def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkey
         both = results_module.code(("session", "session/answers"))
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(path.read_text() + "changed" if path.exists() else "new")
+        path.write_text(path.read_text() + "\nchanged" if path.exists() else "new")
         after = {room: results_module.code((room,)) for room in everything}
         outdated = {room for room in everything if before[room] != after[room]}
         assert ("session" in name) == (both != results_module.code(("session", "session/answers")))
@@ -103,6 +103,12 @@ def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkey
     assert outdated_by("tui/keys_too.py") == set()
     assert outdated_by("model/README.md") == set()
     assert outdated_by("model/__pycache__/a.pyc") == set()
+    (tmp_path / "model/a.py").write_text('''"""Documented."""\n\n\ndef f():\n    return "#"  # noted\n''')
+    before = results_module.code(("model",))
+    for same in ('def f():\n    """New."""\n    return "#"\n', '# noted\ndef f():\n\n    return "#"\n'):
+        (tmp_path / "model/a.py").write_text(same)
+        assert results_module.code(("model",)) == before
+    assert outdated_by("model/a.py") == {"model"}
     before = results_module.code(("model",))
     (tmp_path / "model/a.py").rename(tmp_path / "model/b.py")
     assert results_module.code(("model",)) != before

@@ -1,11 +1,14 @@
 """Figures in results/PART.json, each point with the commit, the machine and its load, and the versions."""
 
+import ast
 import datetime
+import io
 import json
 import os
 import platform
 import re
 import subprocess
+import tokenize
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -44,7 +47,7 @@ def commit() -> str:
 
 
 def code(rooms: tuple[str, ...]) -> str:
-    """A digest of the program's files in some rooms, but for documentation.
+    """A digest of the program's files in some rooms, but for documentation, docstrings and comments.
 
     It says what was measured, whatever becomes of the commit: squashed, rebased, or not in this clone.
     """
@@ -53,8 +56,25 @@ def code(rooms: tuple[str, ...]) -> str:
         name = path.relative_to(ROOT).as_posix()
         holders = (room for room in {*CODE, *rooms} if f"{name}/".startswith(f"{room}/"))
         if max(holders, key=len) in rooms:
-            digest.update(f"{name}\0".encode() + path.read_bytes())
+            content = path.read_bytes()
+            digest.update(f"{name}\0".encode() + (_executed(content) if path.suffix == ".py" else content))
     return digest.hexdigest()[:12]
+
+
+def _executed(source: bytes) -> bytes:
+    """Python source without docstrings, comments and blank lines.
+
+    Made of the text and not of the syntax tree, which has another form in each version of Python.
+    """
+    lines = source.splitlines()
+    for kind, _, (row, column), _, _ in tokenize.tokenize(io.BytesIO(source).readline):
+        if kind == tokenize.COMMENT:
+            lines[row - 1] = lines[row - 1].decode()[:column].encode()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str()), lineno=first, end_lineno=int(last)):
+                lines[first - 1 : last] = [b""] * (last - first + 1)
+    return b"\n".join(filter(None, map(bytes.rstrip, lines)))
 
 
 def _files(room: Path) -> list[Path]:
