@@ -7,6 +7,7 @@ classes as a node of its own whenever it styles the widget.
 from itertools import zip_longest
 from typing import Self
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.content import Content
@@ -111,7 +112,7 @@ class Drawn(Widget):
             if shown:
                 segments.append(Segment(shown, pen))
         line = Strip(segments)
-        if line.cell_length > width > 0 and line.crop(width).text.strip():
+        if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
             mark = Segment("~" if plain or bare else "…", cut.style)
             line = Strip([*line.crop(0, width - 1), mark])

@@ -15,6 +15,7 @@ from tui.chart.chart import Chart
 from tui.chart.drawing import Drawing
 from tui.chart.plot import Series
 from tui.widgets.evolution import COLUMN, Evolution
+from tui.widgets.keybar import KeyBar
 from tui.widgets.statusline import fitted
 from tui.widgets.topiccard import word_line
 from tui.widgets.topiclist import words_of
@@ -57,6 +58,17 @@ def test_a_name_keeps_both_its_ends() -> None:
     assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
     assert squeezed("lda-fifty-topics", 11, ascii_only=True) == "lda-f~opics"
     assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("a雪", "a雪 "), ("a雪雪", "a雪…"), ("abc雪", "abc…"), ("abcd ", "abcd")]
+)
+async def test_what_a_line_has_no_room_for_is_marked(
+    open_app: Opener, live: Path, text: str, shown: str
+) -> None:
+    app = open_app(live)
+    async with app.run_test():
+        assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown
 
 
 async def test_an_end_label_shortens_the_name_and_never_the_value(open_app: Opener, live: Path) -> None:
