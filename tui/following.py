@@ -147,7 +147,7 @@ class Following(TerminalApp[Ending]):
                 self._give_notice(self.latest, look)
                 self.latest = look
                 if changed:
-                    self.refresh_bindings()
+                    self._keys_changed()
                 if self.frozen_at is None:
                     self.show()
             self.show_status()
@@ -197,6 +197,15 @@ class Following(TerminalApp[Ending]):
         if look.status.running or code is not None:
             self._awaited = None
         return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
+
+    def _keys_changed(self) -> None:
+        """Other keys mean something now, or the same ones something else."""
+        labels = self.main.labels = {}
+        if self.latest is not None and self.latest.status.state == "paused":
+            labels["app.pause"] = "Resume"
+        if self.replay is not None and not self.replay.playing:
+            labels["replay.play"] = "Play"
+        self.refresh_bindings()
 
     def show(self) -> None:
         """Draw the newest look in the view in sight."""
@@ -278,7 +287,7 @@ class Following(TerminalApp[Ending]):
             self._replay_moved()
 
     def _replay_moved(self) -> None:
-        self.refresh_bindings()
+        self._keys_changed()
         self.show_status()
         self._wake.set()
 

@@ -87,6 +87,8 @@ class Main(Screen[None]):
     def __init__(self) -> None:
         super().__init__(id="main")
         self.current = 0
+        self.labels: dict[str, str] = {}
+        """What a key does now where its binding says otherwise, by the binding's id."""
         self._made: dict[int, View] = {}
         self._composed = False
 
@@ -168,9 +170,8 @@ class Main(Screen[None]):
             binding = active.binding
             if binding.show and active.enabled and binding.id in KEYS and binding.id not in by_id:
                 display = shown_key(binding, self.app.get_key_display(binding))
-                by_id[binding.id] = Hint(
-                    display, binding.description, self._action(active.node, binding.action)
-                )
+                label = self.labels.get(binding.id, binding.description)
+                by_id[binding.id] = Hint(display, label, self._action(active.node, binding.action))
         keys = [by_id[name] for name in KEYS if name in by_id]
         for bar in self.query(KeyBar):  # none any more while the screen closes
             bar.show(views, keys)

@@ -32,6 +32,7 @@ async def test_what_was_learnt_goes_back_and_comes_again(open_app: Opener, live:
         await seeing.until(pilot, "lda 1,3")
         await pilot.press("r", "space")
         await seeing.until(pilot, "REPLAY")
+        await seeing.until(pilot, "space Play")
         await pilot.press(*["left"] * 20)
         await seeing.until(pilot, "REPLAY  16 of 12,480 articles")
         seen = await seeing.until(pilot, "nothing has happened to topics yet")

@@ -206,6 +206,18 @@ async def test_pause_and_save_reach_the_trainer(open_app: Opener, live: Path, to
     assert sorted(told.said) == ["pause", "save"]
 
 
+async def test_the_key_bar_says_what_p_does_next(open_app: Opener, tmp_path: Path, told: Told) -> None:
+    path = canned.build(tmp_path / "s.db")
+    app = open_app(path)
+    async with app.run_test(size=(300, 30)) as pilot:
+        with canned.live(path):
+            assert "P Resume" not in await seeing.until(pilot, "P Pause")
+        with canned.live(path, canned.Recipe(state="paused")):
+            assert "P Pause" not in await seeing.until(pilot, "P Resume")
+            await pilot.press("P")
+            await seeing.until_true(lambda: told.said == ["resume"])
+
+
 @pytest.mark.parametrize(
     ("file", "source", "command"),
     [
