@@ -281,10 +281,6 @@ class Wikitopics(Commanding):
             widget.refresh()
         self.main.hint()
 
-    async def _on_exit_app(self) -> None:
-        self.stop_following()
-        await super()._on_exit_app()
-
 
 def _ending(number: signal.Signals) -> Ending:
     """A closed terminal leaves trainers running; whoever ends the screen itself ends what it has started."""

@@ -88,6 +88,10 @@ class Following(TerminalApp[Ending]):
         begin(self, self._follow, "follow")
         begin(self, self._compare, "compare")
 
+    def on_unmount(self) -> None:
+        """Whatever ended the app, a fault too."""
+        self.stop_following()
+
     def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))
 

@@ -109,11 +109,13 @@ def told() -> Told:
 
 
 @pytest.fixture
-def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wikitopics]:
-    """Make the app on a session.
+def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Wikitopics]]:
+    """Make the app on a session; in the end its file is closed.
 
     ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.
     """
+
+    made: list[Wikitopics] = []
 
     def make(
         path: Path,
@@ -129,7 +131,7 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wikit
             monkeypatch.setattr("session.doors.launch.start_trainer", lambda *_: trainer)
             trainers.start(path, ["train", "--session", path.stem])
         monkeypatch.setattr("session.doors.launch.start_trainer", launch)
-        return Wikitopics(
+        app = Wikitopics(
             SessionReader,
             path,
             told.controls(),
@@ -138,5 +140,9 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wikit
             preferences=preferences,
             notify_by=notify_by,
         )
+        made.append(app)
+        return app
 
-    return make
+    yield make
+    for app in made:
+        app.stop_following(wait=True)

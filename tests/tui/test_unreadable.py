@@ -95,6 +95,25 @@ async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, t
         assert "cannot read" not in seen
 
 
+async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
+    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from session.storage.reader import SessionReader
+
+    left: list[Path] = []
+    real = SessionReader.leave
+
+    def leave(self: SessionReader) -> None:
+        real(self)
+        left.append(self.path)
+
+    monkeypatch.setattr(SessionReader, "leave", leave)
+    app = open_app(live)
+    async with app.run_test() as pilot:
+        await seeing.until(pilot, "LIVE")
+    await seeing.until_true(lambda: left == [live])
+
+
 async def test_a_look_that_fails_while_the_screen_closes_draws_nothing(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test() as pilot:
