@@ -40,7 +40,6 @@ from tui.terminal import (
     open_app,
     plain_terminal,
     speaks_utf8,
-    title_given_back,
 )
 from tui.themes import DARK, LIGHT, house, inks, suitable
 from tui.views.articles import Articles
@@ -314,7 +313,6 @@ def run(
         notify_by=notify_by,
     )
     try:
-        with title_given_back():
-            return open_app(app, gone="leave")
+        return open_app(app, gone="leave")
     finally:
         app.stop_following(wait=True)

@@ -91,6 +91,8 @@ class Following(TerminalApp[Ending]):
     def on_unmount(self) -> None:
         """Whatever ended the app, a fault too."""
         self.stop_following()
+        if self._entitled[1]:
+            self.tell_terminal(escapes.GIVE_BACK_TITLE)
 
     def _new_follower(self, path: Path) -> Follower:
         return Follower(lambda: self._open_reader(path))
@@ -317,6 +319,8 @@ class Following(TerminalApp[Ending]):
         now = time.monotonic()
         title = window_title(self.latest.status if self.latest else None, self.path, self._trouble)
         if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
+            if not self._entitled[1]:
+                self.tell_terminal(escapes.KEEP_TITLE)
             self._entitled = now, title
             self.tell_terminal(escapes.title(title))
 

@@ -1,12 +1,11 @@
 """The terminal is given back as it was found, whatever ends the screen."""
 
-import contextlib
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import TypeVar, cast
 
@@ -175,19 +174,3 @@ def few_colours(app: App[T]) -> bool:
 def plain_terminal() -> bool:
     """Whether the terminal cannot be trusted with line drawing and braille."""
     return not speaks_utf8() or os.environ.get("TERM", "") in escapes.PLAIN
-
-
-@contextlib.contextmanager
-def title_given_back() -> Iterator[None]:
-    """Whatever title the terminal gets in the block, it has its own again behind it, if it can."""
-    terminal = drawn_on()
-    if terminal is None or not escapes.obeys(terminal):
-        yield
-        return
-    terminal.write(escapes.KEEP_TITLE)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # a terminal that is gone has no title
-            terminal.write(escapes.GIVE_BACK_TITLE)
-            terminal.flush()

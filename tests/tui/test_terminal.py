@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from session import escapes
 from session.storage.coordination.lock import trainer_lock
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
@@ -24,6 +25,7 @@ from tui.terminal import Drawing, speaks_utf8
 from wikitopics.cli.screen import wait_for_session
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
+KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
     "from pathlib import Path; from session.signals import Signals; from tui.app import run\n"
     "with Signals() as s: run(Path({!r}), s)"
@@ -71,6 +73,16 @@ def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals)
     os.kill(terminal.pid, number)
     assert terminal.end() == 0
     check_restored(terminal)
+
+
+def test_the_terminal_has_its_own_title_again(screen: Callable[..., Terminal]) -> None:
+    terminal = screen()
+    terminal.wait_for(TITLE)
+    terminal.type(b"q")
+    assert terminal.end() == 0
+    at = [terminal.written.find(words) for words in (KEEP, TITLE, GIVE_BACK)]
+    assert -1 < at[0] < at[1] < at[2]
+    assert terminal.written.count(KEEP) == terminal.written.count(GIVE_BACK) == 1
 
 
 def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
@@ -131,16 +143,12 @@ HANGS = """if True:
     from pathlib import Path
     from session.signals import Signals
 
-    @contextlib.contextmanager
-    def filled():
-        os.set_blocking(1, False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                os.write(1, b"x" * 100)
-        os.set_blocking(1, True)
-        yield
-
-    tui.app.title_given_back, tui.terminal.PATIENCE = filled, 0.2
+    os.set_blocking(1, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(1, b"x" * 100)
+    os.set_blocking(1, True)
+    tui.terminal.PATIENCE = 0.2
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
         tui.app.run(Path({!r}), signals)
