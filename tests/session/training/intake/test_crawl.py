@@ -76,6 +76,25 @@ class Large:
         pass
 
 
+class Slow(Large):
+    """Its batches take a while to end; notes what has ended."""
+
+    def __init__(self):
+        super().__init__()
+        self.ended = []
+
+    async def batches(self, position):
+        try:
+            async for batch in super().batches(position):
+                yield batch
+        finally:
+            await asyncio.sleep(0.01)
+            self.ended.append("batches")
+
+    async def close(self):
+        self.ended.append("source")
+
+
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
     monkeypatch.setattr(CountingPool, "_new_executor", lambda self: Never())
@@ -88,38 +107,17 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
 
 
 async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
-    ended = []
-
-    class Watched(Large):
-        async def batches(self, position):
-            try:
-                async for batch in super().batches(position):
-                    yield batch
-            finally:
-                await asyncio.sleep(0.01)
-                ended.append("batches")
-
-        async def close(self):
-            ended.append("source")
-
+    source = Slow()
     monkeypatch.setattr(CountingPool, "_new_executor", lambda self: Never())
-    feed = CrawledBlocks(Watched(), INFO, ("word",), ahead=1)
+    feed = CrawledBlocks(source, INFO, ("word",), ahead=1)
     feed.start(None)
     while not feed.queued:
         await asyncio.sleep(0)
     await feed.close()
-    assert ended == ["batches", "source"]
+    assert source.ended == ["batches", "source"]
 
 
 async def test_an_error_is_told_though_the_source_takes_a_while_to_end(monkeypatch):
-    class Slow(Large):
-        async def batches(self, position):
-            try:
-                async for batch in super().batches(position):
-                    yield batch
-            finally:
-                await asyncio.sleep(0.01)
-
     class Broken(Executor):
         def submit(self, fn, /, *args, **kwargs):
             raise OSError("no more processes")
