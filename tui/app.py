@@ -163,6 +163,7 @@ class Wikitopics(Commanding):
         if self.frozen_at is None:
             self.show()
         self.show_status()
+        self.keys_changed()
 
     def _address(self) -> str | None:
         """Of the article that is chosen."""

@@ -153,7 +153,7 @@ class Following(TerminalApp[Ending]):
                 self._give_notice(self.latest, look)
                 self.latest = look
                 if changed:
-                    self._keys_changed()
+                    self.keys_changed()
                 if self.frozen_at is None:
                     self.show()
             self.show_status()
@@ -204,11 +204,13 @@ class Following(TerminalApp[Ending]):
             self._awaited = None
         return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
 
-    def _keys_changed(self) -> None:
+    def keys_changed(self) -> None:
         """Other keys mean something now, or the same ones something else."""
         labels = self.main.labels = {}
         if self.latest is not None and self.latest.status.state == "paused":
             labels["app.pause"] = "Resume"
+        if self.frozen_at is not None:
+            labels["app.freeze"] = "Unfreeze"
         if self.replay is not None and not self.replay.playing:
             labels["replay.play"] = "Play"
         self.refresh_bindings()
@@ -293,7 +295,7 @@ class Following(TerminalApp[Ending]):
             self._replay_moved()
 
     def _replay_moved(self) -> None:
-        self._keys_changed()
+        self.keys_changed()
         self.show_status()
         self._wake.set()
 

@@ -168,9 +168,11 @@ async def test_space_freezes_the_view_and_only_the_view(open_app: Opener, tmp_pa
             await seeing.until_true(lambda: app.latest.status.articles != 12_480)
             await pilot.pause()
             assert frozen.splitlines()[5:15] == seeing.lines(app)[5:15]
+            assert "Unfreeze" in frozen
             await pilot.press("space")
             seen = await seeing.until(pilot, "21,480 articles")
             assert "FROZEN" not in seen
+            assert "Unfreeze" not in seen
 
 
 async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Path) -> None:
