@@ -28,8 +28,6 @@ _session_option = click.option(
 @click.pass_context
 def vocab(ctx: click.Context, session: str | None) -> None:
     """Build a vocabulary, or print one."""
-    if session is not None and ctx.invoked_subcommand != "show":
-        raise click.NoSuchOption("--session", ctx=ctx)
     ctx.default_map = {"show": {"session": session}}
 
 
@@ -83,12 +81,16 @@ Examples:
 )
 @take(CONTACT, help="As for `wikitopics train`.")
 @take(RPM, help="As for `wikitopics train`.")
+@click.option(
+    "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
+)
 def build(
     sources: tuple[str, ...],
     output: Path,
     size: int,
     text_column: str | None,
     articles: int,
+    session: str | None,
     **wiki: Any,
 ) -> None:
     """Build a vocabulary from SOURCE.
