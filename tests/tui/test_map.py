@@ -95,7 +95,7 @@ def test_the_card_tells_of_the_topic_that_matters_most() -> None:
 async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(200, 60)) as pilot:
-        await seeing.until(pilot, "the part of its words that is its own")
+        await seeing.until(pilot, "distinctiveness of its words")
         assert "most about it" in await seeing.until(pilot, "moved most")
         await pilot.press("down")
         await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
