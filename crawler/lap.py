@@ -84,9 +84,7 @@ class Lap:
         # A lap ends with a listing; without one, its last few articles can have been deleted meanwhile.
         most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
-            raise Trouble(
-                f"the wiki's list ends at {self.share:.0%}, some {left:,.0f} articles before its end"
-            )
+            raise Trouble(f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early")
 
     def _size(self) -> float:
         """How many articles there are: as many to a share of the lap as there were so far."""

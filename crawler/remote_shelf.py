@@ -29,7 +29,7 @@ AHEAD = 1
 With 2, up to half of a dump is requested twice: blocks that are still to be read are dropped."""
 MOST_BROUGHT = 64 << 20
 """Bytes brought along with one part."""
-AGREED_TO = "your contact goes there, and the dump is read whatever its size"
+AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
 """The size is known only afterwards, and nobody is asked a second time."""
 
 

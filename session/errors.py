@@ -50,7 +50,7 @@ class MissingKind(SessionError):
 
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(
-            f"no installed package has the {noun} {name!r}: install the one that had it when this session "
+            f"no installed package provides the {noun} {name!r}: install the one that did when this session "
             "began"
         )
 

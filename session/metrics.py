@@ -71,8 +71,8 @@ SCORES = (
     ),
     SessionMetric(
         "log_likelihood",
-        "Log-likelihood a word of {held_out}",
-        "nats a held-out word",
+        "Log-likelihood per word of {held_out}",
+        "nats per held-out word",
         better="higher",
         measure=lambda of: of.log_likelihood,
     ),
@@ -81,8 +81,8 @@ SCORES = (
 OF_STREAM = (
     SessionMetric(
         "prequential_log_likelihood",
-        "Log-likelihood a word of the last 1,000 articles, before training",
-        "nats a word hidden in new articles; with --half-life",
+        "Log-likelihood per word of the last 1,000 articles, before training",
+        "nats per hidden word of new articles; with --half-life",
         better="higher",
         measure=lambda of: of.prequential,
     ),
@@ -92,7 +92,7 @@ OF_TOPICS = (
     SessionMetric(
         "npmi",
         "Coherence (NPMI) on {held_out}",
-        "how well topics' leading words fit together",
+        "how strongly topics' leading words occur together",
         better="higher",
         brief="Coherence",
         measure=_npmi,

@@ -92,7 +92,7 @@ KEEP_COUNTS = Option(
 VOCAB_ARTICLES = Option(
     int,
     "vocab_articles",
-    "If a vocabulary has to be built: from how many of the first articles, not counting held-out ones.",
+    "If a vocabulary must be built: how many of the first articles to build it from, besides held-out ones.",
     metavar="N",
     least=2,
     most=1_000_000,

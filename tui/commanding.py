@@ -114,7 +114,7 @@ class Commanding(Following):
         if event.state is WorkerState.ERROR and event.worker.name == "control":
             error = event.worker.error
             if not isinstance(error, SessionError):
-                raise RuntimeError("a control failed") from error
+                raise RuntimeError("a control command failed") from error
             self.notify(str(error), severity="warning", markup=False)
 
     async def action_leave(self) -> None:

@@ -126,13 +126,13 @@ def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[
 def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
     """Why there is no curve yet, with a counter that moves because articles come in."""
     if metric not in SCORES and status.articles:
-        return (f"no model of this session has measured {visible(metric.name.replace('_', ' '))}",)
+        return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
     lines = []
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # what was saved last is of before
-        lines.append("compiling the models: this takes a while, once after installation")
+        lines.append("compiling the models: this takes a while, but only once after installation")
         lines.append(f"{plural(status.crawled, 'article')} read so far")
     elif status.state == "paused":
         lines.append(f"paused before the first measurement; {plural(status.crawled, 'article')} read")

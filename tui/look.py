@@ -70,7 +70,7 @@ class Look:
 
     def of_now(self) -> str:
         """What a title says of its panel if that shows the present also in a replay."""
-        return "" if self.as_of is None else " · of now"
+        return "" if self.as_of is None else " · now"
 
     def course(self) -> Curve | None:
         """How far training was when, by the longest of the curves; None before the first measurement."""

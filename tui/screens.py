@@ -75,7 +75,7 @@ class Main(Screen[None]):
     """The view in sight says where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("tab", "app.focus_next", "Next panel", show=False),
-        Binding("shift+tab", "app.focus_previous", "Panel before", show=False),
+        Binding("shift+tab", "app.focus_previous", "Previous panel", show=False),
     ]
 
     def compose(self) -> ComposeResult:

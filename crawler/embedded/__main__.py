@@ -30,7 +30,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
-    parser.add_argument("--article-bytes", type=int, help="wikitext of about so many bytes for every article")
+    parser.add_argument(
+        "--article-bytes", type=int, help="wikitext of about this many bytes for every article"
+    )
     parser.add_argument("--faults", default="", help="KIND=RATE,…")
     options = parser.parse_args()
     sample = load_sample()

@@ -41,7 +41,7 @@ class Articles:
 
     def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
         if size < 0 or (size > 0 and not len(corpus.titles)):
-            raise ValueError("size must not be negative, and there is none without a corpus")
+            raise ValueError("size must not be negative, and must be 0 without a corpus")
         self.corpus = corpus
         self.size = size
         self._seed = seed

@@ -50,7 +50,7 @@ class Dump(PageKind):
     """All articles of dump files, named by their absolute paths or their addresses."""
 
     name = "dump"
-    label = "A Wikipedia dump: the fastest way; a file, or read from its server"
+    label = "A Wikipedia dump: the fastest source; a file, or read from its server"
     options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:

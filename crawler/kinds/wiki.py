@@ -158,7 +158,7 @@ class Api(WikiKind):
     """One lap through all articles."""
 
     name = "api"
-    label = "Wikipedia by its API, random articles, politely"
+    label = "Random articles of Wikipedia, through its API"
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
     def source(self, wiki: Wiki) -> Source:
@@ -171,7 +171,7 @@ class Html(WikiKind):
     """The same lap through rendered pages."""
 
     name = "html"
-    label = "Rendered pages of a wiki, one by one"
+    label = "Rendered pages of a wiki, one at a time"
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.html import HtmlSource

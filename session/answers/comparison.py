@@ -95,7 +95,7 @@ def compare(
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
-                    raise Damaged(f"model {model.name} of {session.name} gives no likelihood")
+                    raise Damaged(f"model {model.name} of {session.name} has no likelihood")
                 found.append(Compared(session.name, session.articles, model, score))
                 progress(len(found))
     ranked = sorted(found, key=lambda one: -one.log_likelihood)
@@ -128,7 +128,7 @@ def _check_words(sessions: Sequence[_Session]) -> None:
         if one.rule != another.rule:
             raise BadUsage(
                 f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
-                f"{another.rule}): an article is not the same to both, so their scores cannot be compared"
+                f"{another.rule}): they read the same article differently, so their scores cannot be compared"
             )
 
 
@@ -137,8 +137,8 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...
     if not any(len(session.held_out) for session in sessions):
         names = ", ".join(session.name for session in sessions)
         raise SessionError(
-            f"no held-out articles yet in {names}: they are the first that a session reads, and --held-out 0 "
-            "sets none aside; compare it with a session that has some"
+            f"no held-out articles yet in {names}: a session holds out the first articles that it reads, and "
+            "none with --held-out 0; compare with a session that has some"
         )
     remarks: dict[str, None] = {}
     parts = []
@@ -179,8 +179,8 @@ def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -
     trained, complete = of.reader.trained_among(ids.tolist())
     if not complete:
         remarks[
-            f"{of.name} did not keep which articles it trained on (--keep-articles): only what it holds out "
-            "is known to be new to it"
+            f"{of.name} did not record which articles it trained on (--keep-articles): only those it holds "
+            "out are known to be new to it"
         ] = None
         return np.zeros(len(ids), np.bool_)
     return ~np.isin(ids, np.array(sorted(trained), np.int64))

@@ -61,7 +61,7 @@ def _proportions(
     theta = saved_model(reader, model).infer(batch)
     # Each number of the model may be in range, and one over its square is not.
     if not np.isfinite(theta).all():
-        raise Damaged(f"model {model} gives no proportions")
+        raise Damaged(f"model {model} has no proportions")
     return batch.lengths().astype(np.int64), theta
 
 

@@ -63,7 +63,7 @@ class Trained:
     def as_of_told(self) -> str:
         """Of what time it is, in a line: "as of 70,000 articles"."""
         articles = self.as_of.progress.articles
-        part = "" if len(self) == articles else f"; proportions are recorded of {len(self):,} of them"
+        part = "" if len(self) == articles else f"; topic proportions are recorded for {len(self):,} of them"
         return f"as of {articles:,} articles{part}"
 
     def theta(self, row: int) -> NDArray[np.float64]:
@@ -131,19 +131,19 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
     if same:
-        return SessionError(f"{same[0].title!r} was {_why(same[0])}: no topic proportions are kept for it")
+        return SessionError(f"{same[0].title!r} was {_why(same[0])}: its topic proportions are not recorded")
     titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
     hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
     file = ", and there is no such file" if or_file else ""
-    return SessionError(f"no article read is called {title!r}{file}{hint}")
+    return SessionError(f"no trained article is called {title!r}{file}{hint}")
 
 
 def _why(article: ArticleRow) -> str:
     return {
         "held_out": "held out, not trained on",
         "skipped": "skipped",
-        "trained": "trained on before these were kept",
+        "trained": "trained on before sessions recorded them",
     }[article.role]
 
 

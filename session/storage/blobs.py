@@ -49,7 +49,7 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
             members = archive.infolist()
             stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
             if not stored or sum(member.file_size for member in members) > len(data):
-                raise ValueError("it unpacks to more than its size")
+                raise ValueError("it unpacks to more than its own size")
             return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
     except Exception as error:  # noqa: BLE001 (of zipfile and numpy, by what the bytes have become)
         reason = str(error).partition("\n")[0] or type(error).__name__

@@ -364,8 +364,8 @@ def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
     keeps = settings[KEEP_ARTICLES] != "none"
     other = ", or start a new --session with --keep-articles none" if keeps else ""
     return [
-        f"{articles:,} articles need some {needed / 1e9:,.1f} GB more in {plan.path.parent}, and "
-        f"{free / 1e9:,.1f} GB are free: free some space{other}"
+        f"{articles:,} articles need about {needed / 1e9:,.1f} GB more in {plan.path.parent}, but only "
+        f"{free / 1e9:,.1f} GB is free: make room{other}"
     ]
 
 
@@ -373,8 +373,8 @@ def _ended(progress: Progress, limit: int | None) -> str:
     """Why a session is finished, in a line."""
     if progress.articles == 0 and progress.held_out:
         return (
-            f"all articles ({progress.held_out:,}) are held out, none is left to train on: "
-            "make a new --session with a smaller --held-out"
+            f"all articles ({progress.held_out:,}) are held out, and none is left to train on: "
+            "start a new --session with a smaller --held-out"
         )
     if limit is None:
         return "every article has been read once"

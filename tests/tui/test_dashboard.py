@@ -253,7 +253,7 @@ async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models:
     with canned.live(two_models, canned.Recipe(activity=activity)):
         app = open_app(two_models)
         async with app.run_test(size=(120, 40)) as pilot:
-            assert "waiting for" not in await seeing.until(pilot, "compiling the models, once")
+            assert "waiting for" not in await seeing.until(pilot, "compiling the models, only once")
 
 
 async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:

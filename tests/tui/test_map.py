@@ -78,7 +78,7 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live
         assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
         await pilot.press("enter")
-        await seeing.until(pilot, f"{row.label}, after so many articles")
+        await seeing.until(pilot, f"{row.label} over time, by articles read")
 
 
 def test_the_card_tells_of_the_topic_that_matters_most() -> None:
@@ -95,7 +95,7 @@ def test_the_card_tells_of_the_topic_that_matters_most() -> None:
 async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(200, 60)) as pilot:
-        await seeing.until(pilot, "how far its words are its own")
+        await seeing.until(pilot, "distinctiveness of its words")
         assert "most about it" in await seeing.until(pilot, "moved most")
         await pilot.press("down")
         await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
@@ -134,12 +134,12 @@ async def test_a_topic_is_named_and_loses_the_name_again(open_app: Opener, own: 
         await pilot.press(*"the movies")
         await seeing.until_true(lambda: name.value == "the movies")
         await pilot.press("enter")
-        await seeing.until(pilot, "#3 the movies, after so many articles")
+        await seeing.until(pilot, "#3 the movies over time, by articles read")
         assert (topic.topic, app.latest.topics["lda"][3].name) == (3, "the movies")
         await pilot.press("N")
         await seeing.in_front(pilot, Rename)
         await pilot.press("delete", "enter")
-        await seeing.until(pilot, f"#3 {before}, after so many articles")
+        await seeing.until(pilot, f"#3 {before} over time, by articles read")
 
 
 async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, live: Path) -> None:

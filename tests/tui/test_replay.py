@@ -81,6 +81,6 @@ async def test_log_and_flow_are_those_of_then(open_app: Opener, live: Path) -> N
         assert "training began at article 0" in seen
         assert "saved at" not in seen
         await pilot.press("4")
-        await seeing.until(pilot, "Crawl · of now")
+        await seeing.until(pilot, "Crawl · now")
         await pilot.press("escape", "5")
         await seeing.until(pilot, "saved at 12,288")

@@ -48,7 +48,7 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(open_app: Op
     app = open_app(live)
     async with app.run_test(size=(200, 60)) as pilot:
         await pilot.press("2")
-        await seeing.until(pilot, "after so many articles")
+        await seeing.until(pilot, "over time, by articles read")
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             app.screen.view.open(7)
@@ -62,7 +62,7 @@ async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Pat
     app = open_app(live)
     async with app.run_test(size=(200, 60)) as pilot:
         await pilot.press("2")
-        await seeing.until(pilot, "after so many articles")
+        await seeing.until(pilot, "over time, by articles read")
         seen = await seeing.until(pilot, "12,480         ")
         table = next(line for line in seen.splitlines() if "2,048" in line)
         assert table.index("2,048") < table.index("4,096") < table.index("8,192")
@@ -82,7 +82,7 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "film actor")
         await pilot.press("down", "down", "enter")
-        await seeing.until(pilot, "after so many articles")
+        await seeing.until(pilot, "over time, by articles read")
         assert isinstance(app.screen.view, Topics)
         await pilot.press("3")
         await seeing.until(pilot, "Bauhaus")

@@ -57,7 +57,7 @@ def test_what_one_has_trained_on_is_scored_for_none(cli, trained, other):
     assert differences == sorted(differences, reverse=True)
     assert differences[0] == 0.0
     table = cli("compare", "other", "default").out.splitlines()
-    assert table[0] == "20 articles that none has trained on"
+    assert table[0] == "20 articles that no model was trained on"
     assert len(table) == 2 + 3
 
 
@@ -65,13 +65,13 @@ def test_what_is_not_known_is_said(cli, trained, other, home):
     other("--keep-articles", "none")
     outcome = cli("compare", "default", "other")
     assert outcome.out.startswith("20 articles"), "those that both hold out"
-    assert "other did not keep which articles it trained on" in outcome.err
+    assert "other did not record which articles it trained on" in outcome.err
     (home / "other.db").unlink()
     other("--keep-articles", "none", "--held-out", 0)
     outcome = cli("compare", "default", "other")
     assert (outcome.code, outcome.out) == (1, "")
     assert "no held-out article is known to be new to all" in outcome.err
-    assert "other did not keep" in outcome.err
+    assert "other did not record" in outcome.err
 
 
 def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(cli, trained, other, corpus_of):

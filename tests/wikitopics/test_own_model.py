@@ -220,7 +220,7 @@ def left(race, unigrams, monkeypatch):
 
 
 def test_training_on_needs_the_package(left, cli, one_line):
-    one_line(cli("train"), 1, "no installed package has the kind of model 'unigrams'")
+    one_line(cli("train"), 1, "no installed package provides the kind of model 'unigrams'")
     one_line(
         cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is not a kind of model"
     )

@@ -206,7 +206,7 @@ def test_a_name_that_is_no_text_is_kept_as_far_as_it_can_be_written(train, cli, 
 def test_a_session_is_read_where_its_package_is_gone(train, cli, notes, one_line, monkeypatch, tmp_path):
     assert cli(*train, "--articles", 128).code == 0
     notes.uninstall(monkeypatch)
-    one_line(cli("train"), 1, "no installed package has the kind of source 'notes'")
+    one_line(cli("train"), 1, "no installed package provides the kind of source 'notes'")
     one_line(cli("train", "--source", "notes"), 2, "'notes' is not a kind of source")
     for command in ("status", "topics", "articles --topic 0", "sessions"):
         assert cli(*command.split()).code == 0, command

@@ -41,8 +41,8 @@ def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus
     few = ("train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40)
     said = cli(*few)
     assert said.code == 0
-    assert "660 articles need some 0.1 GB more" in said.err
-    assert "0.1 GB are free: free some space" in said.err
+    assert "660 articles need about 0.1 GB more" in said.err
+    assert "0.1 GB is free: make room" in said.err
     free = free._replace(free=500_000_000)
     assert "need some" not in cli(*few, "--session", "roomy").err
 

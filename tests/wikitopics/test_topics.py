@@ -29,7 +29,7 @@ def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     before = names(cli)
     outcome = cli("topics", "rename", 2, "  rivers \n and lakes ")
     assert outcome.code == 0
-    assert "topic 2 of lda is called rivers and lakes" in outcome.err
+    assert "topic 2 of lda is now called rivers and lakes" in outcome.err
     assert names(cli) == before | {2: "rivers and lakes"}
     assert "rivers and lakes" in cli("topics", "--tree").out
     assert "rivers and lakes" in cli("export", "topics").out

@@ -69,14 +69,14 @@ class Chart(Picture, can_focus=True):
         return chart is not None and bool(chart.cuts)
 
     def cut_off(self) -> str:
-        """What is not in sight: "early values up to 5,012 are cut: Y shows them", "" for nothing."""
+        """What is not in sight: "early values up to 5,012 are cut off: Y shows them", "" for nothing."""
         chart = self.current_plot()
         if chart is None or not chart.cuts:
             return ""
         above = chart.cuts[0].above
         reached = [cut.reach for cut in chart.cuts if cut.above == above]
         way, far = ("up", max(reached)) if above else ("down", min(reached))
-        return f"early values {way} to {self.drawing.value(far)} are cut: Y shows them"
+        return f"early values {way} to {self.drawing.value(far)} are cut off: Y shows them"
 
     # Crosshair and zoom -------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from tui.dialogs.dialog import Dialog
 
 ABOUT = (
     "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
-    "Training is a process of its own and can continue without this screen."
+    "Training runs in a process of its own and can continue without this screen."
 )
 
 
@@ -20,7 +20,7 @@ ALWAYS = (
     ("Tab", "to the next panel; Shift+Tab to the previous one"),
     ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
     ("Home", "to the top of a list, as g does; End or G to its end"),
-    ("Enter", "open what is chosen in a list"),
+    ("Enter", "open the selected item of a list"),
     ("Ctrl+P", "find any command, topic or title by name"),
 )
 """Keys that are no bindings of ours, or have too many names to be listed with them."""

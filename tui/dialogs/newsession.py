@@ -117,7 +117,9 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                     yield from self._fields(name)
             for option in OWN_FIELDS:
                 yield from _field(option, "trained")
-            yield Static("Models, side by side on the same articles: topics each", classes="trained")
+            yield Static(
+                "Models, trained side by side on the same articles, and their topics", classes="trained"
+            )
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)

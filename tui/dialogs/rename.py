@@ -14,7 +14,7 @@ from session.records import TopicRow
 from tui.dialogs.dialog import Dialog
 from tui.words import visible
 
-HINT = "Enter saves it for every screen and export; empty restores the name made of its words."
+HINT = "Enter saves it for every screen and export; an empty name restores the one made of its words."
 
 
 class Rename(Dialog[str | None]):

@@ -20,7 +20,7 @@ from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
 from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, share, visible
+from tui.words import age, count, plural, share, visible
 
 WIDE, TALL = 110, 34
 
@@ -164,8 +164,8 @@ def facts(look: Look) -> list[Fact]:
         ("", described(s.source).remark, "muted"),
         ("now", held_up or "working", held_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
-        ("train", f"{train} while it learns" if now.train_rate else train, train_ink),
-        ("over all", f"{count(s.articles_per_hour)} articles an hour", ""),
+        ("train", f"{train} while learning" if now.train_rate else train, train_ink),
+        ("overall", f"{count(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
         (f"{incoming(s)} in all", read(s), ""),
         (
@@ -184,7 +184,7 @@ def facts(look: Look) -> list[Fact]:
         ),
     ]
     if look.last_words and s.state != "finished":
-        rows.insert(1, ("", f"its last words: {visible(look.last_words)}", "warn"))
+        rows.insert(1, ("", f"its last message: {visible(look.last_words)}", "warn"))
     return [row for row in rows if row[1]]
 
 
@@ -199,7 +199,7 @@ def _asking(s: Status) -> list[Fact]:
             f"{now.latency_seconds:.2f} s" if now.latency_seconds is not None else "not measured",
             "" if s.lively else "faint",
         ),
-        ("pages a request", str(now.batch_pages or "not known"), ""),
+        ("request size", plural(now.batch_pages, "page") if now.batch_pages else "not known", ""),
         ("retries", count(now.retries), "warn" if now.retries else ""),
         ("told to wait", f"{count(now.throttled)} times (429, 503, maxlag)", "warn" if now.throttled else ""),
     ]

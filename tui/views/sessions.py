@@ -142,7 +142,7 @@ class Sessions(View):
         self.app.push_screen(
             Ask(
                 "Delete a session",
-                f"{visible(row.name)} and all that it has learnt; this cannot be undone.",
+                f"{visible(row.name)} and everything it has learnt. This cannot be undone.",
                 [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")],
             ),
             lambda answer: self._answered(answer, row),

@@ -57,7 +57,12 @@ class Topics(View):
         Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
         Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
         Binding(
-            "p", "neighbour(-1)", "Topic before", show=False, id="topics.previous", tooltip="the topic before"
+            "p",
+            "neighbour(-1)",
+            "Previous topic",
+            show=False,
+            id="topics.previous",
+            tooltip="the previous topic",
         ),
     ]
 
@@ -150,7 +155,7 @@ class Topics(View):
             return
         evolution = self.query_one(Evolution)
         evolution.show(history)
-        name(evolution, f"{row.label}, after so many articles", "[ ] step through it")
+        name(evolution, f"{row.label} over time, by articles read", "[ ] step through it")
         listed = self.query_one("#topic-articles", ArticleList)
         listed.show_articles(articles, look, model, (model, topic))
         name(listed, f"Articles most about {row.label}")

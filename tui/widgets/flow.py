@@ -16,7 +16,7 @@ from tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """Seconds without a measured rate: no trainer ran."""
-COMPILING = "compiling the models, once after installation"
+COMPILING = "compiling the models, only once after installation"
 
 
 def asks(status: Status) -> bool:
@@ -65,7 +65,7 @@ def waiting(status: Status, now: float) -> Part:
             "starting": "the trainer is starting",
             "finished": finished(status),
             "stopped": f"stopped; `{begins_again(status)}` continues",
-            "dead": f"the trainer is gone; `{begins_again(status)}` continues from the last save",
+            "dead": f"the trainer has died; `{begins_again(status)}` continues from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer runs")
         return text, "bad" if status.state == "dead" else "muted"
@@ -128,7 +128,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     """What is known in a replay of how articles flowed then: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
-        return [[(" nothing was measured by then", "muted")]]
+        return [[(" nothing had been measured by then", "muted")]]
     took = np.maximum(np.diff(course.seconds), 1e-3)
     rates = (np.diff(course.articles) / took).tolist()
     bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, zero=True)
@@ -136,7 +136,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     return [
         [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
         [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
-        [(" between measurements; a replay has no other rates", "muted")],
+        [(" from the measurements, the only rates in a replay", "muted")],
     ]
 
 

@@ -176,7 +176,7 @@ class TopicMap(RowList[TopicRow]):
     def legend(self) -> str:
         """What the shades mean."""
         signs = ASCII_SHADES[1::2] if self.ascii_only else "░▒▓█"
-        return f"{signs} share × how far its words are its own"
+        return f"{signs} share × distinctiveness of its words"
 
     def choose(self, row: TopicRow) -> None:
         """Put the cursor on this topic, without anybody having asked for it here."""

@@ -27,14 +27,14 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
 
     If no session is named, the models of `default` are compared.
 
-    These are the articles that one session holds out and that every other session either holds out too or has
-    not trained on. All models are scored on the same articles, by document completion, as on the chart. The
-    sessions must have the same vocabulary. A running session is compared as of its last commit.
+    The articles scored are those that one session holds out and that every other session either holds out too
+    or has not trained on. All models are scored on the same articles, by document completion, as on the
+    chart. The sessions must have the same vocabulary. A running session is compared as of its last commit.
 
     Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no article in
-    common. Two files, or a file and a wiki, are assumed to have none, and a line says so. With
-    --keep-articles top or none, a session does not know what it trained on, so only articles that it holds
-    out itself are scored.
+    common. Two files, or a file and a wiki, are assumed to have none, and a message says so. With
+    --keep-articles top or none, a session does not know which articles it trained on, so only those that it
+    holds out itself are scored.
     """
     from session.answers.comparison import compare as compared
     from session.storage.reader import SessionReader
@@ -72,7 +72,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         return
     for remark in found.remarks:
         say(remark)
-    put_line(f"{found.articles:,} articles that none has trained on")
+    put_line(f"{found.articles:,} articles that no model was trained on")
     width = max(len("session"), *(len(one.session) for one in found.models))
     name = max(len("model"), *(len(one.model.name) for one in found.models))
     put_line(

@@ -52,7 +52,11 @@ def _installation() -> Iterator[Check]:
     from model.compiling import cache_folder
 
     kept = cache_folder()
-    yield "kernel cache", kept is not None, kept or "no folder is writable: every start compiles them"
+    yield (
+        "kernel cache",
+        kept is not None,
+        kept or "no writable folder: the models are compiled at every start",
+    )
 
 
 def _extras() -> Iterator[Check]:
@@ -88,7 +92,8 @@ def _places() -> Iterator[Check]:
     advice = (
         ""
         if local
-        else ": on a network, where SQLite's log does not work; set WIKITOPICS_HOME to a local folder"
+        else ": on a network, where SQLite's write-ahead log does not work; "
+        "set WIKITOPICS_HOME to a local folder"
     )
     yield "file system", local, (kind or "unknown") + advice
     yield "config file", True, f"{config_file()}{'' if config_file().exists() else ' (none yet)'}"
@@ -122,7 +127,8 @@ def _contact() -> Iterator[Check]:
             yield (
                 "contact",
                 False,
-                "none yet: `wikitopics` asks once and saves it; or give --contact or $WIKITOPICS_CONTACT",
+                "none yet: `wikitopics` asks for it once and saves it; "
+                "or give --contact or set $WIKITOPICS_CONTACT",
             )
             return
         check_contact(text)

@@ -22,7 +22,7 @@ _STATES = {
     "stopped": "stopped; `{train}` continues",
     "finished": "finished",
     "dead": "the trainer has died; `{train}` continues from the last save",
-    "stalled": "the trainer holds the session but gives no sign of life",
+    "stalled": "the trainer holds the session but shows no sign of life",
 }
 
 
@@ -104,15 +104,20 @@ Examples:
     help="The topic's number, from 0.",
 )
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=20,
+    show_default=True,
+    help="Articles to list.",
 )
 @model_option
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
-    On a terminal a title is a link to the revision that was read, where its wiki is known; with --json its
-    address is "url", null where there is none.
+    On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
+    "url" is that revision's address, or null.
     """
     from session.answers.addresses import addresses
     from session.storage.reader import SessionReader
@@ -142,7 +147,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         )
         return
     if not found:
-        say(f"no article on record has topic {topic} of {name} as its largest")
+        say(f"no stored article has topic {topic} of {name} as its largest")
         return
     put_line(f"{'share':>6} {'words':>7}  title")
     for row, share in found:

@@ -89,7 +89,7 @@ Examples:
   wikitopics demo                      see it all work, no network needed
   wikitopics --contact me@host.org     crawl English Wikipedia and watch
   wikitopics train --hours 8           the same overnight, without a screen
-  wikitopics watch                     look at a session that trains elsewhere
+  wikitopics watch                     watch a session that is training elsewhere
   wikitopics topics --top 8            print the topics, eight words each""",
 )
 @session_option
@@ -102,7 +102,7 @@ def wikitopics(
 ) -> int | None:
     """A live topic model of Wikipedia in the terminal.
 
-    Without a command: open the screen on the session and, if no trainer runs on it, start one with the
+    Without a command: open the screen on the session and, if no trainer is running on it, start one with the
     options given (those of `wikitopics train`).
     """
     if ctx.invoked_subcommand is not None:

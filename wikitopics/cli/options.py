@@ -26,7 +26,7 @@ session_option = click.option(
 
 log_option = click.option(
     "--log", metavar="FILE", type=click.Path(dir_okay=False),
-    help="Keep all messages in FILE too; it is rotated at 5 MB, four files at most.",
+    help="Write all messages to FILE too; it is rotated at 5 MB, with at most four files.",
 )  # fmt: skip
 
 progress_option = click.option(

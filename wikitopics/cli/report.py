@@ -19,11 +19,11 @@ Examples:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
 @session_option
 def report(output: str | None, session: str) -> None:
-    """Write one HTML page of what was found, to read or send.
+    """Write the topics found as one HTML page, to read or send.
 
-    It shows topics, their map, tree and history, and the curves. The page is self-contained and opens without
-    a network, here or wherever you send it. It contains titles of articles and words, but not your contact or
-    paths of this machine. Works while a trainer runs.
+    It shows the topics, with their map, tree and history, and the curves. The page is self-contained and
+    opens without a network, here or wherever you send it. It contains words and titles of articles, but not
+    your contact or any path on this machine. Works while a trainer runs.
     """
     from session.answers.report import made
     from session.errors import BadUsage

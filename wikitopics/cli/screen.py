@@ -35,7 +35,7 @@ Examples:
 def watch(session: str, notify: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If there is no session yet, it waits for one to begin: as long as a trainer is starting, else half a
+    If there is no session yet, it waits for one to begin: as long as a trainer is starting, otherwise half a
     minute.
     """
     return attach(session_path(session), notify)

@@ -55,11 +55,11 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
 @sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
 @click.argument("name", required=False, shell_complete=session_names)
 @click.option("--session", metavar="NAME", shell_complete=session_names, help="The same as NAME.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(name: str | None, session: str | None, yes: bool) -> None:
     """Delete the session NAME and its log for good.
 
-    Asks first on a terminal, and needs --yes elsewhere. Never deletes a session with a running trainer, or a
+    Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
     from session.doors.removal import check_removable, remove

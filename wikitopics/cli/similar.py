@@ -20,7 +20,12 @@ Examples:
 )
 @click.argument("what", metavar="TITLE|FILE")
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=20,
+    show_default=True,
+    help="Articles to list.",
 )
 @model_option
 @session_option
@@ -31,9 +36,9 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     Give an article by its title, or a text by its file ('-' for standard input).
 
     An exact title takes precedence over a file of that name (./NAME is always the file), and a file over a
-    title that differs only in capitals. The distance is Hellinger's, 0 to 1, between topic proportions. These
-    date from the training of each article; those of the newest 20,000 are updated each time the session
-    doubles.
+    title that differs only in capitals. The distance is the Hellinger distance (0 to 1) between topic
+    proportions. An article's proportions date from its training; those of the newest 20,000 articles are
+    updated each time the session doubles in size.
     """
     from session.answers.similar import Trained, not_found
     from session.storage.reader import SessionReader

@@ -26,7 +26,7 @@ Examples:
 )
 @session_option
 @click.option(
-    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words a topic."
+    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words per topic."
 )
 @model_option
 @click.option("--tree", is_flag=True, help="Group similar topics.")
@@ -38,9 +38,10 @@ def topics(
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
-    The share is the topic's part of the words of the corpus. The trend is how many points the share has moved
-    since half as many articles were read. npmi measures how well the leading words fit together in held-out
-    articles (-1 to 1). A topic in use has over a thousandth of the words. --json gives all topics.
+    The share is the topic's part of the words of the corpus. The trend is the change of that share, in
+    percentage points, since half as many articles had been read. npmi is the coherence of the leading words:
+    how strongly they occur together in held-out articles (-1 to 1). A topic is in use if it has over a
+    thousandth of the words. --json gives all topics.
     """
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
@@ -142,7 +143,7 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     epilog="""\b
 Examples:
   wikitopics topics rename 12 'rivers and lakes'
-  wikitopics topics rename 12 '' --session night      its words name it again"""
+  wikitopics topics rename 12 '' --session night      back to the automatic name"""
 )
 @click.argument("topic", metavar="K", type=click.IntRange(0), shell_complete=topic_numbers)
 @click.argument("name")
@@ -151,7 +152,7 @@ Examples:
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
-    It is used everywhere from now on; '' takes it back. Works while a trainer runs.
+    The name is used everywhere from then on; '' removes it. Works while a trainer runs.
     """
     from session.doors.naming import rename as give
     from session.storage.reader import SessionReader
@@ -159,7 +160,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     path = session_path(session)
     with SessionReader(path) as reader:
         chosen = reader.model_named(model)
-    say(f"topic {topic} of {chosen} is called {give(path, chosen, topic, name)}")
+    say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
 
 
 @click.command(
@@ -176,7 +177,7 @@ Examples:
 @model_option
 @json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
-    """List births, deaths, splits, mergers and new names of topics.
+    """List births, deaths, splits, mergers and renamings of topics.
 
     With TOPIC, list its words over time.
     """

@@ -64,7 +64,7 @@ Examples:
 def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
-    Resumes the session if it exists. Ctrl+C saves and stops; what was crawled is kept.
+    Resumes the session if it exists. Ctrl+C saves and stops; all articles crawled are kept.
     """
     if HELP in options[MODEL.name]:
         for line in model_help():

@@ -17,7 +17,7 @@ _session_option = click.option(
     "--session",
     metavar="NAME",
     shell_complete=session_names,
-    help="For `vocab show`: the vocabulary of this session instead.",
+    help="For `vocab show`: print this session's vocabulary instead.",
 )
 
 
@@ -35,7 +35,7 @@ def vocab(ctx: click.Context, session: str | None) -> None:
 @click.argument("name", default="english")
 @_session_option
 def show(name: str, session: str | None) -> None:
-    """Print a vocabulary in the form of a vocabulary file.
+    """Print a vocabulary in the format of a vocabulary file.
 
     Its size, rule and fingerprint go to standard error.
     """
@@ -69,7 +69,7 @@ Examples:
     "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
 )
 @take(COLUMN)
-@take(LANG, help="Crawl Wikipedia in this language; with files, the language that they are in.")
+@take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
     "--articles",
@@ -79,8 +79,8 @@ Examples:
     show_default=True,
     help="Articles to crawl.",
 )
-@take(CONTACT, help="As for `wikitopics train`.")
-@take(RPM, help="As for `wikitopics train`.")
+@take(CONTACT, help="As in `wikitopics train`.")
+@take(RPM, help="As in `wikitopics train`.")
 @click.option(
     "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
 )
@@ -95,8 +95,8 @@ def build(
 ) -> None:
     """Build a vocabulary from SOURCE.
 
-    Dumps (.xml, .xml.bz2 …), .jsonl files of {"text"}, .csv and .tsv tables, folders of .txt, or a file of
-    plain text, in which blank lines separate the documents.
+    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
+    files, or a plain-text file in which blank lines separate the documents.
     """
     from crawler.languages import check_spaced, language_of
     from session.errors import BadUsage

@@ -191,7 +191,7 @@ async def remarks(plan, words):
 async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeypatch, keep, advised):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
     (line,) = await remarks(*planned(keep_articles=keep))
-    assert "free some space" in line
+    assert "make room" in line
     assert ("--keep-articles none" in line) == advised
 
 
@@ -199,8 +199,8 @@ async def test_what_is_free_is_told_in_gigabytes(planned, monkeypatch):
     monkeypatch.setattr("session.training.start.file_bytes", lambda *_: 9_000_000_000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000_000))
     (line,) = await remarks(*planned())
-    assert "some 9.0 GB more" in line
-    assert "2.5 GB are free" in line
+    assert "about 9.0 GB more" in line
+    assert "2.5 GB is free" in line
 
 
 async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, monkeypatch):

@@ -149,13 +149,13 @@ def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus
     driver.trainer.feed(block(driver.file, 20, 60))
     progress = driver.trainer.progress
     assert (progress.held_out, progress.pending) == (40, 19)
-    assert progress.skips == {"no known word": 2, "held out already": 29 + 10}
+    assert progress.skips == {"no known word": 2, "already held out": 29 + 10}
     driver.trainer.commit(0.0, 0)
     driver.die()
     driver.trainer.feed(block(driver.file, 0, 60))
     driver.trainer.end_of_source()
     driver.run()
-    assert driver.trainer.progress.skips["held out already"] == 29 + 10 + 40
+    assert driver.trainer.progress.skips["already held out"] == 29 + 10 + 40
     found = account(path)
     assert {page for page, *_ in found["held_out"]}.isdisjoint(page for page, *_ in found["trained"])
     held_out = [page for page, *_ in found["held_out"]]

@@ -36,7 +36,7 @@ class Format(ABC):
 
     def with_bom(self) -> "Format":
         """The same, begun with a byte order mark. Raises :class:`BadUsage` where that makes no sense."""
-        raise BadUsage(f"--bom is for spreadsheets that read csv: {self.name} has none")
+        raise BadUsage(f"--bom is only for csv, not for {self.name}")
 
     def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
         """Write it to ``path``, whole or not at all."""

@@ -13,7 +13,7 @@ def _rows(asked: ExportRequest) -> Iterator[Row]:
 
 EVENTS = Subject(
     name="events",
-    label="Events: births, deaths, splits, mergers and new names of topics",
+    label="Events: births, deaths, splits, mergers and renamings of topics",
     columns=("model", "articles", "event", "topic", "other", "name"),
     batches=batched(_rows),
 )

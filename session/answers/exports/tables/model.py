@@ -30,7 +30,7 @@ def _model(asked: ExportRequest) -> "OnlineModel":
 
 MODEL = Subject(
     name="model",
-    label="Model: all topics and words as arrays, or as other programs load it",
+    label="Model: all topics and words as arrays, or in formats that other programs load",
     arrays=_arrays,
     model=_model,
     one_model=True,

@@ -59,7 +59,7 @@ def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
 PROPORTIONS = Subject(
     name="proportions",
-    label="Proportions: what every trained article is about (npz: one model's, as CSR)",
+    label="Proportions: the topics of every trained article (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
     batches=_batches,
     of_texts=True,

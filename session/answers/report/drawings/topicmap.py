@@ -74,7 +74,7 @@ def topic_map(model: ToldModel) -> Markup:
                 url=f"#{model.topics[place].anchor}",
             )
             text.set_gid(CLASS + label.role)
-        about = f"A map of {len(model.topics)} topics of {model.name}; each is in the list of topics."
+        about = f"A map of {len(model.topics)} topics of {model.name}; the list below has them all."
         titles = {f"#{topic.anchor}": f"{topic.name} ({topic.share:.1%})" for topic in model.topics}
         return plain(drawn, about, titles)
 

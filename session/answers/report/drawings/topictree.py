@@ -44,4 +44,4 @@ def topic_tree(model: ToldModel) -> Markup:
                 annotation_clip=False,
                 url=f"#{topic.anchor}",
             )
-        return plain(drawn, f"The tree of {len(topics)} topics of {model.name}, also told by its groups.")
+        return plain(drawn, f"The tree of {len(topics)} topics of {model.name}; its groups are listed too.")

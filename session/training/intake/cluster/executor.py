@@ -221,7 +221,7 @@ class Cluster(Executor):
         if self._refusals:
             return SessionError(f"no worker of the cluster can be used: {self._refusals[-1]}")
         return SessionError(
-            f"the cluster has no worker: start one with `dask worker`, for the same {CLUSTER.flag}"
+            f"the cluster has no worker: start one with `dask worker`, for the scheduler of {CLUSTER.flag}"
         )
 
     def _refused(self, why: str) -> None:
