@@ -185,6 +185,22 @@ async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Pa
         await seeing.until_true(lambda: app.screen.query_one(Chart).size.width > 110)
 
 
+@pytest.mark.parametrize(("view", "panel"), [("2", "all-topics"), ("4", "rates")])
+async def test_z_does_so_in_every_view_with_several_panels(
+    open_app: Opener, live: Path, view: str, panel: str
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press(view)
+        await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").has_focus)
+        shown = app.screen.query_one(f"#{panel}").outer_size
+        await pilot.press("z")
+        await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == (120, 38))
+        await pilot.press("z")
+        await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == shown)
+
+
 async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))
