@@ -42,8 +42,8 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: a test that waits for a process or for the disk leaves its core idle."""
-    return (os.cpu_count() or 1) + 1
+    """Two for each core: a test that waits for a process or for the disk leaves its core idle."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture(autouse=True)
