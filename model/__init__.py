@@ -1,7 +1,8 @@
 """The mathematics of the papers, on arrays.
 
 [H10] Hoffman, Blei, Bach 2010 · [SVI13] Hoffman, Blei, Wang, Paisley 2013 · [F13] Foulds et al. 2013 ·
-[W11] Wang, Paisley, Blei 2011. Importing this package loads neither numpy nor numba, only using a name does.
+[W11] Wang, Paisley, Blei 2011. numpy and numba are loaded when a name is first used, not when this package is
+imported.
 """
 
 from importlib import import_module

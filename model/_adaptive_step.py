@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from model.states import Entry
 
 BUCKETS = 128
-FIRST_STEPS = 2  # taken with another step size, to have means at all
+FIRST_STEPS = 2  # taken with another step size, so that there are means at all
 
 
 class Sketch:
@@ -52,10 +52,10 @@ class Sketch:
 
 @dataclass
 class AdaptiveStep:
-    """The means and what they are of.
+    """The running means, and what they are taken over.
 
     N: (BUCKETS, K) the sketch of N; mean_g: (BUCKETS, K) that of g; mean_gg: number, of E[|g|^2]
-    window: number of steps that the means are over, as it were; steps: taken so far
+    window: number of steps that the means cover in effect; steps: those taken so far
     """
 
     N: NDArray[np.float64]
@@ -75,11 +75,11 @@ class AdaptiveStep:
 
     @classmethod
     def of(cls, N: NDArray[np.float64]) -> Self:
-        """Before the first step, from the sketch of N as it is then."""
+        """The state before the first step, from the sketch of N at that point."""
         return cls(N, np.zeros_like(N), 0.0, 0.0, 0)
 
     def step(self, N_hat: NDArray[np.float64], first: float, least: float = 0.0) -> float:
-        """The size of the step towards an estimate whose sketch is N_hat, from `least` to 1.
+        """Size, from `least` to 1, of the step towards an estimate whose sketch is N_hat.
 
         `first` for the first few steps.
         """

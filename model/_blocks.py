@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Workers:
     """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release the GIL.
 
-    Blocks depend on n and size only, and results come back in the order of the blocks: whoever adds them up
-    in that order gets the same bits from one thread as from many. Each call must write to places of its own.
+    Blocks depend only on n and size, and results come back in the order of the blocks, so adding them up in
+    that order gives the same bits from one thread as from many. Each call must write to places of its own.
     """
 
     def __init__(self, threads: int) -> None:
@@ -41,7 +41,7 @@ class Workers:
                     return
                 results[i] = work(start, stop)
 
-        # One task a thread, this thread included: handing over every block would cost a tenth of the work.
+        # One task per thread, including this one: handing over every block would cost a tenth of the work.
         others = [self._pool.submit(drain) for _ in range(min(self.threads, len(blocks)) - 1)]
         try:
             drain()

@@ -1,7 +1,7 @@
 """The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
 
-Pure functions: they change nothing that they are given, but for `figure_9`'s tables. `local` (N,) is the row
-that each entry's word has in `Corpus.rows`.
+These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `local` (N,) is
+the row that each entry's word has in `Corpus.rows`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PART = 1024  # documents whose tables are held at a time
 
 
 class Corpus(NamedTuple):
-    """What documents see of the corpus.
+    """The corpus as documents see it.
 
     rows: (U, K') for `shortlists` exp(E[log beta]) of a minibatch's words, for `figure_9` E[log beta]
     sigma, Elog_sigma: (K',) E[sigma(v)], E[log sigma(v)]
@@ -114,7 +114,7 @@ def corpus_for_figure_9(topics: Topics, ids: NDArray[np.int32], sigma: Vector, E
 
 
 def parts(batch: Minibatch, local: NDArray[np.int32]) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
-    """Which documents, they themselves and their part of `local`: `PART` documents at a time."""
+    """The documents `PART` at a time: which they are, the documents themselves, and their part of `local`."""
     for start in range(0, batch.D, PART):
         documents = slice(start, min(start + PART, batch.D))
         entries = slice(batch.indptr[documents.start], batch.indptr[documents.stop])
@@ -168,7 +168,8 @@ def figure_9(
     workers: Workers,
     start_from: Floats | None = None,
 ) -> Tables:
-    """[SVI13] figure 9's local step; `start_from`: tables in place of lines 5 and 6, changed."""
+    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
+    changed."""
     D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()

@@ -1,4 +1,4 @@
-"""The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it climbs.
+"""The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it raises.
 
 | symbol | shape and type | meaning |
 |---|---|---|
@@ -67,7 +67,7 @@ def ascend(
             for j in range(n):
                 for i in range(T):
                     here[j, i] = n_dw[j]
-            choose_topics(ids, here, Elog_rows, nothing, zeta[d])  # line 5: one and the same for all tables
+            choose_topics(ids, here, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
             Elog_pi[:] = 0
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
         for i in range(T):
@@ -102,7 +102,7 @@ def expected_proportions(gamma: Vector, zeta: Floats, theta: Floats) -> None:
 
 @kernel
 def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector) -> None:
-    """Line 8, gamma (T, 2), of which the last row has no meaning, and E[log sigma_i(pi)] (T,)."""
+    """Line 8, gamma (T, 2), whose last row has no meaning, and E[log sigma_i(pi)] (T,)."""
     T = words.size
     rest = words.sum()
     before = 0.0

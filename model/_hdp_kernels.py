@@ -47,7 +47,7 @@ from model._special import exp_digamma_first, log_first
 
 
 class Limits(NamedTuple):
-    """Of a document's local step: see `hdp.Recipe`."""
+    """Limits of a document's local step: see `hdp.Recipe`."""
 
     em_steps: int
     fewest_words: float
@@ -80,11 +80,12 @@ def e_step(
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
-    Lines 5 and 6 give every table the same topics, a saddle that the loop leaves only for poor optima.
-    Instead a few steps of EM on proportions over all topics find the topics of the document, and each starts
-    with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words change by
-    at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables are kept
-    sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones leave.
+    Lines 5 and 6 give every table the same topics, a saddle point that the loop leaves only for poor optima.
+    Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
+    starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
+    change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
+    are kept sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones are
+    dropped.
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
@@ -225,7 +226,8 @@ def seat(
     n_topics: NDArray[np.int32],
     theta: Floats,
 ) -> None:
-    """Write the topics of a table with so many words, chosen (C,) its zeta; theta gains the topics' words."""
+    """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
+    topics' words."""
     for a in range(c):
         if chosen[a] > 0:
             topics[d, rank, n_topics[d, rank]] = shortlist[a]
@@ -258,7 +260,7 @@ def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.i
 
 @kernel
 def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
-    """order: the tables, most words first; almost sorted already."""
+    """Sort the tables, most words first, into order, which is almost sorted already."""
     for a in range(1, t):
         table = order[a]
         i = a
@@ -278,7 +280,7 @@ def weigh_tables(
     rest = 0.0
     for a in range(t):
         rest += words[order[a]]
-        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the one before.
+        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the one before it.
         gamma[a] = (1.0 if a < T - 1 else alpha) + words[order[a]]
     exp_digamma_first(t, gamma, value)
     fallen = 0.0
@@ -301,7 +303,7 @@ def drop_empty(
     block: Floats,
     zeta: Floats,
 ) -> int:
-    """Tables with at least `empty` words move up; returns how many there are, at least one."""
+    """Move tables with at least `empty` words to the front; returns how many there are, at least one."""
     kept = 0
     for i in range(t):
         if words[i] >= empty or (i == t - 1 and kept == 0):
@@ -336,9 +338,9 @@ def choose_topics(
 ) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
-    A topic below `unlikely` times the likeliest's probability is none of the table's; a table whose other
-    topics together have less than `one_topic` times the likeliest's has only that.
-    Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
+    A topic below `unlikely` times the probability of the likeliest is not one of the table's topics. A table
+    whose other topics together have less than `one_topic` times that probability has only the likeliest. Sets
+    each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
     Returns whether another round is worth it: a table took another topic or is undecided.
     """
     kind = block.dtype.type

@@ -1,4 +1,4 @@
-"""Topic proportions of a document under a Dirichlet prior, topics held fixed, as of held-out documents.
+"""Topic proportions of held-out documents under a Dirichlet prior, with the topics held fixed.
 
 | symbol | shape and type | meaning |
 |---|---|---|
@@ -56,9 +56,9 @@ def proportions(
 ) -> None:
     """theta = (N_k + prior_k) / (N + sum prior) for documents start to stop, rows being E[beta].
 
-    N_k from the collapsed update phi_wk ∝ (N_k - phi_wk + prior_k) E[beta_kw], one of the word's occurrences
-    left out (all of a count below 1), in sweeps over the words. Starts from `em_steps` of EM over all topics;
-    topics of which it expects at most the share `least` of the words take no part.
+    N_k comes from sweeps over the words of the collapsed update phi_wk ∝ (N_k - phi_wk + prior_k) E[beta_kw],
+    with one of the word's occurrences left out (all of a count below 1). They start from `em_steps` of EM
+    over all topics; topics that EM expects to have at most the share `least` of the words take no part.
     """
     kind = rows.dtype.type
     K = theta.shape[1]
@@ -98,7 +98,8 @@ def proportions(
 
 @kernel
 def larger(K: int, expected: Floats, few: float, topics: NDArray[np.int32]) -> int:
-    """The topics with more than `few` expected words, at least the one with most; returns how many."""
+    """Collect the topics with more than `few` expected words, or at least the one with most; returns how
+    many."""
     c = 0
     for k in range(K):
         if expected[k] > few:
@@ -125,7 +126,7 @@ def begin(
     phi: Floats,
     beta: Floats,
 ) -> None:
-    """beta, and phi and the topics' words for the proportions that EM found."""
+    """Write beta, and phi and the topics' words for the proportions that EM found."""
     kind = rows.dtype.type
     for a in range(c):
         words[a] = 0
@@ -153,7 +154,7 @@ def sweep(
     phi: Floats,
     beta: Floats,
 ) -> None:
-    """The collapsed update of every word in turn."""
+    """Apply the collapsed update to every word in turn."""
     kind = beta.dtype.type
     for j in range(n):
         norm = kind(1e-30)

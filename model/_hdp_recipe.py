@@ -1,4 +1,4 @@
-"""The numbers by which the HDP leaves its papers; a model's state keeps them."""
+"""The numbers in which the HDP departs from its papers; a model's state keeps them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from model.states import LARGEST, MOST_ITERATIONS, TINY
 class Recipe(Balance):
     """The numbers by which the default departs from the papers.
 
-    Start. Topics start from the first `first_documents` documents. Each takes the part `seed_weight` of its
+    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
     words from `seeds` of them, and the rest from the mean of the corpus. No document is drawn twice before
     all have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
     since equal topics would stay equal (0: documents are drawn with repetition, always `seeds`). While there
-    are fewer than `first_documents`, each start makes `first_passes` over them. The uniform sticks weigh at
-    first as much as the part `heavy` of all tables of the corpus.
+    are fewer than `first_documents`, each start makes `first_passes` over them. At first the uniform sticks
+    weigh as much as the share `heavy` of all tables of the corpus.
     Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    priors weigh little. A whole step takes as many documents as leave some `steps` steps in the corpus,
+    priors weigh little. A whole step takes as many documents as make about `steps` steps of the corpus,
     within `smallest_step` and `largest_step`.
-    Documents. The shortlist of a document has the topics of which `em_steps` of EM expect more than
+    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
     `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
-    and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics:
-    none that is `unlikely` times as likely as the likeliest, and only the likeliest if all others together
+    and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics: none
+    below `unlikely` times the probability of the likeliest, and only the likeliest if all others together
     have less than `one_topic` times its probability.
     Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. With 0 it makes
     `sweeps` of the collapsed update, and leaves out topics with less than `least_share` of the words in
-    float32. More of either would overfit the words seen.
+    float32. More passes or sweeps would overfit the words seen.
     """
 
     BOUNDS: ClassVar = {
@@ -66,11 +66,11 @@ class Recipe(Balance):
     least_share: float
 
     def weighed(self, n_documents: float) -> float:
-        """The D that is used against the priors."""
+        """The corpus size D that is weighed against the priors."""
         return max(n_documents, self.smallest_corpus)
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """(K, n) the documents, of this many, from which each topic starts."""
+        """(K, n) the documents, out of this many, from which each topic starts."""
         if not self.mixed:
             return random.integers(0, documents, (n_topics, self.seeds))
         n = self.seeds if documents >= n_topics else self.mixed
@@ -107,7 +107,7 @@ VERSION_1 = Recipe(
     sweeps=5,
     least_share=1e-3,
 )
-"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+"""The recipe of states that hold none. It stays as it is, however new models change."""
 WARM = replace(
     VERSION_1,
     document_words=100.0,

@@ -1,4 +1,4 @@
-"""Numba as the models use it: compiled when first called, cached for the next start, free of the GIL.
+"""Numba as the models use it: kernels are compiled when first called, cached on disk, and release the GIL.
 
 With NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
 """
@@ -15,7 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _cache_folder() -> Path:
-    """A folder for these very sources: numba does not see a change in a kernel that another one calls."""
+    """A folder for exactly these sources: numba does not notice a change in a kernel that another one
+    calls."""
     sources = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("_*.py")):
         sources.update(source.read_bytes())
@@ -23,7 +24,7 @@ def _cache_folder() -> Path:
 
 
 def _find_cache() -> bool:
-    """Whether compiled kernels can be kept; says where by NUMBA_CACHE_DIR, which numba reads at import."""
+    """Whether compiled kernels can be cached. Sets NUMBA_CACHE_DIR, which numba reads when imported."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     try:
         folder = Path(chosen) if chosen else _cache_folder()
@@ -45,7 +46,7 @@ from model.compiling import compilation  # noqa: E402
 
 
 class _Compilations(event.Listener):
-    """Hears of every compilation."""
+    """Notices every compilation."""
 
     def on_start(self, event: object) -> None:
         compilation(1)
@@ -56,7 +57,7 @@ class _Compilations(event.Listener):
 
 event.register("numba:compile", _Compilations())  # type: ignore[no-untyped-call]
 
-# Somebody may have imported numba before us.
+# Another package may have imported numba before us.
 numba.config.CACHE_DIR = os.environ.get("NUMBA_CACHE_DIR", "")  # type: ignore[attr-defined]
 
 # Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
@@ -66,8 +67,8 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 def kernel(function: F) -> F:
     """Compile a function for the CPU; its callers may run it on several threads at once.
 
-    Always inlined: of a kernel that others call, a copy would be in each of them and one stand by itself,
-    with sums in other orders, and which one ran would depend on what was compiled and what was cached.
+    Always inlined. Otherwise a kernel that others call would exist once by itself and once in each caller,
+    with sums in different orders, and which one ran would depend on what was compiled and what was cached.
     """
     compiled: Any = numba.njit(
         cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True

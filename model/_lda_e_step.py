@@ -1,7 +1,7 @@
 """The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and statistics.
 
-Pure functions: they change nothing that they are given. `words` are those of a minibatch, `rows` what its
-documents see of the topics, `Topics.exp_Elog_rows` of these words, and alpha is (K,) float64.
+These functions are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
+`Topics.exp_Elog_rows` of these words, and alpha is (K,) float64.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from model._words import Words
 from model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 128
-WIDE = 6  # iterations over all topics before the active ones are gathered, at most
+WIDE = 6  # most iterations over all topics before the active ones are gathered
 
 
 class Limits(NamedTuple):
-    """Of a document's E-step: see `OnlineLDA` and, for `drop`, `Recipe`."""
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `Recipe`."""
 
     tolerance: float
     max_iterations: int
@@ -34,7 +34,7 @@ class Limits(NamedTuple):
 class Documents(NamedTuple):
     """The variational distribution of D documents with N entries.
 
-    gamma: (D, K); x: (D, K') and ratio: (N,), of which phi is made: `_lda_kernels`
+    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: `_lda_kernels`
     excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
     """
 
@@ -46,7 +46,7 @@ class Documents(NamedTuple):
 
 @dataclass(frozen=True)
 class LDAStatistics(Statistics):
-    """What the steps of lambda and alpha need.
+    """The statistics that the steps of lambda and alpha need.
 
     documents: S
     excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
@@ -66,7 +66,7 @@ class LDAStatistics(Statistics):
 def e_step(
     batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: Limits, workers: Workers
 ) -> tuple[NDArray[Any], LDAStatistics]:
-    """gamma (D, K) of a minibatch, the topics held fixed, and what the M-step needs: see `ascend`."""
+    """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
     found = ascend(batch, words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(batch, words, rows, found, len(alpha), workers)
     total = alpha.sum()
@@ -83,9 +83,9 @@ def ascend(
     workers: Workers,
     start: NDArray[Any] | None = None,
 ) -> Documents:
-    """Coordinate ascent in gamma and phi of every document, the topics held fixed.
+    """Coordinate ascent in gamma and phi of every document, with the topics held fixed.
 
-    start: (D, K) gamma to go on from, or None for gamma = 1
+    start: (D, K) gamma to continue from, or None for gamma = 1
     """
     K, dtype = len(alpha), rows.dtype
     gamma = np.empty((batch.D, K), dtype) if start is None else start.astype(dtype)
@@ -156,7 +156,8 @@ def document_bounds(
 
 
 def _log_row_sums(topics: Topics, ids: NDArray[np.int32], rows: NDArray[Any]) -> Vector:
-    """(U,) log sum_k exp(E[log beta_kw]), by which the rows were divided: found from each row's largest."""
+    """(U,) log sum_k exp(E[log beta_kw]), the divisors of the rows, recovered from each row's largest
+    entry."""
     k = rows.argmax(axis=1)
     lambda_ = topics.eta + topics.scale * topics.hat[ids, k].astype(np.float64)
     largest = rows[np.arange(len(ids)), k]

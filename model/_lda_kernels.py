@@ -58,15 +58,15 @@ def e_step(
     Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
     times the document's words, or after max_iterations, the first `wide` of them over all topics. A topic
     leaves a document once it has fewer than `drop` expected words there.
-    With `resume` it goes on from the gamma given instead.
-    Writes gamma, x, ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess.
+    With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds psi(gamma_k) -
+    psi(alpha_k) of the active topics to excess.
     """
     K = alpha.size
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
     words = np.empty(longest, np.int64)
     n_dw = np.empty(longest, rows.dtype)
-    # An odd number of registers a line, so that lines spread over the sets of the cache.
+    # An odd number of registers per line, so that lines spread over the sets of the cache.
     r = np.zeros((padded(longest) // LANES | 1) * LANES, rows.dtype)
     mixture = np.empty(r.size, rows.dtype)
     block = np.empty((K, r.size), rows.dtype)
@@ -145,9 +145,9 @@ def over_all_topics(
     mixture: Floats,
     r: Floats,
 ) -> tuple[int, float]:
-    """Iterations while most topics are active, over the words' rows as they lie; x = 0 for topics that left.
+    """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped topics.
 
-    Returns how many there were, and the last one's change of gamma.
+    Returns the number of iterations, and the change of gamma in the last one.
     """
     K = alpha.size
     done = 0
@@ -191,7 +191,7 @@ def gather(
     block: Floats,
     r: Floats,
 ) -> int:
-    """The active topics, in topic-major order; returns how many. Pads the lines and r with zeros."""
+    """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
     active = 0
     for k in range(alpha.size):
         if expected[k] > least:
@@ -231,7 +231,7 @@ def over_active_topics(
     mixture: Floats,
     r: Floats,
 ) -> int:
-    """Iterations over the active topics only, until `change` is small; returns how many topics are left."""
+    """Iterate over the active topics only, until `change` is small; returns how many topics are left."""
     n_padded = padded(n)
     while True:
         exp_digamma_first(active, g, x)
@@ -270,9 +270,9 @@ def sum_statistics(
     sums: Floats,
     mass: NDArray[np.float64],
 ) -> None:
-    """sums[u] = sum_d n_dw phi_dw for words start to stop, added to mass too.
+    """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass.
 
-    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` says of which document each is.
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     """
     total = np.empty(rows.shape[1], rows.dtype)
     for u in range(start, stop):

@@ -1,4 +1,5 @@
-"""The numbers by which OnlineLDA's default leaves the papers: decisions 0005, 0015, 0025, and `lda.py`."""
+"""The numbers in which OnlineLDA's default departs from the papers: decisions 0005, 0015, 0025, and
+`lda.py`."""
 
 from __future__ import annotations
 
@@ -12,20 +13,19 @@ from model.states import LARGEST, MOST_ITERATIONS
 
 @dataclass(frozen=True)
 class Recipe(Balance):
-    """The numbers of the warm start, and of the E-step's shortcuts.
+    """The numbers of the warm start and of the E-step's shortcuts.
 
-    The first `collapsed_documents` documents, or the share `collapsed_share` of a smaller corpus, have the
-    collapsed E-step, `passes` over their words. Its alpha falls from `first_alpha` to `last_alpha` within
-    `annealing_documents`, or the share `annealing_share`. A learnt alpha then begins with `learning_from`.
-    The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at
-    least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that
-    it lacks), and grows by `horizon_slope` for each document seen.
-    The corpus has at least `smallest_corpus` documents; `random_share` of lambda's mass is random before the
-    first one (0: as it was drawn), more of it where documents are few (`sized`). A learnt alpha_k is at least
-    `smallest_alpha`.
+    The first `collapsed_documents` documents, or the share `collapsed_share` of a smaller corpus, get the
+    collapsed E-step, with `passes` over their words. Its alpha falls from `first_alpha` to `last_alpha`
+    within `annealing_documents`, or the share `annealing_share`. A learnt alpha then starts at
+    `learning_from`. The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller
+    corpus but at least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass
+    of words that it lacks), and grows by `horizon_slope` for each document seen. The corpus has at least
+    `smallest_corpus` documents; `random_share` of lambda's mass is random before the first one (0: as it was
+    drawn), more if there are few documents (`sized`). A learnt alpha_k is at least `smallest_alpha`.
     `infer` makes `inference_passes` of the collapsed update over a document's words; with 0 it is [H10]'s
-    E-step, of at most `inference_iterations`. More of either fit the words seen, not the unseen. In float32 a
-    topic leaves a document below `drop` expected words.
+    E-step, with at most `inference_iterations`. More passes or iterations fit the words seen, not the unseen
+    ones. In float32 a topic with fewer than `drop` expected words leaves the document.
     """
 
     BOUNDS: ClassVar = {
@@ -57,8 +57,8 @@ class Recipe(Balance):
     drop: float
 
     def sized(self, n_topics: int, n_words: int, n_documents: float) -> Recipe:
-        """For such sizes: more of lambda is random where there are few documents for so many numbers, most of
-        which then live on it to the end."""
+        """The recipe for these sizes. With few documents for so many parameters, more of lambda is random,
+        and most topics then depend on that randomness to the end."""
         few = max(1.0, n_topics * n_words / n_documents)
         return replace(self, random_share=self.random_share * few**0.25)
 
@@ -73,7 +73,8 @@ class Recipe(Balance):
         return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** min(1.0, elapsed))
 
     def step_size(self, seen: float, documents: float, n_documents: float) -> float:
-        """rho of a minibatch of `documents` after `seen`: two halves of it forget nearly as much."""
+        """rho of a minibatch of `documents` documents after `seen`; two halves of it forget nearly as much
+        as the whole."""
         first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
         return -math.expm1(-documents / (first + self.horizon_slope * seen))
 
@@ -103,7 +104,7 @@ VERSION_1 = Recipe(
     inference_iterations=8,
     drop=0.01,
 )
-"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+"""The recipe of states that hold none. It stays as it is, however new models change."""
 WARM = replace(
     VERSION_1,
     document_words=100.0,

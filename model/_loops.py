@@ -1,4 +1,4 @@
-"""Loops that the kernels of several models share; "lines" are rows of a matrix that need not lie in order.
+"""Loops that the kernels of several models share; "lines" are rows of a matrix, in any order.
 
 | symbol | shape and type | meaning |
 |---|---|---|
@@ -31,7 +31,7 @@ def padded(n: int) -> int:
 
 @kernel
 def longest_of(start: int, stop: int, indptr: NDArray[np.int64]) -> int:
-    """The most entries that one of the documents start to stop has, at least 1."""
+    """The largest number of entries in one of the documents start to stop, at least 1."""
     longest = 1
     for d in range(start, stop):
         longest = max(longest, indptr[d + 1] - indptr[d])

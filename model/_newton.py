@@ -31,14 +31,14 @@ def alpha_step(
 def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
     """H^-1 g for the topics' part of the bound in eta; sum_Elog_beta is over all topics and words."""
     if W == 1:
-        return 0.0  # the one word has probability 1 whatever eta is
+        return 0.0  # the one word has probability 1, whatever eta is
     g = K * W * (psi(W * eta) - psi(eta)) + sum_Elog_beta
     H = K * W * (W * polygamma(1, W * eta) - polygamma(1, eta))
     return float(g / H)
 
 
 def descend(parameter: Any, rho: float, step: Any) -> Any:
-    """parameter - rho step, of numbers or vectors; a component at most halves, so that it stays positive.
+    """parameter - rho step, for numbers or vectors; each component at most halves, so it stays positive.
 
     Beyond the largest prior the curvature is lost in rounding, and a step would divide by 0.
     """

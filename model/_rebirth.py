@@ -1,12 +1,12 @@
 """Topics whose subjects have left the stream are born again: how a model with a half-life learns new ones.
 
-A floor of the step size makes what was learnt fade, but topics do not move for that. Documents on new
-subjects are spread over old topics by chance words that these share with them, and a local optimum keeps
-them there (decision 0018). So a topic that the newest documents use far less than it weighs starts again
-from a few of them, with little weight, so that it soon follows what it is used for. When the newest
-documents use all topics otherwise, the stream has turned to other subjects: every topic that is used less
-than it weighs starts again at once, and all of them nearly from the words of all, as a new model would.
-The HDP does without: its documents choose their tables' topics anew, and more births do not help.
+A floor of the step size makes old knowledge fade, but topics do not move because of that. Documents on new
+subjects are spread over old topics through chance words that they share with them, and a local optimum keeps
+them there (decision 0018). So a topic that the newest documents use far less than its weight suggests starts
+again from a few of them, with little weight, so that it soon follows its new use. When the newest documents
+use all topics differently, the stream has turned to other subjects: every topic that is used less than its
+weight suggests starts again at once, from nearly the mean of all words, as in a new model. The HDP does
+without this: its documents choose their tables' topics afresh, and more births do not help.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
 
 @dataclass
 class Rebirth:
-    """How much each topic is used, and when that is too little.
+    """How much each topic is used, and when it is used too little.
 
-    use: (K,) share of the words, a running mean over some `recent` documents
+    use: (K,) share of the words, a running mean over about `recent` documents
     documents: seen since the first one or since the stream turned; nothing is born before there are `calm`,
-    since what is being learnt for the first time has not faded
-    faded: a topic is born again when its use is below this part of its share of all that weighs
-    turned: the part of all words that has gone to other topics than before when the stream has turned
-    seeds, seed_weight: documents that a topic is born from, and the part of its words that are theirs when
-    the stream has turned; else all are: a lone topic with the words of all would draw from every other
-    mass: its weight, in that of a mean topic
+    since nothing learnt for the first time has faded yet
+    faded: a topic is born again when its use is below this fraction of its share of the total weight
+    turned: the stream has turned when this part of all words has moved to other topics than before
+    seeds, seed_weight: documents that a topic is born from, and the part of its words that comes from them
+    when the stream has turned. Otherwise all its words do: a lone topic with the mean of all words would draw
+    from every other
+    mass: its weight, relative to that of a mean topic
     """
 
     use: Vector
@@ -70,7 +71,8 @@ class Rebirth:
     def step(
         self, topics: Topics, mass: Vector, batch: Minibatch, random: np.random.Generator
     ) -> NDArray[np.intp]:
-        """Which topics are born again after a step on a minibatch; (K,) `mass`: its words of each topic."""
+        """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's words in
+        it."""
         total = mass.sum()
         if not total:
             return np.zeros(0, np.intp)

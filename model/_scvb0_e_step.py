@@ -1,7 +1,7 @@
 """SCVB0's E-step, [F13] algorithm 2, its inner loops: from documents and topics to N_theta and statistics.
 
-Pure functions: they change nothing that they are given. `words` are the distinct words of a minibatch, and
-`rows` what its documents see of the topics, `word_rows` of these words.
+These functions are pure: they change none of their arguments. `words` are the distinct words of a minibatch,
+and `rows` are `word_rows` of these words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model._topics import Statistics, Topics, Vector
 from model._words import Distinct, distinct
 from model.minibatch import Minibatch
 
-DOCUMENT_BLOCK = 512  # documents that share one block of statistics, or more: there are at most MAX_BLOCKS
+DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
 MAX_BLOCKS = 8
 MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
 INFERENCE_BLOCK = 256
@@ -31,7 +31,7 @@ WORD_BLOCK = 2048
 
 @dataclass(frozen=True)
 class SCVB0Statistics(Statistics):
-    """`sums` are those of m gamma, padded; sketch: (BUCKETS, K) float64 theirs, or (0, K)."""
+    """`sums` are those of m gamma, padded; sketch: (BUCKETS, K) float64, their sketch, or (0, K)."""
 
     sketch: Vector
 
@@ -137,9 +137,9 @@ def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
 def sum_Elog_theta(theta: NDArray[Any], lengths: NDArray[Any], alpha: Vector) -> tuple[Vector, int]:
     """(K,) sum of E[log theta] over documents with words, and how many these are; theta as of `e_step`.
 
-    Given the topics of its words, N_k of them k, a document has E[log theta_k] = psi(alpha_k + N_k) -
-    psi(sum alpha + C_j). N_theta is N's mean n, but psi bends too much near 0 to be taken there: N = 0,
-    with probability exp(-n), and N > 0, at its mean, are taken apart (docs/derivations.md).
+    For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k) -
+    psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean. So
+    N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
     """
     C_j = lengths[lengths > 0]
     n = np.maximum(theta[lengths > 0] - alpha, 1e-12)

@@ -30,8 +30,8 @@ from model._jit import kernel
 from model._loops import Counts, Floats
 
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,
-# and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything:
-# so the bits of a result do not depend on where a thread's memory happens to lie.
+# and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything
+# else, so the bits of a result do not depend on where a thread's memory happens to lie.
 GUARD = 256
 
 
@@ -71,8 +71,8 @@ def documents(
 ) -> None:
     """Passes over the words of the documents start to stop; the last one also fills `statistics`.
 
-    `statistics` with no row is left alone (inference). A document starts with its words spread over the
-    topics as the prior does, and its steps are counted on through all of its passes.
+    A `statistics` without rows is left alone (inference). A document starts with its words spread over the
+    topics according to the prior, and its steps are counted through all of its passes.
     """
     K = alpha.size
     collect = statistics.shape[0] > 0
@@ -116,7 +116,7 @@ def documents(
 
 @kernel
 def power(base: Any, m: float, like: Floats) -> Any:
-    """base^m in `like`'s type: m's whole part by squaring, as most words come but a few times."""
+    """base^m in `like`'s type; m's whole part by squaring, since most words occur only a few times."""
     kind = like.dtype.type
     copies = int(m)
     rest = m - copies
@@ -148,8 +148,8 @@ def sum_statistics(
     """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
 
     statistics are (blocks, U, K') here. `mass` gains the sums over the words, and `sketch`, unless it has no
-    row, their sums with each word's sign in its bucket. The blocks are added in their order: who filled them
-    does not matter.
+    row, their sums with each word's sign in its bucket. The blocks are added in order, so it does not matter
+    which thread filled them.
     """
     K = mass.size
     for u in range(start, stop):

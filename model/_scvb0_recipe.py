@@ -1,4 +1,4 @@
-"""The numbers of SCVB0: its step sizes, those that [F13] leaves open, and those of the warm start."""
+"""The numbers of SCVB0: its step sizes, the numbers that [F13] leaves open, and those of the warm start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model.states import LARGEST, TINY, Entry
 
 @dataclass(frozen=True)
 class StepSizes:
-    """rho = s (tau0 + t)^-kappa at t = 1, 2 …, 1 at most."""
+    """rho = s (tau0 + t)^-kappa at t = 1, 2 …, at most 1."""
 
     s: float
     tau0: float
@@ -38,20 +38,21 @@ class StepSizes:
         return keep
 
 
-# alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
+# alpha and step sizes where none are given: [F13] section 4, and the values that measure best with the warm
+# start
 PAPER_SETTINGS = 0.1, StepSizes(10.0, 1000.0, 0.9), StepSizes(1.0, 10.0, 0.9)
 BEST_SETTINGS = 0.005, StepSizes(1.0, 1.0, 0.7), StepSizes(1.0, 1.0, 0.7)
-THETA_STEPS = BEST_SETTINGS[2]  # of a document's proportions where other models use this E-step
+THETA_STEPS = BEST_SETTINGS[2]  # of a document's proportions, where other models use this E-step
 
 
 @dataclass(frozen=True)
 class Recipe(Balance):
-    """The numbers of the warm start, and of what [F13] leaves open.
+    """The numbers of the warm start, and those that [F13] leaves open.
 
     alpha falls from `first_alpha` to its own value within `annealing_documents` documents, or the share
-    `annealing_share` of a smaller corpus. A learnt alpha begins with `learning_from`, and is learnt from
-    `learning_documents` of a minibatch; eta from `learning_topics` topics at a time.
-    `infer` makes `inference_passes` over a document's words: more of them fit the words seen, not the unseen.
+    `annealing_share` of a smaller corpus. A learnt alpha starts at `learning_from`, and is learnt from
+    `learning_documents` of a minibatch; eta from `learning_topics` topics at a time. `infer` makes
+    `inference_passes` over a document's words: more passes fit the words seen, not the unseen ones.
     """
 
     BOUNDS: ClassVar = {**Balance.BOUNDS, "annealing_documents": (0, LARGEST)}
@@ -65,7 +66,7 @@ class Recipe(Balance):
     inference_passes: int
 
     def annealed_until(self, n_documents: float) -> float:
-        """Documents until alpha has its own value."""
+        """The number of documents until alpha has its own value."""
         return min(self.annealing_documents, self.annealing_share * n_documents)
 
 
@@ -83,6 +84,6 @@ VERSION_1 = Recipe(
     learning_topics=4,
     inference_passes=3,
 )
-"""Of states that hold no recipe: it stays, whatever becomes of new models'."""
+"""The recipe of states that hold none. It stays as it is, however new models change."""
 WARM = replace(VERSION_1, document_words=100.0, balance_documents=5_000.0)
 PAPER = replace(VERSION_1, balance_power=0.0, annealing_documents=0.0)

@@ -1,4 +1,4 @@
-"""Digamma, logarithms and their like, for use inside kernels."""
+"""Digamma, logarithm and related functions, for use inside kernels."""
 
 import math
 
@@ -28,10 +28,10 @@ def digamma(x: float) -> float:
 def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
-    In float32 free of branches, so that it runs on whole vector registers:
+    In float32 it is free of branches, so that it runs on whole vector registers:
     psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where with q = x (x + 3) the four reciprocals
     are (2 x + 3) (2 q + 2) / (q (q + 2)), and exp(psi(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + O(y^-5).
-    Below the smallest float32 the result is some 1e-37 in place of 0.
+    Below the smallest float32 the result is about 1e-37 instead of 0.
     """
     if x.itemsize == 8:
         for i in range(n):

@@ -1,8 +1,8 @@
-"""lambda, the variational Dirichlet of the topics, kept so that a step costs only the words it touches.
+"""lambda, the variational Dirichlet of the topics, stored so that a step costs only the words it touches.
 
-lambda_kw = eta + scale hat[w, k]: the (1 - rho) of a step multiplies `scale` and moves `eta`, both numbers,
-and only the rows of the minibatch's words are written. Word-major, so that a word's topics lie side by side.
-SCVB0's N_phi + eta is a lambda like the others'.
+lambda_kw = eta + scale hat[w, k]: the factor (1 - rho) of a step multiplies `scale` and moves `eta`, both
+numbers, and only the rows of the minibatch's words are written. It is word-major, so that a word's topics lie
+side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ WORD_BLOCK = 512
 
 @dataclass(frozen=True)
 class Statistics:
-    """What documents say about the topics: the output of an E-step, all that an M-step needs.
+    """What documents say about the topics: the output of an E-step, and all that an M-step needs.
 
-    Those of the parts of a minibatch are added to lambda one after the other, in the order of the parts:
-    wherever each was computed, the result is the same to the bit.
+    The statistics of the parts of a minibatch are added to lambda in the order of the parts, so the result is
+    the same to the bit wherever each was computed.
 
     ids: (U,) int32, the words that the documents have, increasing
     sums: (U, K') sum_d n_dw phi_dwk; K' is K or K padded
@@ -57,7 +57,7 @@ class Topics:
         Entry("scale", "_topics.scale", least=TINY),
         Entry("eta_lambda", "_topics.eta", least=0, most=LARGEST_PRIOR),
     )
-    """For the state of a model that has its topics as `_topics`."""
+    """Entries of a state for a model that has its topics as `_topics`."""
 
     @classmethod
     def kept(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
@@ -86,8 +86,8 @@ class Topics:
     # What it says
 
     def rows(self, word_ids: NDArray[np.integer[Any]], dtype: Any) -> NDArray[Any]:
-        """(U, K) lambda of some words, one row a word."""
-        rows: NDArray[Any] = self.hat[word_ids].astype(dtype, copy=False)  # picked by ids, so nobody else's
+        """(U, K) lambda of some words, one row per word."""
+        rows: NDArray[Any] = self.hat[word_ids].astype(dtype, copy=False)  # indexing by ids makes a copy
         rows *= self.scale
         rows += self.eta
         return rows
@@ -113,13 +113,13 @@ class Topics:
         return np.ascontiguousarray(lambda_ / totals.astype(self.dtype))
 
     def expected_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) E[beta_kw] of some words only, one row a word."""
+        """(U, K) E[beta_kw] of some words only, one row per word."""
         rows = self.rows(word_ids, self.dtype)
         np.divide(rows, self.totals(), out=rows, casting="same_kind")
         return rows
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """As `OnlineModel.top_words`; costs one look at lambda."""
+        """As `OnlineModel.top_words`; reads lambda once."""
         from model._topics_kernels import leading_words
 
         shape = (self.n_topics, min(n, self.n_words))
@@ -129,7 +129,7 @@ class Topics:
         return leading, (lambda_ / self.totals()[:, None]).astype(np.float32)
 
     def Elog_rows(self, word_ids: NDArray[np.int32]) -> Vector:
-        """(U, K) E[log beta_kw] of some words, one row a word."""
+        """(U, K) E[log beta_kw] of some words, one row per word."""
         from scipy.special import psi
 
         Elog_beta: Vector = psi(self.rows(word_ids, np.float64)) - psi(self.totals())
@@ -208,12 +208,12 @@ class Topics:
         workers.map(block, len(statistics.ids), WORD_BLOCK)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
-        """Other topics in the place of some; (W, n) hat, in the measure of `hat`."""
+        """Replace some topics; (W, n) hat, in the scale of `hat`."""
         self.hat[:, numbers] = hat.astype(self.dtype)
         self.total_hat[numbers] = hat.sum(axis=0)
 
     def rescale(self, mass: float) -> None:
-        """Multiply lambda so that it sums to `mass` besides eta."""
+        """Scale lambda so that it sums to `mass`, not counting eta."""
         self.scale = mass / float(self.total_hat.sum())
 
 
@@ -221,14 +221,14 @@ class Topics:
 class Balance:
     """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
 
-    Without it, topics that are ahead by chance take the words of those behind. Topic k's probabilities are
-    multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
-    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the part
-    `balance_least` of the mean count as that. A power of 0 is no balance.
+    Without balance, topics that are ahead by chance take the words of those behind. Topic k's probabilities
+    are multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
+    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the fraction
+    `balance_least` of the mean count as that fraction. A power of 0 means no balance.
 
-    Every schedule counts documents of `document_words` words, since a long document says more about topics
-    than a short one; with 0 it counts each as one.
-    The recipes of the models begin with these numbers; all of a recipe's numbers are kept in the state.
+    Every schedule counts in documents of `document_words` words, since a long document says more about topics
+    than a short one. With 0, each document counts as one. The recipes of the models begin with these numbers;
+    all of a recipe's numbers are kept in the state.
     """
 
     BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
@@ -236,7 +236,7 @@ class Balance:
         "balance_power": (0, 1),
         "balance_least": (0, 1),
     }
-    """In a state, of numbers that may be 0 or have a largest value."""
+    """The bounds in a state of numbers that may be 0 or have a largest value."""
 
     document_words: float
     balance_power: float
@@ -245,11 +245,12 @@ class Balance:
     balance_least: float
 
     def amount(self, batch: Minibatch) -> float:
-        """The documents of a minibatch, as the schedules count them."""
+        """The size of a minibatch in documents, as the schedules count them."""
         return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
 
     def corpus(self, n_documents: float, documents: float, amount: float) -> float:
-        """A corpus as the schedules count it, of whose documents so many were an amount of so much."""
+        """The size of a corpus as the schedules count it, given that `documents` of its documents made
+        `amount`."""
         return n_documents * (amount / documents) if documents else n_documents
 
     def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
@@ -272,7 +273,7 @@ def random_topics(
     eta: float,
     dtype: str,
 ) -> Topics:
-    """lambda at random: "gamma" is Gamma(100, 0.01), mean 1; "exponential" [SVI13] footnote 6."""
+    """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
         return Topics.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
     # lambda - eta ~ Exponential(D 100 / (K W))
@@ -287,8 +288,8 @@ def topics_from(
 ) -> Vector:
     """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
 
-    seeds: (K, n) the documents of each topic. All of a topic's weigh the same, however long they are, and
-    together make up the part `weight` of its words.
+    seeds: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
+    and together make up the share `weight` of its words.
     """
     n_topics = len(seeds)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)

@@ -56,10 +56,11 @@ def exp_Elog_rows(
         if total > 1e-25:
             inverse = 1 / total
             for k in range(K):
-                # Nothing is lost below 1e-25 of the row, and nothing denormal slows the E-step.
+                # Nothing is lost below 1e-25 of the row, and no denormal number slows the E-step.
                 rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
         else:
-            # All underflows (a small eta, a new word): relative to the largest, in float64, without balance.
+            # Everything underflows (a small eta, a new word): relative to the largest, in float64, without
+            # balance.
             largest = -np.inf
             for k in range(K):
                 largest = max(largest, digamma(lam[k]) - psi_total[k])

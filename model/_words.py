@@ -1,4 +1,4 @@
-"""A minibatch seen from its words: which there are, and where each occurs."""
+"""A minibatch by its words: which words it has, and where each occurs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from model.states import Entry
 
 
 class BatchHDP(OnlineHDP):
-    """The HDP fitted to a corpus that fits into memory, in sweeps over all of it, in float64.
+    """The HDP fitted to a corpus that fits into memory, in full sweeps, in float64.
 
     Options as for `OnlineHDP`. Documents keep their tables from sweep to sweep, so that every update of a
     sweep is coordinate ascent and the ELBO never falls. With warm_start=True topics, sticks and tables begin
@@ -26,7 +26,7 @@ class BatchHDP(OnlineHDP):
 
     def __init__(self, n_words: int, **options: Any) -> None:
         super().__init__(n_words, 1, dtype="float64", **options)
-        self.recipe = PAPER  # its documents are the corpus
+        self.recipe = PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
     @property
@@ -35,9 +35,10 @@ class BatchHDP(OnlineHDP):
         return self._bounds.tolist()
 
     def fit(self, batch: Minibatch, max_sweeps: int = 100, tolerance: float = 1e-5) -> Self:
-        """Sweeps over the documents until the ELBO rises by less than `tolerance` of it.
+        """Sweep over the documents until the ELBO rises by less than the fraction `tolerance`.
 
-        Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range or no document.
+        Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
+        without documents.
         """
         batch.check_words(self.n_words)
         if batch.D == 0:

@@ -17,14 +17,14 @@ from model.minibatch import Minibatch
 
 
 class BatchLDA:
-    """Latent Dirichlet allocation of a whole corpus at once, by sweeps whose ELBO never falls.
+    """Latent Dirichlet allocation of a whole corpus at once, in sweeps that never lower the ELBO.
 
     n_topics, n_words: K, W
     alpha, eta: Dirichlet parameters of the topic proportions and of the topics
     sweeps end when the ELBO grows by less than `improvement` of itself, or after `max_sweeps`
     initialization: lambda at random, "gamma" or "exponential", as for OnlineLDA
     tolerance, max_iterations: of a document's E-step, as for OnlineLDA
-    threads: part of the speed, not of the result
+    threads: affect the speed, not the result
 
     The arithmetic is float64 and no topic is dropped, so that the ELBO is exact.
     Raises ValueError for values out of range.
@@ -61,7 +61,7 @@ class BatchLDA:
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
-        """Learn from the documents, anew; raises ValueError for a word id out of range."""
+        """Learn from the documents, starting afresh; raises ValueError for a word id out of range."""
         batch.check_words(self.n_words)
         random = np.random.default_rng(self._seed)
         self._topics = topics = random_topics(
@@ -112,7 +112,7 @@ class BatchLDA:
     def _e_step(
         self, topics: Topics, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
     ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
-        """What documents see of the topics, where their ascent ends, and the bounds of each there.
+        """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
 
         From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
         start can end in a worse local optimum of a document, and then the ELBO would fall.
@@ -129,5 +129,5 @@ class BatchLDA:
             return rows, fresh, bounds
         resumed, resumed_bounds = ascent(self.max_iterations, gamma)
         best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
-        # No iteration: phi of the gamma chosen.
+        # No iterations: phi of the chosen gamma.
         return rows, *ascent(0, best)

@@ -1,4 +1,5 @@
-"""What became of the topics of one model from look to look: births, deaths, splits, merges and new names."""
+"""What happened to the topics of one model from look to look: births, deaths, splits, merges and
+renamings."""
 
 from __future__ import annotations
 
@@ -15,15 +16,16 @@ from model.online import IN_USE
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 LOOKS = 3
-"""Looks in a row at which a thing has to be so before it is told."""
+"""Looks in a row at which a change must hold before it is reported."""
 LARGEST = 30
-"""Topics, the largest ones, among which one has to come to be born."""
+"""A topic must be among this many largest ones to be born."""
 OWN = 0.25
-"""Mean ownership of a topic's first words from which they are its own, until it falls below a third of it."""
+"""A topic's first words are its own if their mean ownership is at least this, until it falls below a third
+of it."""
 FIRST = 10
-"""Words of which that is the mean."""
+"""The number of first words in that mean."""
 KINSHIP = 0.5
-"""Affinity from which one topic's words have gone to another."""
+"""The affinity from which one topic's words count as gone to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Change:
     born: it is one of the large ones and has words of its own. died: it has fallen to half of what "in use"
     means, or its words are others'.
     split: ``other`` is born with words that it had before. merged: it died, and ``other`` has its words.
-    renamed: its words have become others, so that it has another name.
+    renamed: its words have changed so much that it has another name.
     """
 
     kind: Kind
@@ -51,15 +53,15 @@ class Look:
         owned = ownership(leading, shares)[:, :FIRST].mean(axis=1)
         large = shares >= np.sort(shares)[-LARGEST:][0]
         self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWN)
-        """(K,) such as are born."""
+        """(K,) whether a topic qualifies for birth."""
         self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWN / 3)
-        """(K,) such as die."""
+        """(K,) whether a topic qualifies for death."""
 
 
 def changes(looks: Sequence[Look], alive: Collection[int]) -> list[Change]:
-    """What has come to be, and is so at each of these looks; births first, each by topic number.
+    """The changes that hold at each of these looks; births first, then by topic number.
 
-    alive: the topics born and not dead up to now.
+    alive: the topics born and not yet dead.
     """
     if len(looks) < LOOKS:
         return []
@@ -88,7 +90,8 @@ def living(alive: Collection[int], found: Collection[Change]) -> set[int]:
 
 
 def _kin(theirs: Look, own: Look, topic: int, candidates: NDArray[np.bool_]) -> int | None:
-    """The candidate that in ``theirs`` leads with most of what ``topic`` leads with in ``own``, if enough."""
+    """The candidate whose leading words in ``theirs`` share most with ``topic``'s in ``own``, if they
+    share enough."""
     near = affinity(theirs.leading, own.leading, topic)
     near[~candidates] = 0
     near[topic] = 0

@@ -1,4 +1,4 @@
-"""What every kind of model promises, as a check that anybody's model can be put through."""
+"""The promises of every kind of model, as a check for anybody's model."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from model.registry import NAME
 
 Make = Callable[..., OnlineModel]
 
-W = 40  # words, of which each of 4 topics has 10 to itself
+W = 40  # words; each of 4 topics has 10 of its own
 TOPICS = 6
 MANY = 1_200  # documents: more than a model is likely to give to one thread
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
-    """Put a kind of model through all `CHECKS`, on small data; options: for the model, beside its sizes.
+    """Put a kind of model through all `CHECKS`, on small data; options: the model's, besides its sizes.
 
-    Raises AssertionError, with a line that says what was expected, for the first promise that is broken.
+    Raises AssertionError, with one line about what was expected, for the first broken promise.
     """
     for check in CHECKS:
         check(kind, options)
 
 
 def planted_documents(n_documents: int, seed: int = 0) -> Minibatch:
-    """Documents of some 40 words from 4 known topics."""
+    """Documents of about 40 words from 4 known topics."""
     random = np.random.default_rng(seed)
     beta = np.full((4, W), 0.1 / W)
     for k in range(4):
@@ -45,7 +45,7 @@ def planted_documents(n_documents: int, seed: int = 0) -> Minibatch:
 
 
 def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Its class attributes are data of the right types, and no method is left to write."""
+    """Its class attributes are data of the right types, and no abstract method is left."""
     assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
     for name in ("kind", "label"):
         assert isinstance(getattr(kind, name, None), str), f"expected {name} to be text"
@@ -66,7 +66,7 @@ def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> Non
 
 
 def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Sizes, types and sums of all that it returns, before, while and after it learns."""
+    """Sizes, types and sums of everything it returns, before, while and after it learns."""
     model = _maker(kind, options)()
     K = model.n_topics
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
@@ -115,7 +115,7 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
 
 
 def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Inferring, measuring and looking leave the state as it is, its random numbers too."""
+    """Inferring, measuring and reading leave the state unchanged, including its random numbers."""
     model, batches = _maker(kind, options)(), _minibatches()
     model.learn(batches[0])
     before = model.state()
@@ -130,7 +130,7 @@ def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any
 
 
 def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """After a few passes over planted topics it predicts better than the words' frequencies alone."""
+    """After a few passes over planted topics it predicts better than word frequencies alone."""
     batch, held_out = planted_documents(300), planted_documents(80, seed=1)
     model = _maker(kind, options)(n_documents=1500)
     for _ in range(5):
@@ -143,7 +143,7 @@ def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
 
 
 def nothing_to_learn_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """A minibatch without documents leaves the state as it is."""
+    """A minibatch without documents leaves the state unchanged."""
     model, nothing = _maker(kind, options)(), Minibatch([0], [], [])
     before = model.state()
     _check_rows("learn", model.learn(nothing), (0, model.n_topics), np.float32)
@@ -152,7 +152,7 @@ def nothing_to_learn_changes_nothing(kind: type[OnlineModel], options: Mapping[s
 
 
 def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Empty documents, alone or among others, are no harm, and infer gives them the prior."""
+    """Empty documents, alone or among others, do no harm, and infer gives them the prior."""
     model = _maker(kind, options)()
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
@@ -165,7 +165,7 @@ def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapp
 
 
 def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """A word id beyond the vocabulary is a ValueError, before anything has changed."""
+    """A word id beyond the vocabulary raises ValueError before anything has changed."""
     model = _maker(kind, options)()
     model.learn(_minibatches()[0])
     before = model.state()
@@ -179,8 +179,8 @@ def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str
 
 
 def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """The same bits for the same seed from any number of threads, and others for another seed."""
-    # The last one is large enough to be shared out among threads.
+    """The same bits for the same seed from any number of threads, and different ones for another seed."""
+    # The last one is large enough to be divided among threads.
     make, batches = _maker(kind, options), [*_minibatches(), planted_documents(MANY, seed=2)]
     one, three, other = make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
@@ -195,7 +195,7 @@ def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> 
 
 
 def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Kept as .npz before the first minibatch and after each one, it goes on with the same bits."""
+    """Saved as .npz before the first minibatch or after any other, it continues with the same bits."""
     straight, resumed = _maker(kind, options)(), _maker(kind, options)()
     first = _minibatches()[0]
     for t, batch in enumerate((None, *_minibatches())):
@@ -217,7 +217,7 @@ def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str
 
 
 def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Where it has that option: no step forgets less, and without it nothing of the sort is in the state."""
+    """If it has that option, no step forgets less; without it, the state says nothing of it."""
     if HALF_LIFE.name not in {option.name for option in kind.options}:
         return
     make, batches = _maker(kind, options), _minibatches()
@@ -230,7 +230,7 @@ def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str,
 
 
 def a_state_is_a_copy_that_knows_its_kind(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
-    """Learning on leaves a state taken before as it was; another kind's is a ValueError."""
+    """Further learning leaves an earlier state unchanged; another kind's state raises ValueError."""
     model, batches = _maker(kind, options)(), _minibatches()
     model.learn(batches[0])
     state = model.state()
@@ -276,7 +276,7 @@ CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     a_state_is_a_copy_that_knows_its_kind,
     extremes_stay_finite,
 )
-"""Each takes the kind and options for the model."""
+"""Each takes the kind, and options for the model."""
 
 
 def _maker(kind: type[OnlineModel], options: Mapping[str, Any]) -> Make:
@@ -306,7 +306,7 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: Any = None) -> None:
-    """Of this shape and type, no number below 0, each row's sum 1."""
+    """Of this shape and type, no number below 0, each row summing to 1."""
     assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
     assert dtype is None or rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
     assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
@@ -315,7 +315,7 @@ def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: An
 
 
 def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
-    """Two states that are equal to the bit and the type."""
+    """Two states are equal to the bit and in type."""
     assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
     for name in a:
         x, y = np.asarray(a[name]), np.asarray(b[name])

@@ -1,4 +1,4 @@
-"""How well a topic's leading words go together in real documents: normalised pointwise mutual information."""
+"""Topic coherence: how often a topic's leading words occur together in real documents (normalised PMI)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
 def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
     """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within [-1, 1].
 
-    NPMI of two words is log(p12 / (p1 p2)) / -log p12, from the shares p of the documents of `reference` that
-    hold the first, the second and both: 1 if they always occur together, 0 if independently, -1 if never.
-    A word that `reference` lacks never occurs with another. Documents without a word are no evidence and left
-    out. NaN where there is no document, or no pair.
+    NPMI of two words is log(p12 / (p1 p2)) / -log p12, where the p are the shares of `reference`'s documents
+    that contain the first word, the second and both: 1 if they always occur together, 0 if they are
+    independent, -1 if they never do. A word missing from `reference` never occurs with another. Documents
+    without words are ignored. NaN if there are no documents or no pairs.
 
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
@@ -40,7 +40,7 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
 
 
 def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
-    """(K,) as `npmi`, of topics of which only the leading words are at hand: (K, n) word ids."""
+    """(K,) as `npmi`, for topics of which only the leading words are known: (K, n) word ids."""
     K, n = leading.shape
     D = int(np.count_nonzero(np.diff(reference.indptr)))
     if D == 0 or n < 2:
@@ -56,7 +56,7 @@ def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> ND
 
 
 def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
-    """(K, n, ceil(D/8)) for each of the words (K, n) one bit a document: whether it holds the word."""
+    """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains it."""
     distinct, place = np.unique(words, return_inverse=True)
     column = np.full(max(distinct.max(), reference.word_ids.max(initial=0)) + 1, -1)
     column[distinct] = np.arange(len(distinct))

@@ -1,7 +1,7 @@
-"""Whether kernels are being compiled at this moment, for whoever wonders why nothing else goes on, and where
-they are kept.
+"""Whether the models' kernels are being compiled at the moment, and where compiled kernels are kept.
 
-Loads nothing at first: what compiles says so to :func:`compilation`.
+The first start after an installation compiles for a while; the screen asks here so that it can say so.
+Nothing is loaded on import: the compiler reports to :func:`compilation`.
 """
 
 import os
@@ -12,19 +12,19 @@ _under_way = 0
 
 
 def compilation(by: int) -> None:
-    """A compilation has begun (1) or has ended (-1)."""
+    """Note that a compilation has begun (1) or ended (-1)."""
     global _under_way
     with _lock:
         _under_way += by
 
 
 def is_compiling() -> bool:
-    """Whether one is under way in any thread. Reading a kernel from its cache is none."""
+    """Whether any thread is compiling. Loading a kernel from its cache does not count."""
     return _under_way > 0
 
 
 def cache_folder() -> str | None:
-    """Where compiled kernels are kept for the next start; None where no folder can be written."""
+    """The folder where compiled kernels are kept for the next start; None if none is writable."""
     from model._jit import CACHED
 
     return os.environ["NUMBA_CACHE_DIR"] if CACHED else None

@@ -1,4 +1,4 @@
-"""How well a model predicts words it has not seen: document completion, [SVI13] section 4."""
+"""Document completion, [SVI13] section 4: how well a model predicts words it has not seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model.online import OnlineModel
 
 
 class Model(Protocol):
-    """What a model must offer to be measured, whoever made it."""
+    """What a model must offer to be measured."""
 
     @property
     def n_words(self) -> int: ...
@@ -22,10 +22,11 @@ class Model(Protocol):
 
 
 class CompletionSet:
-    """Documents split once into words seen and words to predict, to measure models on again and again.
+    """Documents split once into words seen and words to predict, on which models are measured repeatedly.
 
-    Each document's distinct words are split at random, by `seed`, into two halves that share no word; with an
-    odd number the half that is seen has one more. Documents with fewer than two distinct words are left out.
+    Each document's distinct words are split at random, by `seed`, into two halves that share no word; if
+    their number is odd, the seen half has one more. Documents with fewer than two distinct words are left
+    out.
     """
 
     seen: Minibatch
@@ -44,7 +45,7 @@ class CompletionSet:
         self.hidden = _part(batch, documents, use & hide, sizes >= 2)
 
     def score(self, model: Model) -> float:
-        """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN where there is none."""
+        """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none."""
         from model._loops import mixtures
 
         hidden = self.hidden
@@ -55,7 +56,7 @@ class CompletionSet:
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
-        # Not with @: a BLAS that spins up threads takes longer than all the rest.
+        # Not with @: a BLAS that starts threads takes longer than everything else here.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 
 
@@ -68,8 +69,9 @@ def _part(
 
 
 def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
-    """Nats per held-out word of documents, higher is better; exp(-it) is the perplexity. See `CompletionSet`.
+    """Score of a model in nats per held-out word, higher is better; exp(-score) is the perplexity. See
+    `CompletionSet`.
 
-    Raises ValueError for a word id out of the model's range.
+    Raises ValueError for a word id outside the model's range.
     """
     return CompletionSet(batch, seed).score(model)

@@ -1,4 +1,4 @@
-"""The models as scikit-learn transformers; `wikitopics.sklearn` is where they are found.
+"""The models as scikit-learn transformers; `wikitopics.sklearn` re-exports them.
 
 Needs scikit-learn 1.6 or later, which only this module imports.
 """
@@ -21,22 +21,22 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from model import Minibatch, OnlineModel, document_completion, kinds
 from model.exported import Exported, ExportError, read
 
-STREAM_DOCUMENTS = 1_000_000  # assumed size of a corpus that `partial_fit` sees a part of
-STEPS_A_PASS = 10  # at least, in `fit`, where there are as many documents
+STREAM_DOCUMENTS = 1_000_000  # assumed size of the corpus of which `partial_fit` sees a part
+STEPS_A_PASS = 10  # at least, in `fit`, if there are enough documents
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What the estimators share. X is (D, W), dense or sparse: how often a word occurs, or its weight.
+    """Base of the estimators. X is (D, W), dense or sparse: how often each word occurs, or its weight.
 
     n_components: K, the number of topics (of the HDP: the most there can be)
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
-    batch_size: documents a step; None: the model's own, in `fit` at most a tenth of X
+    batch_size: documents per step; None: the model's own, in `fit` at most a tenth of X
     n_passes: passes over X in `fit`
     options: further arguments of the model, such as {"alpha": 0.1}; a search tries several such dicts
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
     After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1. `vocabulary_`
-    are the words, (W,) str, of one that came from a file of `wikitopics export model`, else None.
+    holds the words, (W,) str, of an estimator loaded from a file of `wikitopics export model`, else None.
     """
 
     kind: ClassVar[str]
@@ -63,7 +63,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn topics anew from the documents X, `n_passes` times in minibatches; y is ignored."""
+        """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is ignored."""
         batch = self._documents(X, reset=True)
         self.model_, self.vocabulary_ = self._new_model(batch.D), None
         largest = max(1, min(self.model_.default_batch_size, batch.D // STEPS_A_PASS))
@@ -72,9 +72,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning with the documents X, once; y is ignored.
+        """Continue learning with the documents X, once; y is ignored.
 
-        Raises ValueError for an estimator from a file of `wikitopics export model`.
+        Raises ValueError for an estimator loaded from a file of `wikitopics export model`.
         """
         if self.vocabulary_ is not None:
             raise ValueError(
@@ -99,7 +99,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return document_completion(self.model_, self._documents(X, reset=False))
 
     def perplexity(self, X: Any, y: Any = None) -> float:
-        """exp(-`score`), of a held-out word: lower is better."""
+        """exp(-`score`), per held-out word: lower is better."""
         return math.exp(-self.score(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -119,7 +119,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @classmethod
     def _of(cls, exported: Exported) -> Self:
-        """Fitted, with the model that was exported."""
+        """A fitted estimator with the exported model."""
         K, W = exported.topics.shape
         estimator = cls(n_components=K)
         estimator.model_, estimator.vocabulary_ = exported.model(), exported.vocabulary
@@ -187,10 +187,10 @@ class OnlineHDPEstimator(TopicEstimator):
 def load(path: str | Path) -> TopicEstimator:
     """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is unpickled.
 
-    Its `transform` gives the proportions that the exported model's `infer` does, to rounding where the model
-    had the default settings of its kind: of these the file holds topics and prior only. So it cannot go on by
-    `partial_fit`, and `fit` forgets it: put it into a pipeline as `FrozenEstimator(load(path))`.
-    Raises OSError where there is no such file, and ValueError, one line, for what such a file cannot hold.
+    If the model had the default settings of its kind, `transform` gives the same proportions as the exported
+    model's `infer`, up to rounding. The file holds only topics and prior, so `partial_fit` cannot continue
+    from it, and `fit` discards it: put it into a pipeline as `FrozenEstimator(load(path))`. Raises OSError if
+    there is no such file, and ValueError, with one line, if the file is not an export.
     """
     exported = read(path)
     for estimator in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):

@@ -1,4 +1,4 @@
-"""What `wikitopics export model` writes: a model's topics as arrays, to infer with but not to learn on from.
+"""What `wikitopics export model` writes: a model's topics as arrays, for inference, not for learning on.
 
 | array | shape | what |
 |---|---|---|
@@ -9,7 +9,7 @@
 | topic_weight | (K,) floats | as `topic_weights` |
 | kind | a str | the model's kind |
 
-Files of older versions lack the last two: then it is an online LDA from `WORDS` words.
+Files of older versions lack the last two; they are read as an online LDA with topic weights of `WORDS` words.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _BROKEN = (ValueError, OSError, EOFError, MemoryError, RuntimeError, zipfile.Bad
 
 
 class ExportError(ValueError):
-    """A file that `export model` has not written; one line."""
+    """A file that `export model` did not write; one line."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The arrays of a file, checked; see the top of this file."""
+    """The arrays of a file, checked; see the top of this module."""
 
     kind: str
     topics: NDArray[np.floating[Any]]
@@ -50,7 +50,7 @@ class Exported:
     vocabulary: NDArray[np.str_]
 
     def model(self) -> OnlineModel:
-        """A model that infers as the one exported; raises `ExportError` where its kind cannot do that."""
+        """A model that infers like the exported one; raises `ExportError` if its kind cannot do that."""
         try:
             return kinds.load(self.kind).with_topics(self.topics, self.weights, self.prior)
         except (NotImplementedError, ValueError) as error:
@@ -58,7 +58,7 @@ class Exported:
 
 
 def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """What is written of a model with these words."""
+    """The arrays written for a model with these words."""
     return {
         "topic_word": model.topics(),
         "alpha": model.document_prior(),
@@ -70,7 +70,8 @@ def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any
 
 
 def read(path: str | Path) -> Exported:
-    """The file at `path`, nothing in it unpickled. Raises `ExportError`, and OSError where there is none."""
+    """Read the file at `path` without unpickling anything. Raises `ExportError`, or OSError if there is
+    none."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ExportError(f"{path} is not a regular file")  # zipfile would read a device to its end
     with open(path, "rb") as file:
@@ -97,7 +98,7 @@ def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
 
 
 def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:
-    """Raises ValueError for the first array that is not as it must be."""
+    """Check the arrays. Raises ValueError for the first one that is not valid."""
     topics = arrays["topic_word"]
     if topics.ndim != 2 or 0 in topics.shape:
         raise ValueError(f"topic_word must be topics by words, not of shape {topics.shape}")
@@ -131,7 +132,7 @@ def _numbers(
     """The values, if they are floats of this shape and within these bounds."""
     if values.dtype.kind != "f" or values.shape != shape:
         raise ValueError(f"{name} must be floats of shape {shape}, not {values.dtype} of {values.shape}")
-    # Not so for NaN, whose comparisons are all false; a hair over 1 is rounding.
+    # Written so that NaN fails too, since all its comparisons are false; a hair over 1 is rounding.
     if not (values.min() >= least and values.max() <= most * (1 + 1e-5)):
         raise ValueError(f"{name} must be from {least:g} to {most:g}")
     return values

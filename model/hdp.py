@@ -55,12 +55,13 @@ class OnlineHDP(OnlineModel):
     max_topics, max_topics_per_document: the truncations K and T
     omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which what was learnt weighs half: no step size is below what that takes
+    half_life: documents after which earlier learning has half its weight: no step size falls below what that
+    requires
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
-    `tolerance` of the document, or after so many iterations (figure 9; the default has its own limits)
-    threads: part of the speed, not of the result
+    `tolerance` of the document, or after this many iterations (figure 9; the default has its own limits)
+    threads: affect the speed, not the result
 
     Raises ValueError for values out of range.
     """
@@ -161,11 +162,12 @@ class OnlineHDP(OnlineModel):
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
-        """A new model with at most so many topics; see `OnlineModel.create`."""
+        """A new model with at most this many topics; see `OnlineModel.create`."""
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
     def _restart(self, topics: Topics, heavy: float) -> None:
-        """The corpus before any step. heavy: tables that each topic is to have already, as it were."""
+        """The corpus before any step. heavy: the number of tables that each topic is assumed to have
+        already."""
         self._topics = topics
         K = topics.n_topics
         self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
@@ -211,14 +213,14 @@ class OnlineHDP(OnlineModel):
         return self._topics.totals()
 
     def document_prior(self) -> Vector:
-        """(K,) alpha E[sigma_k(v)]: a Dirichlet as prior of a document's proportions, [W11] section 4.1."""
+        """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
         from model._hdp_e_step import expected_sticks
 
         return self.alpha * expected_sticks(self.a, self.b)
 
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
-        after = prior[::-1].cumsum()[::-1]  # a stick's topic and all behind it
+        after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
         return {"alpha": float(after[0]), "a": prior[:-1], "b": after[1:]}
 
     # What it does
@@ -244,9 +246,10 @@ class OnlineHDP(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
 
-        Under the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1, by the passes of SCVB0, which predict
-        better than the variational update; with warm_start=False as [SVI13] section 4 says, by the local step
-        itself. A document without words gets the prior's. Raises ValueError for a word id out of range.
+        Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
+        better than the variational update; with warm_start=False, the local step itself, as [SVI13] section 4
+        says. A document without words gets the proportions of the prior. Raises ValueError for a word id out
+        of range.
         """
         from model._hdp_e_step import held_out_proportions
         from model._scvb0_e_step import inferred
@@ -259,7 +262,7 @@ class OnlineHDP(OnlineModel):
         return held_out_proportions(batch, self._topics, prior, self.recipe, self._workers)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) as `learn` returns them, but nothing is learnt: those of the local step.
+        """(D, K) proportions of the local step, as `learn` returns them, but without learning.
 
         Raises ValueError for a word id out of range.
         """
@@ -276,7 +279,8 @@ class OnlineHDP(OnlineModel):
     def document_bounds(self, batch: Minibatch) -> Vector:
         """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
 
-        [W11] L_j without the share of the corpus's own terms. Raises ValueError for a word id out of range.
+        These are [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of
+        range.
         """
         from model._hdp_e_step import Elog_sticks, bounds, parts
 
@@ -297,7 +301,8 @@ class OnlineHDP(OnlineModel):
         return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
-        """What documents with these words see of the corpus; after few `seen`, topics ahead are held back."""
+        """The corpus as documents with these words see it; when few were `seen`, topics that are ahead are
+        held back."""
         from model._hdp_e_step import Elog_sticks, corpus_for_figure_9, corpus_for_shortlists, expected_sticks
 
         sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
@@ -307,7 +312,7 @@ class OnlineHDP(OnlineModel):
         return corpus_for_shortlists(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
 
     def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
-        """[SVI13] fig. 9 lines 5 to 10, as printed or from the documents' own topics."""
+        """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
         from model._hdp_e_step import figure_9, shortlists
 
         T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
@@ -321,7 +326,7 @@ class OnlineHDP(OnlineModel):
         """A minibatch of the first documents, from which the topics start.
 
         Until there are enough, everything starts over from all of them each time their number has doubled, so
-        that the stream may begin with small minibatches; in between there are steps as usual.
+        that the stream may begin with small minibatches. In between, steps are made as usual.
         """
         first = Minibatch.concatenate([self._first, batch])
         if min(2 * self._started_from, enough) <= first.D:
@@ -334,10 +339,10 @@ class OnlineHDP(OnlineModel):
         return theta
 
     def _start_from(self, documents: Minibatch) -> None:
-        """Topics from documents, on the corpus's mean; sticks uniform and heavy."""
+        """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         corpus = recipe.weighed(self._n_documents)
-        mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words a document
+        mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words per document
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
@@ -354,7 +359,7 @@ class OnlineHDP(OnlineModel):
         corpus = self._corpus(ids, seen)
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
-        # Steps of parts of a minibatch together forget as much as one of the whole.
+        # Steps on the parts of a minibatch together forget as much as one step on the whole.
         rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
         rho = max(rho, self._least_rho(batch.D))
         weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
@@ -381,7 +386,7 @@ class OnlineHDP(OnlineModel):
         self._rho = rho
 
     def _in_all(self) -> float:
-        """The documents of the corpus, as the recipe counts them."""
+        """The number of documents in the corpus, as the recipe counts them."""
         return self.recipe.corpus(self._n_documents, self._seen, self._amount)
 
     def _contradiction(self) -> str:
@@ -390,7 +395,8 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 knew one recipe, 3 made sweeps to infer, 4 drew documents twice, 5 had D as given."""
+        """Read older states: 1 knew one recipe, 3 inferred by sweeps, 4 drew documents twice, 5 had D as
+        given."""
         if state.get("version") in (3, 4, 5):
             lacking = {"recipe_inference_passes": 0, "recipe_mixed": 0, "recipe_smallest_corpus": 0.0}
             return {**lacking, **state}

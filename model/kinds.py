@@ -1,6 +1,6 @@
-"""The kinds of models that there are: those of this package, and those that other packages bring.
+"""The kinds of models: those of this package, and those that other packages provide.
 
-Another package joins by an entry point of the group `wikitopics.models`, name → subclass of `OnlineModel`.
+Another package registers an entry point in the group `wikitopics.models`: name → subclass of `OnlineModel`.
 It is imported only when its kind is asked for by name, and it cannot take the name of a built-in kind.
 """
 
@@ -22,7 +22,7 @@ class KindError(ValueError):
 
 
 def names() -> tuple[str, ...]:
-    """Every kind's name, the built-in ones first; loads none of them."""
+    """Every kind's name, the built-in ones first, without loading any."""
     return _kinds.names()
 
 
@@ -32,7 +32,7 @@ def known(name: str) -> bool:
 
 
 def load(name: str) -> type[OnlineModel]:
-    """The class of a kind. Raises `KindError` where there is none, or none that works."""
+    """The class of a kind. Raises `KindError` if there is none, or none that works."""
     return _kinds.load(name)
 
 

@@ -12,8 +12,8 @@ The E-step is `_lda_e_step.py` (its loops `_lda_kernels.py`), lambda is `_topics
 and eta are `_newton.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
-the first few documents decide which topics live. Four measures mend that; the schedules among them follow the
-words seen, so that the sizes of minibatches and the lengths of documents hardly matter (measurements:
+the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
+seen, so that minibatch sizes and document lengths hardly matter (measurements:
 docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Their numbers are a `Recipe` (`_lda_recipe.py`):
 
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`_scvb0_e_step.py`), which does not
@@ -23,7 +23,7 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Their numbers are 
 - *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
   minibatch counts by its size;
 - *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
-  exp(E[log beta]) nearly E[beta]: rare words are not punished for the little that was read.
+  exp(E[log beta]) nearly E[beta]: rare words are not penalised because little was read so far.
 """
 
 from __future__ import annotations
@@ -60,16 +60,17 @@ class OnlineLDA(OnlineModel):
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which what was learnt weighs half: no step size is below what that takes
+    half_life: documents after which earlier learning has half its weight: no step size falls below what that
+    requires
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
-    is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on, unless
-    both tau0 and kappa are given: who gives both asks for the papers' algorithm.
+    is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
+    tau0 and kappa are given, which asks for the papers' algorithm.
     initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13] footnote 6)
     dtype: "float32", or "float64" for comparisons (slow; no topic is dropped from a document)
     tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most `tolerance`
-    times its words, or after so many iterations
-    threads: part of the speed, not of the result
+    times its words, or after this many iterations
+    threads: affect the speed, not the result
 
     Raises ValueError for values out of range.
     """
@@ -208,7 +209,7 @@ class OnlineLDA(OnlineModel):
             return np.zeros((0, self.n_topics), dtype=np.float32)
         corpus = max(self._n_documents, self.recipe.smallest_corpus)
         if self._seen == 0 and self.recipe.random_share:
-            # The random lambda of before the first document weighs a share of the corpus, whatever its size.
+            # The random lambda before the first document weighs a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
         amount = self.recipe.amount(batch)
         in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount + amount)
@@ -232,15 +233,16 @@ class OnlineLDA(OnlineModel):
                 self.alpha[born] = self.alpha.mean()
         self._amount += amount
         self._note_step(batch.D, rho)
-        # In this order: beside a large alpha one that is small would be lost.
+        # In this order: a small alpha would be lost beside a large one.
         return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
 
     def _collapsed(self, seen: float, in_all: float) -> bool:
-        """Whether the E-step is the collapsed one, as it is for good where topics never cease to be new."""
+        """Whether the E-step is the collapsed one. It stays so for good if new topics never stop
+        appearing."""
         return self.recipe.collapsed(seen, in_all) or (self.warm_start and self.half_life is not None)
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
-        """[H10] algorithm 2; from it alpha makes its step as well."""
+        """[H10] algorithm 2; alpha makes its step from it too."""
         from model._lda_e_step import e_step
 
         words = by_word(batch, self.n_words)
@@ -253,7 +255,7 @@ class OnlineLDA(OnlineModel):
     def _collapsed_e_step(
         self, batch: Minibatch, alpha: Vector, balance: Vector
     ) -> tuple[NDArray[Any], Statistics]:
-        """[F13] algorithm 2's, the documents' part."""
+        """The documents' part of [F13] algorithm 2."""
         from model._scvb0_e_step import e_step, word_rows
 
         words = distinct(batch, self.n_words)
@@ -263,8 +265,8 @@ class OnlineLDA(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        By default with the collapsed update, which predicts better than [H10]'s E-step. A document without
-        words gets the prior's. Raises ValueError for a word id out of range.
+        By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
+        without words gets the proportions of the prior. Raises ValueError for a word id out of range.
         """
         from model._lda_e_step import ascend, proportions
         from model._scvb0_e_step import inferred
@@ -278,8 +280,8 @@ class OnlineLDA(OnlineModel):
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
 
-        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 3: no share of the
-        topics' own term, and no factor for the size of the corpus. NaN where the documents have no word.
+        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 3: without the
+        topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
         from model._lda_e_step import ascend, document_bounds
 
@@ -295,7 +297,7 @@ class OnlineLDA(OnlineModel):
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
     def _rows_of(self, batch: Minibatch) -> tuple[Words, NDArray[Any]]:
-        """The words of held-out documents and what these see of the topics."""
+        """The words of held-out documents, and the rows of the topics for them."""
         batch.check_words(self.n_words)
         words = by_word(batch, self.n_words)
         return words, self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
@@ -319,15 +321,16 @@ class OnlineLDA(OnlineModel):
             step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
-            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, never negative.
+            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never
+            # negative.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
             self.alpha = np.maximum(self.alpha * ratio**rho, self.recipe.smallest_alpha)
 
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.
 
-        The gradient costs K W. Minibatches with few words wait until together they have met as many as there
-        are, so that the cost stays in proportion; others update eta every time.
+        The gradient costs K W. Minibatches with few words wait until together they have seen as many distinct
+        words as the vocabulary has, so that the cost stays in proportion; others update eta every time.
         """
         from model._newton import descend, eta_step
 
@@ -342,10 +345,11 @@ class OnlineLDA(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 named some keys after private attributes and knew one recipe, which version 2 wrote down.
+        """Read older states. Version 1 named some keys after private attributes and knew one recipe, which
+        version 2 stored.
 
-        Both annealed alpha in [H10]'s own E-step. Who was still at it goes on with the collapsed one, and
-        from 64,000 documents on nothing has changed. Up to version 3 `infer` was [H10]'s E-step.
+        Both annealed alpha in [H10]'s own E-step. A model that was still annealing continues with the
+        collapsed one; after 64,000 documents nothing has changed. Up to version 3 `infer` was [H10]'s E-step.
         """
         if state.get("version") == 3:
             return {**state, "recipe_inference_passes": 0}

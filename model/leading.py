@@ -1,4 +1,4 @@
-"""Comparing topics by their leading words: how far each has moved, how near they are to one another."""
+"""Comparing topics by their leading words: how far each has moved, and how close they are to one another."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Leading = tuple[NDArray[np.int32], NDArray[np.float32]]
 def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     """(K,) total variation distance of each topic from its earlier self, over its leading words.
 
-    The probabilities of the leading words are scaled to sum to 1, so that it lies within [0, 1]: the share of
-    them that has gone to other words. ``before`` and ``after`` may lead with different numbers of words.
+    The probabilities of the leading words are scaled to sum to 1, so the distance lies within [0, 1]: the
+    share that has moved to other words. ``before`` and ``after`` may lead with different numbers of words.
     Raises ValueError for different numbers of topics.
     """
     if len(before[0]) != len(after[0]):
@@ -30,7 +30,7 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
 def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
     """(K,) how much the leading words of ``ones`` have in common with those of topic in ``others``.
 
-    Bhattacharyya coefficients: 1 for the same words and probabilities, 0 for no common word.
+    These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is shared.
     """
     ids, probabilities = others[0][topic], _scaled(others[1][topic])
     roots = np.zeros(max(int(ids.max()), int(ones[0].max())) + 1)

@@ -1,4 +1,4 @@
-"""What is measured of a model as data, for charts, exports and tables; loads no numpy."""
+"""Metrics of a model as data, for charts, exports and tables; loads no numpy."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that is measured of a model again and again.
+    """A number that is measured repeatedly for a model.
 
     name: in files and exports, such as "log_likelihood"
-    title: what a chart of it is headed; "{held_out}" stands for the articles that it is measured on, as in
+    title: the heading of its chart; "{held_out}" stands for the articles it is measured on, as in
     "1,000 held-out articles"
-    help: what it says, in a few words
-    better: "higher" or "lower", "" where neither is
+    help: its meaning, in a few words
+    better: "higher" or "lower", "" if neither is
     whole: whether it counts something
-    brief: what a small chart of it is headed, beside the large one; "" for one that has none
+    brief: the heading of its small chart, beside the large one; "" if it has none
     """
 
     name: str
@@ -27,5 +27,5 @@ class Metric:
 
     @classmethod
     def undeclared(cls, name: str) -> Metric:
-        """One of which no more is known than its name."""
+        """A metric of which only the name is known."""
         return cls(name, name.replace("_", " ").capitalize())

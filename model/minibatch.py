@@ -1,4 +1,4 @@
-"""Documents as word counts: what every model learns from and infers on."""
+"""Documents as word counts, from which every model learns and infers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ SMALLEST_COUNT = 1e-9
 class Minibatch:
     """D documents as word counts, checked once and never changed.
 
-    Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each `counts` times. Word ids may come in any
+    Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each as often as `counts` says. Word ids may
+    come in any
     order and more than once within a document: they are sorted and merged; counts of zero are left out.
 
     indptr: (D+1,) from 0, never falling, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
-    counts: (N,) at least 0, kept as int32 where all are whole, else as float32: weights such as those of
-    TF-IDF count as so many words, documents are as long as their sum, and below 1e-9 they count as none
+    counts: (N,) at least 0, kept as int32 if all are whole, otherwise as float32. Weights, such as TF-IDF,
+    count as that many words, and a document is as long as their sum; weights below 1e-9 count as zero
 
-    Any integer dtype is taken, and floats. Raises ValueError for anything else, before any array is kept.
+    Any integer or float dtype is accepted. Raises ValueError for anything else, before any array is kept.
     """
 
     __slots__ = ("counts", "indptr", "word_ids")
@@ -75,7 +76,7 @@ class Minibatch:
         word_ids: NDArray[np.int32],
         counts: NDArray[np.int32] | NDArray[np.float32],
     ) -> Minibatch:
-        """Arrays that are already canonical."""
+        """A minibatch of arrays that are already canonical."""
         batch = cls.__new__(cls)
         batch.indptr, batch.word_ids, batch.counts = indptr, word_ids, counts
         return batch
@@ -87,7 +88,7 @@ class Minibatch:
 
     @property
     def n_tokens(self) -> float:
-        """Number of words, repetitions included: an int where all counts are whole."""
+        """Number of words, repetitions included: an int if all counts are whole."""
         if self.counts.dtype == np.int32:
             return int(self.counts.sum(dtype=np.int64))
         return float(self.counts.sum(dtype=np.float64))
@@ -112,7 +113,8 @@ class Minibatch:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
 
     def lengths(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """Words in each document, repetitions included, (D,) int64, or float64 where not all are whole."""
+        """(D,) words in each document, repetitions included: int64, or float64 if not all counts are
+        whole."""
         if self.counts.dtype != np.int32:
             return np.bincount(self.documents(), self.counts, self.D)
         running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
@@ -120,7 +122,7 @@ class Minibatch:
         return lengths
 
     def documents(self) -> NDArray[np.int64]:
-        """Which document each entry of `word_ids` belongs to, (N,) int64."""
+        """(N,) int64: the document of each entry of `word_ids`."""
         return np.repeat(np.arange(self.D), np.diff(self.indptr))
 
     def check_words(self, n_words: int) -> None:
@@ -130,7 +132,7 @@ class Minibatch:
 
 
 def _counts(values: ArrayLike) -> NDArray[np.int64] | NDArray[np.float32]:
-    """As int64 where all are whole, else as float32; ValueError for what are no counts."""
+    """As int64 if all are whole, otherwise as float32; ValueError for values that are not counts."""
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
         return _whole("counts", array)

@@ -1,4 +1,4 @@
-"""What to call a topic: the leading words that tell it apart from the others."""
+"""Names of topics: the leading words that tell a topic apart from the others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ RELEVANCE = 0.6
 """Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/topics.md says
 how it was chosen."""
 WORDS = 3
-"""In a name."""
+"""Words in a name."""
 LOYALTY = 10
-"""A name holds while its words are among so many of the topic's most relevant ones."""
+"""A name holds while its words are among this many of the topic's most relevant ones."""
 
 
 def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K, n) the share of each leading word's uses, in all topics that lead with it, that is this topic's.
+    """(K, n) this topic's share of the uses of each leading word in all topics that lead with it.
 
     1 for a word that leads no other topic. shares: (K,) of the corpus
     """
@@ -32,9 +32,10 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K,) how far a topic's words are its own: :func:`ownership` of its leading words, by their uses.
+    """(K,) how distinct each topic's words are: :func:`ownership` of its leading words, weighted by their
+    uses.
 
-    Near 1 / K while all topics are alike, near 1 for one whose words no other leads with.
+    Near 1 / K while all topics are alike, near 1 for a topic whose words lead no other.
     """
     probabilities = leading[1].astype(np.float64)
     uses = probabilities.sum(1)
@@ -44,14 +45,14 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
-    """(K, n) how well each leading word stands for its topic.
+    """(K, n) how well each leading word represents its topic.
 
     weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is
     taken from the topics that lead with the word. -inf for a word without probability.
     """
     probabilities = leading[1].astype(np.float64)
     with np.errstate(divide="ignore"):
-        # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share changes nothing in the order of its words.
+        # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
         found: NDArray[np.float64] = weight * np.log(probabilities) + (1 - weight) * np.log(
             ownership(leading, shares)
         )
@@ -59,7 +60,7 @@ def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE)
 
 
 def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
-    """(K, n) the leading words by id, the most relevant first; equal ones in their order."""
+    """(K, n) the leading words by id, the most relevant first; ties stay in their order."""
     order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
     return np.take_along_axis(leading[0], order, axis=1)
 
@@ -67,7 +68,7 @@ def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVA
 def most_relevant_to(
     groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any]
 ) -> list[NDArray[np.int64]]:
-    """The words that lead the topics of each group, by id, the most relevant to the group first."""
+    """The leading words of each group's topics, by id, those most relevant to the group first."""
     ids, probabilities = leading
     uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
     total = np.bincount(ids.ravel(), uses.ravel())
@@ -76,7 +77,7 @@ def most_relevant_to(
         topics = list(group)
         used = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(total))
         words = np.flatnonzero(used)
-        # As in `relevance`; the group's share changes nothing in the order either.
+        # As in `relevance`; the group's share does not change the order either.
         fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(used[words] / total[words])
         found.append(words[np.argsort(-fit, kind="stable")])
     return found
@@ -98,17 +99,17 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
 
 
 def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all words of a name but one are among the first of ``relevant``, words or their ids."""
+    """Whether all but one of a name's words are among the first of ``relevant``, given as words or ids."""
     return len(set(name) & set(relevant[:LOYALTY])) >= max(1, len(name) - 1)
 
 
 def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all words of a name are among the first of ``relevant``, words or their ids."""
+    """Whether all words of a name are among the first of ``relevant``, given as words or ids."""
     return set(name) <= set(relevant[:LOYALTY])
 
 
 def _same_word(one: str, other: str) -> bool:
-    """Whether they differ in their last letters at most: "film" and "films", "party" and "parties"."""
+    """Whether two words differ only in their last letters: "film" and "films", "party" and "parties"."""
     short, long = sorted((one, other), key=len)
     return (
         len(short) >= 3 and len(long) - len(short) <= 2 and long.startswith(short[: max(3, len(short) - 1)])

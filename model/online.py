@@ -1,4 +1,4 @@
-"""What may be asked of every online model: a kind describes itself, learns, answers, and can be kept."""
+"""The interface of every online model: it describes itself, learns, answers, and can be saved."""
 
 from __future__ import annotations
 
@@ -20,43 +20,44 @@ from model.options import ModelOption
 from model.states import MOST, Entry, State, StateError
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
-WORDS_A_DOCUMENT = 100  # where nothing is known, as in [SVI13] footnote 6
-LEAST_WORDS = 1e-3  # of a word in a topic that comes from elsewhere: of 0 there is no logarithm
+WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
+LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
 class OnlineModel(ABC):
-    """A topic model that learns from minibatches, whose state can be kept at any time between two of them.
+    """A topic model that learns from minibatches, and whose state can be saved between any two of them.
 
     A subclass is one kind of model. It describes itself by the class attributes, implements the abstract
-    methods, and lists in `entries` what its state holds beside the entries here. It draws random numbers from
-    `_random` alone, whose state is kept, and ends each step of `learn` with `_note_step`. `model.check_model`
-    tells whether it keeps the promises. K topics, W words of the vocabulary.
+    methods, and lists in `entries` what its state holds besides the entries here. It draws random numbers
+    only from `_random`, whose state is saved, and ends each step of `learn` with `_note_step`.
+    `model.check_model` checks that it keeps these promises. K topics, W words of the vocabulary.
     """
 
     kind: ClassVar[str]
-    """The word for it in `--model` and in files."""
+    """Its name in `--model` and in files."""
     label: ClassVar[str]
     """Its name for people, such as "online LDA"."""
     summary: ClassVar[str] = ""
-    """A few words that help to choose."""
+    """A few words that help to choose a kind."""
     default_topics: ClassVar[int] = 100
     most_topics: ClassVar[int] = 10_000
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[ModelOption, ...]] = ()
-    """What can be set beside the sizes, as keyword arguments of these names."""
+    """The settings besides the sizes, as keyword arguments of these names."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
-    """What `own_metrics` measures."""
+    """The metrics that `own_metrics` measures."""
 
     version: ClassVar[int] = 1
-    """Of the states that it returns; `upgraded` reads older ones."""
+    """The version of the states that it returns; `upgraded` reads older ones."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
-    """Attribute -> what makes it from the entries whose attribute is "that.…"."""
+    """Attribute -> what makes it from the entries whose attribute is "attribute.…"."""
 
     warm_start: bool = False
-    """Whether it departs from its paper where that measures better."""
+    """Whether it departs from its paper where that gives better results."""
     half_life: float | None = None
-    """Documents after which what was learnt weighs half, at most; None: for ever less is forgotten."""
+    """The number of documents after which earlier learning has at most half its weight; None: it forgets
+    ever less."""
 
     def __init__(
         self,
@@ -88,7 +89,8 @@ class OnlineModel(ABC):
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
-        """A new model, every kind in the same way; options: keyword arguments, such as those in `options`.
+        """A new model, made in the same way for every kind; options: keyword arguments, such as those in
+        `options`.
 
         Raises ValueError for values out of range.
         """
@@ -97,7 +99,8 @@ class OnlineModel(ABC):
 
     @classmethod
     def check_options(cls, **values: object) -> None:
-        """Raise ValueError for the first value that the option of its name does not take; None is fine."""
+        """Raise ValueError for the first value that the option of that name does not accept; None is
+        accepted."""
         for option in cls.options:
             option.parse(values.get(option.name))
 
@@ -117,14 +120,14 @@ class OnlineModel(ABC):
     def n_documents(self) -> float:
         """The size of the corpus, an estimate.
 
-        For a model with a half-life it is no promise about the stream, which goes on: it is the corpus that
-        the topics describe, one of so many documents like those that still weigh.
+        For a model with a half-life this is not the length of the stream, which continues. It is the size of
+        the corpus that the topics describe: this many documents like those that still have weight.
         """
         return self._n_documents
 
     @property
     def updates(self) -> int:
-        """Minibatches learnt."""
+        """The number of minibatches learnt."""
         return self._updates
 
     @property
@@ -134,7 +137,7 @@ class OnlineModel(ABC):
 
     @property
     def threads(self) -> int:
-        """Part of the speed, not of the result."""
+        """The number of threads; it affects the speed, not the result."""
         return self._workers.threads
 
     @threads.setter
@@ -150,13 +153,13 @@ class OnlineModel(ABC):
         """(K, W) expected topics, rows sum to 1."""
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, a row a word; worth its own code where it is quicker."""
+        """(U, K) expected topics of some words only, one row per word; override it if that can be quicker."""
         return np.ascontiguousarray(self.topics()[:, word_ids].T)
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first.
 
-        Ties go by word id; n beyond W gives W. Worth its own code where it is quicker than `topics`.
+        Ties go by word id; n beyond W gives W. Override it if that can be quicker than `topics`.
         """
         topics = self.topics()
         ids = top_words(topics, n)
@@ -167,19 +170,20 @@ class OnlineModel(ABC):
         """(K,) each topic's share of the words of the corpus, sums to 1."""
 
     def topics_in_use(self) -> int:
-        """Topics with more than a thousandth of the corpus."""
+        """The number of topics with more than a thousandth of the corpus."""
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) words that each topic rests on: `topics` times these are the Dirichlets of the topics.
+        """(K,) the words that each topic is based on: `topics` times these are the topics' Dirichlet
+        parameters.
 
-        Of a kind that knows no Dirichlets: each topic's share of a corpus of 100 words a document.
+        For a kind without Dirichlets: each topic's share of a corpus of 100 words per document.
         """
         return self.topic_shares() * WORDS_A_DOCUMENT * self.n_documents
 
     @abstractmethod
     def document_prior(self) -> NDArray[np.float64]:
-        """(K,) what a document's proportions are before its words are seen, up to a factor; positive."""
+        """(K,) a document's expected proportions before its words are seen, up to a factor; positive."""
 
     # What it does
 
@@ -203,18 +207,20 @@ class OnlineModel(ABC):
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
-        """What only this kind can measure on held-out documents, as `metrics` names it; changes nothing."""
+        """Metrics that only this kind can measure on held-out documents, named as in `metrics`; changes
+        nothing."""
         return {}
 
     def _least_rho(self, documents: int) -> float:
-        """The step size of a minibatch of so many documents that its half-life calls for; 0 without one.
+        """The step size that the half-life requires for a minibatch of this many documents; 0 without a
+        half-life.
 
         (1 - rho)^(half-life / documents) = 1/2, so that minibatches of any size forget alike.
         """
         return 0.0 if self.half_life is None else -math.expm1(-math.log(2) * documents / self.half_life)
 
     def _note_step(self, documents: int, rho: float) -> None:
-        """Count a step of `learn` on a minibatch of so many documents, with step size rho."""
+        """Count a step of `learn` on a minibatch of this many documents, with step size rho."""
         self._updates += 1
         self._seen += documents
         self._rho = rho
@@ -225,10 +231,10 @@ class OnlineModel(ABC):
     def with_topics(
         cls, topics: NDArray[np.floating[Any]], weights: NDArray[np.float64], prior: NDArray[np.float64]
     ) -> Self:
-        """A model that infers as the one did that had these `topics`, `topic_weights` and `document_prior`.
+        """A model that infers like the one that had these `topics`, `topic_weights` and `document_prior`.
 
-        What is only needed to learn it does not have. Its other settings are the defaults of its kind.
-        Raises StateError for numbers that no model has, NotImplementedError where a kind cannot do it.
+        It lacks whatever is needed only for learning. Its other settings are the defaults of its kind. Raises
+        StateError for numbers that no model can have, NotImplementedError if a kind cannot do this.
         """
         lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
         shared = {
@@ -242,20 +248,20 @@ class OnlineModel(ABC):
 
     @classmethod
     def _prior_entries(cls, prior: NDArray[np.float64]) -> State:
-        """What a state holds from which `document_prior` follows, for `with_topics`."""
+        """The entries of a state from which `document_prior` follows, for `with_topics`."""
         raise NotImplementedError(f"{cls.label} cannot be made from topics")
 
     def state(self) -> State:
         """Everything, as numpy arrays and plain numbers, flags and strings: for `np.savez(path, **state)`.
 
-        `from_state` goes on exactly from here.
+        `from_state` continues exactly from here.
         """
         kept = states.taken(self, self._all_entries())
         return {"kind": self.kind, "version": self.version, **kept, "random": _random_state(self._random)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
-        """A model from what `state` returned, or from the `np.load` of it, of this version or an older one.
+        """A model from what `state` returned, or from `np.load` of it, in this version or an older one.
 
         Raises StateError (a ValueError) for the state of another kind or a newer version, and for a damaged
         one.
@@ -282,12 +288,12 @@ class OnlineModel(ABC):
         return model
 
     def _contradiction(self) -> str:
-        """What in a state just read does not go together, each entry being fine by itself; "" for nothing."""
+        """What contradicts itself in a state just read, each entry being valid by itself; "" for nothing."""
         return ""
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of an older version as one of this; what it lacks is refused later."""
+        """A state of an older version as one of this version; anything it still lacks is refused later."""
         return state
 
     @classmethod
@@ -305,7 +311,7 @@ class OnlineModel(ABC):
 
 
 def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
-    """(6,) PCG64's state and increment, each as its upper and lower 64 bits; has_uint32, uinteger."""
+    """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and uinteger."""
     kept: Any = random.bit_generator.state
     state, increment = kept["state"]["state"], kept["state"]["inc"]
     halves = *divmod(state, 2**64), *divmod(increment, 2**64)
@@ -328,7 +334,7 @@ def _random_from(kept: object) -> np.random.Generator:
     except (KeyError, TypeError, ValueError):
         fits = False
     if not fits or numbers[1] % 2 == 0:
-        # With an even increment a generator may repeat one number for ever.
+        # With an even increment, a generator may repeat one number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {

@@ -10,19 +10,19 @@ from typing import SupportsFloat
 
 Value = float | int | str
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
-"""What every model has, so that no kind's own option can be called that."""
+"""The settings every model has; no kind's own option may have one of these names."""
 LARGEST_PRIOR = 1e9
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class ModelOption:
-    """One number that whoever makes a model may choose.
+    """One number that can be chosen when a model is made.
 
-    default: None where the model decides by itself, as `help` then says
-    least, most: the range, ends included; `above` in place of `least` where the end is not
+    default: None if the model decides by itself, as `help` then says
+    least, most: the range, ends included; `above` instead of `least` if that end is not included
     whole: whether only whole numbers will do
-    words: what may stand in place of a number, such as "learn"
+    words: words accepted instead of a number, such as "learn"
     shared: whether a value given for all models of a session reaches this one too
     """
 
@@ -53,7 +53,7 @@ class ModelOption:
         return int(number) if self.whole else number
 
     def takes(self) -> str:
-        """What the option takes, in words: "a number over 0, or learn"."""
+        """What the option accepts, in words: "a number over 0, or learn"."""
         what = "a whole number" if self.whole else "a number"
         bounds = []
         if self.above > -math.inf:
@@ -70,7 +70,7 @@ def prior(
 ) -> ModelOption:
     """An option for a Dirichlet parameter or a concentration, or "learn" if it can be learnt.
 
-    Beyond the range single precision overflows, or a topic's share becomes 0 / 0.
+    Outside the range, single precision overflows or a topic's share becomes 0 / 0.
     """
     words = ("learn",) if learn else ()
     return ModelOption(name, help, default, least=1e-9, most=LARGEST_PRIOR, words=words, shared=shared)
@@ -88,7 +88,7 @@ HALF_LIFE = ModelOption(
 
 
 def fault_in(options: object) -> str:
-    """What keeps these from being the options of a kind; "" for nothing."""
+    """Why these cannot be the options of a kind; "" if they can."""
     if not isinstance(options, tuple) or not all(isinstance(option, ModelOption) for option in options):
         return "has options that are not a tuple of ModelOptions"
     names = [option.name for option in options]
@@ -102,7 +102,7 @@ def fault_in(options: object) -> str:
 
 
 def _number(value: object) -> float:
-    """NaN for what is none."""
+    """The value as a number, NaN if it is not one."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat | str):
         return math.nan
     try:
@@ -119,7 +119,7 @@ def at_least_one(**sizes: float) -> None:
 
 
 def one_of(choices: tuple[str, ...], **values: str) -> None:
-    """Raise ValueError for the first argument that is none of the words."""
+    """Raise ValueError for the first argument that is not one of the words."""
     for name, value in values.items():
         if value not in choices:
             said = " or ".join(f'"{choice}"' for choice in choices)

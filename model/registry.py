@@ -1,4 +1,4 @@
-"""Things known by name: those of this program, and those that other packages bring by an entry point."""
+"""Things known by name: those of this program, and those that other packages provide by an entry point."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-"""What such a thing may be called, so that it can be written in a command and kept in a file."""
+"""A valid name, one that can be written in a command and stored in a file."""
 
 
 @dataclass(frozen=True)
 class Registry(Generic[T]):
-    """Loads a thing only when it is asked for by name; nobody can replace a built-in one.
+    """Loads a thing only when it is asked for by name; a built-in one cannot be replaced.
 
     noun: what such a thing is called, such as "kind of model"
     group: of the entry points, name → thing
     built_in: name → "module:attribute"
     check: returns what an entry point gave, or raises ValueError with what is wrong with it
     error: raised, with one line, for what does not exist or cannot be used
-    unnamed: built-in ones that nobody is to ask for by this name
+    unnamed: built-in ones that cannot be asked for by name
     """
 
     noun: str
@@ -42,7 +42,7 @@ class Registry(Generic[T]):
         return (*self.built_in, *(name for name in brought if name not in self.built_in))
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is one of this name; looks for packages only where it is not built in."""
+        """Whether this name is known; looks for packages only if it is not built in."""
         return name in self.built_in or name in self.names()
 
     def load(self, name: str) -> T:

@@ -1,4 +1,4 @@
-"""Topics that say what another one says."""
+"""Topics that nearly repeat another topic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.online import IN_USE
 from model.tree import distances
 
 NEAR = 0.5
-"""Hellinger distance of leading words up to which two topics are one subject: see docs/topics.md."""
+"""The Hellinger distance of leading words up to which two topics have one subject: see docs/topics.md."""
 
 
 class Repeat(NamedTuple):
@@ -23,9 +23,9 @@ class Repeat(NamedTuple):
 
 
 def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
-    """Of the topics in use, those that nearly repeat a larger one; the nearest to it first.
+    """The topics in use that nearly repeat a larger one, the closest pairs first.
 
-    Of two equally large ones the later repeats the earlier. Where there are several it is the nearest.
+    Of two equally large topics, the later repeats the earlier. A topic close to several repeats the nearest.
     """
     largest_first = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares > IN_USE)]
     if len(largest_first) < 2:

@@ -12,8 +12,8 @@ def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.floa
     """(K, dimensions) places whose distances come as near to ``far`` as classical scaling gets them.
 
     far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred squares,
-    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so that nothing
-    is ever complex. The first axis has the largest spread, and each points to where its longest part is.
+    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so nothing becomes
+    complex. The first axis has the largest spread, and each axis points towards its largest component.
     """
     from scipy.linalg import eigh
 

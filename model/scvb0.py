@@ -11,16 +11,16 @@
 | rho_phi | number | step size s (tau0 + t)^-kappa of the minibatch t = 1, 2 … | [F13] section 3 |
 | rho_theta | number | the same with the theta_* settings, t = 1, 2 … within a document | [F13] section 3 |
 
-A word that a document has m times is updated once, by the closed form of m updates (clumping, [F13] eq. 9),
-which holds for an m that is not whole as well. N_phi + eta is kept as the lambda of the other models
-(`_topics.py`), the E-step is `_scvb0_e_step.py` (its loops `_scvb0_kernels.py`). Derivations, and in which
-sense this is MAP estimation: docs/derivations.md.
+A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
+9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`_topics.py`),
+the E-step is `_scvb0_e_step.py` (its loops `_scvb0_kernels.py`). docs/derivations.md has derivations, and
+says in which sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
-the corpus: the numbers are a `Recipe`. Settings that are not given are then those that measure best, with a
-step size that adapts itself (`_adaptive_step.py`). `warm_start=False` is the paper, with its settings where
-none are given and minibatches of 100 documents.
+the corpus: the numbers are a `Recipe`. Settings that are not given then have the values that measure best,
+with a step size that adapts itself (`_adaptive_step.py`). `warm_start=False` is the paper's algorithm, with
+its settings unless others are given, and minibatches of 100 documents.
 """
 
 from __future__ import annotations
@@ -59,15 +59,16 @@ class SCVB0(OnlineModel):
     n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
     alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
     alpha as a vector
-    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, 1 at most; or
-    kappa="adaptive", where the sizes of two steps are so and then follow the steps' signal and noise
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; or
+    kappa="adaptive": the first two steps have that size, later ones follow the steps' signal and noise
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
-    half_life: documents after which what was learnt weighs half: no step size is below what that takes
+    half_life: documents after which earlier learning has half its weight: no step size falls below what that
+    requires
     burn_in: passes over a document before the one that updates the topics
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
-    threads: part of the speed, not of the result
+    threads: affect the speed, not the result
 
     Raises ValueError for values out of range.
     """
@@ -168,7 +169,7 @@ class SCVB0(OnlineModel):
 
     @property
     def alpha(self) -> Vector:
-        """(K,) Dirichlet parameter of the proportions, as the warm start has it by now."""
+        """(K,) Dirichlet parameter of the proportions, at the current point of the warm start."""
         if not self._annealing():
             return self._final_alpha.copy()
         start = np.maximum(self.recipe.first_alpha, self._final_alpha)
@@ -225,7 +226,7 @@ class SCVB0(OnlineModel):
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        A minibatch without a word leaves the topics alone. Raises ValueError for a word id out of range,
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
         from model._scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
@@ -276,7 +277,8 @@ class SCVB0(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions, rows sum to 1, proportional to N_theta + alpha; changes nothing.
 
-        A document without words gets the prior's. Raises ValueError for a word id out of range.
+        A document without words gets the proportions of the prior. Raises ValueError for a word id out of
+        range.
         """
         from model._scvb0_e_step import inferred
 
@@ -288,7 +290,7 @@ class SCVB0(OnlineModel):
         return Sketch(self.n_words)
 
     def _corpus_tokens(self) -> float:
-        """C, or what it is expected to be; a guess of 100 words a document before the first one."""
+        """C, or its expected value; before the first document, a guess of 100 words per document."""
         if self._n_tokens is not None:
             return self._n_tokens
         if self._tokens_seen == 0:
@@ -299,7 +301,7 @@ class SCVB0(OnlineModel):
         return self._amount < self.recipe.annealed_until(self._in_all())
 
     def _in_all(self) -> float:
-        """The documents of the corpus, as the recipe counts them."""
+        """The number of documents in the corpus, as the recipe counts them."""
         return self.recipe.corpus(self._n_documents, self._seen, self._amount)
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
@@ -311,7 +313,7 @@ class SCVB0(OnlineModel):
             self._final_alpha = descend(self._final_alpha, self._rho, step)
 
     def _eta_step(self) -> None:
-        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), of a few topics at a time in turn."""
+        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
         from scipy.special import psi
 
         from model._newton import descend, eta_step
@@ -333,7 +335,8 @@ class SCVB0(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Version 1 named some keys after private attributes, N_phi's by its letter, and knew one recipe."""
+        """Read older states: version 1 named some keys after private attributes, N_phi's by its letter,
+        and knew one recipe."""
         if state.get("version") == 2:
             return counted(state, VERSION_1)
         names = ["n_documents", "n_tokens", "learn_alpha", "learn_eta", "adaptive", "updates", "rho", "scale"]
@@ -355,7 +358,7 @@ class SCVB0(OnlineModel):
 def _step_sizes(
     prefix: str, default: StepSizes, s: float | None, tau0: float | None, kappa: float | None
 ) -> StepSizes:
-    """The step sizes given, `default` for those that are not. Raises ValueError for those out of range."""
+    """The given step sizes, with `default` for those not given. Raises ValueError for those out of range."""
     given = {"s": s, "tau0": tau0, "kappa": kappa}
     for option in (
         ModelOption("s", "", above=0),

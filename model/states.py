@@ -1,8 +1,9 @@
-"""The states of models as data: which keys there are, where a model has them, and what they must be.
+"""The states of models as data: their keys, where a model has them, and their valid values.
 
 A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is flat, made of
 numpy arrays and plain numbers and flags, so that `np.savez(path, **state)` keeps it. It may come from a
-damaged or hostile file, and kernels check no bounds: what does not fit is refused before one sees it.
+damaged or hostile file, and kernels check no bounds: whatever does not fit is refused before a kernel sees
+it.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ _TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool}
 
 
 class StateError(ValueError):
-    """A state that no model can go on from; one line."""
+    """A state from which no model can continue; one line."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One key of a state.
 
-    key: in the state; public and for good, as it stands in files
+    key: its name in the state; public and permanent, since files contain it
     attribute: where the model has it, by default under the same name; "part.name" lies in a part of the model
-    type: "float", "int" or "bool", else the dtypes that an array may have, such as "float32 float64"
+    type: "float", "int" or "bool", otherwise the dtypes that an array may have, such as "float32 float64"
     shape: of an array, sizes by letter with a space between: "W K", "K-1"; a letter that is not known yet
-    takes the size that it meets
+    takes the size found
     size: the letter of which this number is the size
-    least, most: bounds of every number; below: a letter, for ids below its size
-    optional: whether the key may be missing, with its attribute, or the part that it belongs to, None
+    least, most: bounds of every number; below: a letter whose size all ids are below
+    optional: whether the key may be missing; its attribute, or the part that it belongs to, is then None
     """
 
     key: str
@@ -66,7 +67,7 @@ def entries_of(
 ) -> tuple[Entry, ...]:
     """Entries for a dataclass of settings, a part of a model: counts of loops, and positive numbers.
 
-    bounds: least and most of those for which that does not hold, by name
+    bounds: least and most, by name, of settings for which that does not hold
     """
 
     def entry(name: str, whole: bool) -> Entry:
@@ -79,7 +80,7 @@ def entries_of(
 
 
 def taken(model: object, entries: Sequence[Entry]) -> State:
-    """A model's values as a state, arrays as copies; what is None and optional is left out."""
+    """A model's values as a state, with copies of arrays; optional values that are None are left out."""
     state: State = {}
     for entry in entries:
         part, name = entry.place
@@ -114,11 +115,11 @@ def put(
 def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
 
-    Raises `StateError` for what is missing or is not as its entry says.
+    Raises `StateError` for a value that is missing or not as its entry says.
     """
     sizes: dict[str, int] = {}
     values: State = {}
-    # Of an optional part everything is there, or nothing.
+    # Either everything of an optional part is there, or nothing.
     there = {entry.place[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
     for entry in entries:
         value = plain(state.get(entry.key))
@@ -135,7 +136,7 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
 
 
 def upgraded(state: Mapping[str, object], renamed: Mapping[str, str], recipe: object) -> dict[str, object]:
-    """A state of version 1 with its keys renamed, the sizes told from lambda_hat, and a recipe's numbers."""
+    """A state of version 1 with its keys renamed, the sizes taken from lambda_hat, and a recipe's numbers."""
     later = set(renamed.values())
     new = {renamed.get(key, key): value for key, value in state.items() if key not in later}
     if isinstance(lambda_hat := new.get("lambda_hat"), np.ndarray) and lambda_hat.ndim == 2:
@@ -144,7 +145,7 @@ def upgraded(state: Mapping[str, object], renamed: Mapping[str, str], recipe: ob
 
 
 def counted(state: Mapping[str, object], recipe: object) -> dict[str, object]:
-    """A state from before schedules counted words; numbers that its recipe lacks are this one's.
+    """A state from before schedules counted words; numbers that its recipe lacks come from this one.
 
     Each of its documents counts as one.
     """
@@ -153,14 +154,14 @@ def counted(state: Mapping[str, object], recipe: object) -> dict[str, object]:
 
 
 def plain(value: object) -> object:
-    """Numbers, flags and strings out of the arrays without dimensions that an .npz makes of them."""
+    """Turn the zero-dimensional arrays of an .npz back into numbers, flags and strings."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
     return value
 
 
 def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
-    """What is wrong with a value, "" if nothing is; notes the sizes that it settles."""
+    """What is wrong with a value, "" for nothing; notes the sizes that the value determines."""
     if entry.shape:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
             found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
@@ -179,7 +180,7 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
         sizes[entry.size] = int(value)  # type: ignore[call-overload]
     numbers = np.asarray(value)
     most = sizes[entry.below] - 1 if entry.below else entry.most
-    # Not so for NaN, whose comparisons are all false.
+    # Written so that NaN fails too, since all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
 
@@ -191,7 +192,7 @@ def _is_plain(value: object, type_: str) -> bool:
 
 
 def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
-    """What "K", "K-1" or "128" comes to; `found` settles a letter that is not known yet."""
+    """The value of "K", "K-1" or "128"; `found` determines a letter that is not known yet."""
     if letter.isdigit():
         return int(letter)
     name, _, less = letter.partition("-")

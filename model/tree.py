@@ -1,4 +1,4 @@
-"""Topics clustered by what they say, so that hundreds of them can be read."""
+"""Topics clustered by similarity, so that hundreds of them can be read."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from model.leading import Leading, affinity
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Two topics or groups of topics that are nearer to each other than to the rest.
+    """Two topics or groups of topics that are closer to each other than to the rest.
 
-    Topics are numbered from 0 to K - 1, nodes from K on, in the order in which they came together.
+    Topics are numbered from 0 to K - 1, nodes from K on, in the order in which they were joined.
     """
 
     number: int
     children: tuple[int, int]
     height: float
-    """How far apart the children are, from 0 on; none is lower than those of its children."""
+    """How far apart the children are, from 0; never lower than for the children themselves."""
     topics: tuple[int, ...]
-    """Of all its branches, in the order in which they are drawn."""
+    """The topics of all its branches, in drawing order."""
 
 
 def distances(leading: Leading) -> NDArray[np.float64]:

@@ -1,1 +1,1 @@
-"""The screen: reads a session, never trains."""
+"""The screen: it reads a session and never trains."""

@@ -1,4 +1,4 @@
-"""The screen's entrance: `run` opens it on a session and returns when it is closed."""
+"""The screen's entry point: `run` opens it on a session and returns when it is closed."""
 
 import asyncio
 import signal
@@ -48,14 +48,14 @@ from tui.widgets.findbar import FindBar
 from tui.words import visible
 
 TOPIC_ACTIONS = ("rename", "pin")
-"""What can be done with the topic that is chosen."""
+"""Actions for the selected topic."""
 
 ASKING_ACTIONS = ("find", "maximise", "models", "order", "pause", "save", "restart", "browse")
-"""What else applies only now and then."""
+"""Other actions that apply only at times."""
 
 
 class Wikitopics(Commanding):
-    """The app: keys, dialogs and what views ask for, around the session that it follows."""
+    """The app: keys, dialogs and the requests of views, around the session that it follows."""
 
     TITLE = "wikitopics"
     CSS_PATH = "room.tcss"
@@ -79,7 +79,7 @@ class Wikitopics(Commanding):
         preferences: Preferences | None = None,
         notify_by: str | None = None,
     ) -> None:
-        """``trainer``: that of ``path``, where one of ``trainers`` has just been started for it."""
+        """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it."""
         choice = Choice(ascii_only=plain_terminal())
         super().__init__(open_reader, path, choice, controls, trainers, trainer, notify_by)
         self.choice.patterned = few_colours(self)
@@ -103,7 +103,7 @@ class Wikitopics(Commanding):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message; nothing in it acts on the terminal."""
+        """Show a message; nothing in it can control the terminal."""
         super().notify(visible(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
     def on_mount(self) -> None:
@@ -134,7 +134,7 @@ class Wikitopics(Commanding):
         await self.follow(event.path)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that mean nothing here and now are neither shown nor obeyed."""
+        """Keys without a meaning here and now are neither shown nor obeyed."""
         if action.startswith("replay_"):
             return self.replay is not None and self.screen is self.main and not self.main.finding
         if action in {*ASKING_ACTIONS, *TOPIC_ACTIONS} and isinstance(self.screen_stack[0], Main):
@@ -166,7 +166,7 @@ class Wikitopics(Commanding):
         self.keys_changed()
 
     def _address(self) -> str | None:
-        """Of the article that is chosen."""
+        """The address of the selected article."""
         article = self.main.view.chosen_article()
         return None if article is None or self.latest is None else self.latest.address(article)
 
@@ -207,7 +207,7 @@ class Wikitopics(Commanding):
         self.main.open_find()
 
     def on_key(self, event: events.Key) -> None:
-        """A key that nobody has taken: it may have been typed while the line to find something opened."""
+        """Handle a key that nothing has taken: it may have been typed while the find line was opening."""
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
@@ -249,7 +249,7 @@ class Wikitopics(Commanding):
         self.push_screen(Help(list(groups.items())))
 
     def _commands(self) -> Iterable[tuple[str, str, Callable[[], Coroutine[object, object, bool]], str]]:
-        """(key, what it does, how to do it, where it works) of everything that applies now."""
+        """(key, what it does, how to do it, where it works) for everything that applies now."""
         seen = set()
         for active in self.main.active_bindings.values():
             binding = active.binding
@@ -283,7 +283,7 @@ class Wikitopics(Commanding):
 
 
 def _ending(number: signal.Signals) -> Ending:
-    """A closed terminal leaves trainers running; whoever ends the screen itself ends what it has started."""
+    """A closed terminal leaves trainers running; ending the screen itself ends those it started."""
     return "leave" if number == signal.SIGHUP else "stop"
 
 
@@ -296,12 +296,12 @@ def run(
 ) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 
-    ``trainer``: that of this session, where one of ``trainers`` has just been started for it; the session
-    need not be there yet then. ``notify_by``: as for the app. Returns what is to become of the trainers; None
-    where none was running. Raises :class:`session.errors.SessionError` where there is no session to show.
+    ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it; the session
+    need not exist yet then. ``notify_by``: as for the app. Returns what to do with the trainers; None if none
+    was running. Raises :class:`session.errors.SessionError` if there is no session to show.
     """
     if trainer is None:
-        SessionReader(path).close()  # say so now, in one line, if it is none
+        SessionReader(path).close()  # if it is not a session, say so now, in one line
     controls = Controls(control.pause, control.resume, control.save)
     app = Wikitopics(
         SessionReader,

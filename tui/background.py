@@ -1,4 +1,4 @@
-"""Work that goes on while the screen is drawn and keys are answered."""
+"""Background work, so that the screen is drawn and keys are answered meanwhile."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -10,11 +10,11 @@ from textual.worker import WorkType
 def begin(
     node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
 ) -> None:
-    """Begin work of a group, where it is exclusive in place of what of the group still goes on.
+    """Start work of a group; if exclusive, it replaces whatever of the group is still running.
 
-    It is called only when its turn comes: a coroutine made before and displaced by then would be awaited by
-    nobody.
+    The work is called only when its turn comes: a coroutine made earlier and replaced by then would never be
+    awaited.
     """
     called: WorkType[None] = work
-    # Without a description Textual writes one out, of all that the work was given: 0.3 s for a large session.
+    # Without a description, Textual builds one from everything passed to the work: 0.3 s for a large session.
     node.run_worker(called, group=group, description=group, exclusive=exclusive)

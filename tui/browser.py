@@ -1,19 +1,19 @@
-"""The user's web browser, which is no part of this terminal."""
+"""The user's web browser, outside this terminal."""
 
 import os
 import subprocess
 import sys
 
 PATIENCE = 20.0
-"""Seconds that a browser may take to come up."""
+"""Seconds that a browser may take to start."""
 _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def open_page(address: str) -> bool:
-    """Show the page in the user's browser; False where there is none that has a window of its own.
+    """Show the page in the user's browser; returns False if there is none with a window of its own.
 
-    In a process apart, without this terminal: whatever a browser prints would go across the screen, and one
-    that draws in a terminal (as Python chooses it where $TERM is set) would take it over.
+    It runs in a separate process without this terminal. Otherwise its output would spoil the screen, and a
+    browser that draws in a terminal (which Python may choose if $TERM is set) would take it over.
     """
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Commands from the screen to trainers: pause, save, start again, stop with the screen."""
+"""Commands from the screen to trainers: pause, save, restart, and stop with the screen."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ from tui.restart import lacks_contact, nothing_left
 
 class Commanding(Following):
     """The part of the app that commands trainers. :class:`Following` shows a session, and
-    :class:`tui.app.Wikitopics` has all other keys."""
+    :class:`tui.app.Wikitopics` handles all other keys."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Commanding(Following):
 
     @on(AskNewSession)
     def _new_session(self) -> None:
-        from tui.dialogs.newsession import NewSession  # forms are heavy: not before the first frame
+        from tui.dialogs.newsession import NewSession  # forms are heavy: not loaded before the first frame
 
         async def made(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -83,14 +83,14 @@ class Commanding(Following):
         self._tell_trainer(self._controls.save)
 
     def action_restart(self) -> None:
-        """Start the trainer of this session again, if there is anything left for it to do."""
+        """Start the trainer of this session again, if there is anything left to do."""
         if self.latest is None:
             return
         if why := nothing_left(self.latest.status):
             self.notify(why, markup=False)
             return
         try:
-            # A trainer that this screen started may have got its contact from an option.
+            # A trainer that this screen started may have its contact from an option.
             asks = self.path not in self._trainers.paths() and lacks_contact(self.latest)
             if not asks:
                 self.await_trainer(self._trainers.start_again(self.path))
@@ -110,7 +110,7 @@ class Commanding(Following):
         self.run_worker(lambda: control(self.path), name="control", thread=True, exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Show why a command could not be carried out; any other error is a bug and is not hidden."""
+        """Show why a command could not be carried out. Any other error is a bug and is not hidden."""
         if event.state is WorkerState.ERROR and event.worker.name == "control":
             error = event.worker.error
             if not isinstance(error, SessionError):

@@ -1,4 +1,4 @@
-"""The sessions that are marked: their curves, read in a thread of their own beside the one on screen."""
+"""The marked sessions: their curves, read in a thread of their own beside the session on screen."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,31 +14,33 @@ if TYPE_CHECKING:
     from session.storage.reader import SessionReader
 
 MOST = 8
-"""Sessions at most: more lines could not be told apart."""
+"""The most sessions; with more, their lines could not be told apart."""
 
 Read = tuple[tuple[Beside, ...], dict[Path, str]]
-"""The sessions, and why those that cannot be read cannot."""
+"""The sessions, and the reasons why some cannot be read."""
 
 
 class Comparing:
-    """Reads the curves of some sessions. Its methods are for the event loop; the readers are the thread's."""
+    """Reads the curves of some sessions. Its methods are for the event loop; its readers belong to the
+    thread."""
 
     def __init__(self, open_reader: "Callable[[Path], SessionReader]") -> None:
         self._open = open_reader
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compared-sessions")
         self._readers: dict[Path, SessionReader] = {}
         self._known: dict[Path, tuple[object, Beside]] = {}
-        """What was read, and of which commit and metric."""
+        """What was read, with its commit and metric."""
         self._closed = False
 
     async def look(self, paths: Sequence[Path], metric: str) -> Read:
-        """The sessions as of their last commits. What was read once of a commit is the same object again."""
+        """The sessions as of their last commits. A commit that was read before gives the same object
+        again."""
         if self._closed:
             return (), {}
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._look, paths, metric)
 
     def close(self, *, wait: bool = False) -> None:
-        """Let go of all files. Safe to call twice."""
+        """Close all files. Safe to call twice."""
         if not self._closed:
             self._closed = True
             self._thread.submit(self._let_go, ())

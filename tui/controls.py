@@ -1,4 +1,4 @@
-"""What the screen can ask of a trainer; the only way in which it ever changes anything."""
+"""What the screen can ask of a trainer: the only way in which it changes anything."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,36 +13,37 @@ class TrainerProcess(Protocol):
         """None as long as it lives, then its exit code."""
 
     def terminate(self) -> None:
-        """Have it save and end."""
+        """Have it save and exit."""
 
 
 class Trainers(Protocol):
-    """The trainers that this screen has started, those that have ended included."""
+    """The trainers that this screen has started, including those that have ended."""
 
     def start(self, path: Path, arguments: list[str]) -> TrainerProcess:
         """Start one. Raises :class:`session.errors.SessionError`."""
 
     def start_again(self, path: Path, *, agreed: bool = False) -> TrainerProcess:
-        """Start one on a session that has been trained before, with the options it had. Raises the same.
+        """Start one on a session that has been trained before, with its previous options. Raises the same.
 
-        ``agreed``: to what the previous trainer asked. The answer holds for this start alone.
+        ``agreed``: whether the user agreed to the previous trainer's question. This applies to this start
+        only.
         """
 
     def paths(self) -> Sequence[Path]:
         """The sessions that they train, or have trained."""
 
     def running(self) -> Sequence[Path]:
-        """The sessions whose trainers live."""
+        """The sessions whose trainers are running."""
 
 
 Ending = Literal["leave", "stop", "demo"]
-"""What is to become of the trainers that a screen has started when it is closed: to be left running, to be
-stopped, or to be stopped and the embedded sample opened instead."""
+"""What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
+stop them and open the embedded sample instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """What the screen can ask of a trainer; each raises SessionError where none runs."""
+    """What the screen can ask of a trainer; each method raises SessionError if none is running."""
 
     pause: Callable[[Path], None]
     resume: Callable[[Path], None]

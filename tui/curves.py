@@ -1,4 +1,4 @@
-"""From a look at the session to what the chart draws."""
+"""From a look at the session to the drawing of the chart."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -18,14 +18,14 @@ X_KINDS = ("articles", "words", "time")
 
 
 def wanted(look: Look | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
-    """The metrics whose curves are to be read: the chosen one, and those of the ``small`` charts."""
+    """The metrics whose curves are needed: the selected one, and those of the ``small`` charts."""
     metrics = METRICS if look is None else look.metrics
     beside = [metric.name for metric in metrics if metric.brief] if small else []
     return tuple(sorted({choice.metric, *beside}))
 
 
 def title(look: Look, choice: Choice, x_kind: str) -> str:
-    """What the chart shows, and over what."""
+    """What the chart shows, and over which x."""
     held = look.status.held_out
     articles = plural(held, "held-out article") if held else "held-out articles"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
@@ -33,8 +33,8 @@ def title(look: Look, choice: Choice, x_kind: str) -> str:
 
 
 def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
-    """The curves of the chosen metric and models over articles, words or running time; ``turns``: with
-    signs where topics came and went."""
+    """The curves of the selected metric and models over articles, words or running time. ``turns``: with
+    marks where topics came and went."""
     metric = look.metric(choice.metric)
     series, inks = [], []
     reference: Curve | None = None
@@ -66,7 +66,7 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
 
 
 def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
-    """The curves of the marked sessions, each by session/model; None for a model that is not shown."""
+    """The curves of the marked sessions, each named session/model; None for a model that is not shown."""
     for other in look.others:
         for model in other.models:
             shown = choice.model in (None, model) or choice.model not in other.models
@@ -74,7 +74,7 @@ def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
 
 
 def warning(look: Look) -> str:
-    """Which marked sessions no figure compares with this one; "" for none."""
+    """The marked sessions that no metric can compare with this one; "" for none."""
     words = look.settings.get("fingerprint"), look.settings.get("rule")
     strange = [other.name for other in look.others if other.words != words]
     return f"different vocabularies, not comparable: {', '.join(strange)}" if strange else ""
@@ -92,14 +92,14 @@ def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
 
 
 def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
-    """Where training was started again; runs before the first article say nothing."""
+    """Where training was restarted; restarts before the first article are left out."""
     return _placed(
         sorted({run.first_article for run in look.runs[1:] if run.first_article > 0}), curve, x_kind
     )
 
 
 def _turns(look: Look, choice: Choice, curve: Curve | None, x_kind: str) -> tuple[tuple[float, bool], ...]:
-    """Where topics came to be, also by a split, and where they came to an end, also by a merger."""
+    """Where topics were born, including by a split, and where they ended, including by a merger."""
     told = {
         (one.articles, one.event in ("born", "split"))
         for one in look.changes_of(choice.models_of(look))
@@ -116,7 +116,7 @@ def _turns(look: Look, choice: Choice, curve: Curve | None, x_kind: str) -> tupl
 
 
 def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[float, ...]:
-    """Points of the stream on the x axis; none where there is no curve."""
+    """Points of the stream on the x axis; empty without a curve."""
     if curve is None or not articles:
         return ()
     at = np.interp(np.array(articles, dtype=np.float64), curve.articles, _x(curve, x_kind))
@@ -124,14 +124,14 @@ def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[
 
 
 def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
-    """Why there is no curve yet, with a counter that moves because articles come in."""
+    """Why there is no curve yet, with a counter that moves as articles come in."""
     if metric not in SCORES and status.articles:
         return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
     lines = []
     target = status.held_out_target
-    if status.activity.compiling and not status.articles:  # what was saved last is of before
+    if status.activity.compiling and not status.articles:  # what was last saved is older
         lines.append("compiling the models: this takes a while, but only once after installation")
         lines.append(f"{plural(status.crawled, 'article')} read so far")
     elif status.state == "paused":

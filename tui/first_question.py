@@ -1,4 +1,4 @@
-"""The first question, on a screen of its own: there is no session yet that a screen could be opened on."""
+"""The first question, on a screen of its own, since there is no session to open a screen on yet."""
 
 from textual.binding import Binding
 
@@ -9,7 +9,7 @@ from tui.themes import house, inks, suitable
 
 
 class Contact(TerminalApp[Answer]):
-    """Nothing but the question."""
+    """The question, and nothing else."""
 
     CSS_PATH = "room.tcss"
     ENABLE_COMMAND_PALETTE = False

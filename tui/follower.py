@@ -1,7 +1,7 @@
-"""Reading a session without ever holding up the keys: one thread owns the reader.
+"""Reading a session without ever blocking the keys: one thread owns the reader.
 
-SQLite connections belong to the thread that made them, and a read may have to wait for the disk;
-so every call goes through an executor of one thread, and what comes back are plain values.
+SQLite connections belong to the thread that made them, and a read may have to wait for the disk. So every
+call goes through an executor with one thread, and returns plain values.
 """
 
 import asyncio
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STATUS_EVERY = 1.0
-"""Seconds between two looks at a session in which nothing happens: ages grow, trainers die."""
+"""Seconds between two looks at a session in which nothing happens: ages grow, and trainers die."""
 FULL_EVERY = 1.0
-"""Seconds at least between two readings of what was learnt, however often the trainer commits."""
+"""The least seconds between two readings of what was learnt, however often the trainer commits."""
 
 LOGGED_WITHIN = 2.0
-"""Seconds that may lie between a step and what the log says of it."""
+"""The most seconds between an event and its line in the log."""
 
 
 class Follower:
-    """Looks at one session. The methods are for the event loop; the reader lives in the thread."""
+    """Looks at one session. The methods are for the event loop; the reader belongs to the thread."""
 
     def __init__(self, open_reader: "Callable[[], SessionReader]") -> None:
         self._open = open_reader
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-reader")
         self._reader: SessionReader | None = None
         self._look: Look | None = None
-        # What the look was read from: each part is read anew when its own key is another one.
+        # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics that were wanted and the names that people have given topics."""
+        """The commit, the metrics wanted and the names given to topics."""
         self._measured: tuple[object, ...] | None = None
-        """The newest measurement, and the metrics that were wanted."""
+        """The newest measurement, and the metrics wanted."""
         self._kept: tuple[object, ...] | None = None
-        """The newest snapshot, and the names that people have given topics."""
+        """The newest snapshot, and the names given to topics."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._past: tuple[Look, Look] | None = None
-        """The last look back, and what it was made from."""
+        """The last look into the past, and what it was made from."""
         self._closed = False
 
     async def look(self, metrics: Iterable[str], as_of: int | None = None) -> Look:
@@ -67,13 +67,14 @@ class Follower:
         return await self.ask(read)
 
     async def ask(self, question: "Callable[[SessionReader], T]") -> T:
-        """Any other question to the reader, in its thread. SessionError once the follower is closed."""
+        """Put any other question to the reader, in its thread. Raises SessionError once the follower is
+        closed."""
         if self._closed:
             raise SessionError("this session is no longer being watched")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
 
     def close(self, *, wait: bool = False) -> None:
-        """Let go of the file; the thread ends as soon as it is done. Safe to call twice."""
+        """Close the file; the thread ends as soon as it is done. Safe to call twice."""
         if not self._closed:
             self._closed = True
             self._thread.submit(self._close)
@@ -84,7 +85,7 @@ class Follower:
             self._reader = self._open()
         try:
             return question(self._reader)
-        except NoSession:  # removed: whatever is at its place by the next look is another session
+        except NoSession:  # removed: whatever is in its place at the next look is another session
             self._reader.close()
             self._reader = self._look = self._version = self._past = None
             self._learnt = self._measured = self._kept = None
@@ -112,19 +113,19 @@ class Follower:
                 models=tuple(reader.models()),
             )
         look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
-        if version != self._version:  # a heartbeat, say, with new rates
+        if version != self._version:  # such as a heartbeat with new rates
             runs = tuple(reader.runs())
             look = replace(
                 look,
                 flow=tuple(reader.flow()),
                 events=tuple(reader.events()),
-                runs=look.runs if runs == look.runs else runs,  # the chart is drawn anew for other ones only
+                runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
             )
         learnt = (status.committed_at, metrics, reader.given_names())
         measured, kept = self._measured, self._kept
         if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
-            # Most commits add neither measurements nor snapshots: curves and topics stay the same objects
-            # then, and nothing that shows them is drawn anew.
+            # Most commits add neither measurements nor snapshots. Curves and topics then stay the same
+            # objects, and nothing that shows them is redrawn.
             measurement, snapshot = reader.newest()
             measured, kept = (measurement, metrics), (snapshot, learnt[-1])
             look = replace(look, recent=tuple(reader.recent_articles()))
@@ -134,7 +135,7 @@ class Follower:
                 topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models}
                 look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
             self._learnt, self._learnt_at = learnt, now
-        # Only now, when nothing has failed: what could not be read is asked for again.
+        # Only now that nothing has failed: anything that could not be read is asked for again.
         self._look, self._version, self._looked_at = look, version, now
         self._measured, self._kept = measured, kept
         return look
@@ -153,5 +154,5 @@ def _curves(reader: "SessionReader", look: Look, metrics: tuple[str, ...]) -> Ma
 
 
 def _last_words(reader: "SessionReader", status: Status) -> str:
-    """The end of the log beside a session whose trainer is gone: why it could not go on."""
+    """The end of the log beside a session whose trainer is gone: the reason why it ended."""
     return "" if status.running else last_line(log_file(reader.path))

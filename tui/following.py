@@ -1,4 +1,5 @@
-"""An app that follows one session: reads it again and again, and hands each look to the view in sight."""
+"""An app that follows one session: it reads the session repeatedly and hands each look to the view in
+sight."""
 
 import asyncio
 import contextlib
@@ -34,12 +35,12 @@ T = TypeVar("T")
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
-"""Between two looks at the marked sessions."""
+"""Seconds between two looks at the marked sessions."""
 TITLE_SECONDS = 1.0
 
 
 class Following(TerminalApp[Ending]):
-    """The reading half of the app; keys and dialogs are :class:`tui.app.Wikitopics`'s."""
+    """The reading half of the app; keys and dialogs belong to :class:`tui.app.Wikitopics`."""
 
     def __init__(
         self,
@@ -49,27 +50,27 @@ class Following(TerminalApp[Ending]):
         trainer: TrainerProcess | None,
         notify_by: str | None = None,
     ) -> None:
-        """``trainer``: that of ``path``, where it has just been started. ``notify_by``: how to give notice of
-        its end, as :data:`session.options.NOTIFY` has it."""
+        """``trainer``: the trainer of ``path``, if it has just been started. ``notify_by``: how to
+        announce its end, as in :data:`session.options.NOTIFY`."""
         super().__init__()
         self.path = path
         self.choice = choice
         self.latest: Look | None = None
         self.frozen_at: float | None = None
-        """When the user asked to see no newer looks, by the monotonic clock."""
+        """When the user froze the view, by the monotonic clock."""
         self.replay: Replay | None = None
-        """While there is one, looks are of its point in the past."""
+        """The replay in progress: looks are then of its point in the past."""
         self._open_reader = open_reader
         self._awaited = trainer
-        """A trainer of ours that has not yet got to the session."""
+        """A trainer of ours that has not opened the session yet."""
         self._notify_by = notify_by
         self._entitled = float("-inf"), ""
-        """When the terminal got its title, and which."""
+        """When the terminal got its last title, and which."""
         self._trouble = ""
         self._wake = asyncio.Event()
         self.follower = self._new_follower(path)
         self.searcher = self._new_follower(path)
-        """Answers what takes long, in a thread of its own."""
+        """Answers slow questions, in a thread of its own."""
         self.comparing = Comparing(open_reader)
         self._others: tuple[Beside, ...] = ()
         self._compare_again = asyncio.Event()
@@ -82,7 +83,7 @@ class Following(TerminalApp[Ending]):
         return main
 
     def begin_following(self) -> None:
-        """Read the session from now on; where there is none yet, wait for its trainer to make it."""
+        """Read the session from now on; if there is none yet, wait for its trainer to create it."""
         self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
         begin(self, self._follow, "follow")
@@ -98,17 +99,17 @@ class Following(TerminalApp[Ending]):
         return Follower(lambda: self._open_reader(path))
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; it answers in its own thread. ``aside``: in another one,
-        so that the session is followed on meanwhile."""
+        """Put a question to the session's reader, which answers in its own thread. ``aside``: in another
+        thread, so that following the session continues meanwhile."""
         return await (self.searcher if aside else self.follower).ask(question)
 
     def stop_following(self, *, wait: bool = False) -> None:
-        """Let go of the session's file. Safe to call twice."""
+        """Close the session's file. Safe to call twice."""
         for each in (self.follower, self.searcher, self.comparing):
             each.close(wait=wait)
 
     def wait_for_session(self) -> None:
-        """If there is no session yet, show what its trainer says, until there is one or the user gives up."""
+        """If there is no session yet, show what its trainer says until there is one or the user gives up."""
         trainer = self._awaited
         if trainer is None or self.path.exists():
             return
@@ -147,7 +148,7 @@ class Following(TerminalApp[Ending]):
                     return
                 self._trouble = ""
                 if isinstance(self.screen, Starting):
-                    self.screen.dismiss("begun")  # no key that answers it is left where the session is shown
+                    self.screen.dismiss("begun")  # the session can be shown: no question is left
                 look = replace(self._with_awaited(look), others=self._others)
                 changed = _applies(self.latest) != _applies(look)
                 self._give_notice(self.latest, look)
@@ -162,7 +163,8 @@ class Following(TerminalApp[Ending]):
                 await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
 
     async def _compare(self) -> None:
-        """Keep the curves of the marked sessions; one that cannot be read is told of, and marked no more."""
+        """Keep the curves of the marked sessions current; one that cannot be read is reported and
+        unmarked."""
         while True:
             self._compare_again.clear()
             comparing = self.comparing
@@ -192,7 +194,8 @@ class Following(TerminalApp[Ending]):
         return f"starting {session_name(self.path)} …" if self._awaited else str(error)
 
     def _with_awaited(self, look: Look) -> Look:
-        """A trainer that was started a moment ago is starting, whatever the one before left behind."""
+        """The look, with a trainer started a moment ago shown as starting, whatever the previous one left
+        behind."""
         code = None if self._awaited is None else self._awaited.poll()
         if code and not look.status.running:
             if question := launch.question(self.path):
@@ -223,8 +226,8 @@ class Following(TerminalApp[Ending]):
     @on(Ready)
     def _view_ready(self) -> None:
         if not gc.get_freeze_count():
-            # What was made up to the first frame stays to the end: searching it for garbage again and
-            # again would cost a twentieth of a second in the middle of a key press.
+            # Objects made up to the first frame stay to the end. Searching them for garbage repeatedly would
+            # cost a twentieth of a second in the middle of a key press.
             gc.freeze()
         self.show()
         self.show_status()
@@ -232,7 +235,7 @@ class Following(TerminalApp[Ending]):
 
     @on(LookAgain)
     def look_again(self) -> None:
-        """Read the session now, not at the next turn."""
+        """Read the session now, without waiting for the next turn."""
         self._wake.set()
         self._compare_again.set()
 
@@ -257,7 +260,7 @@ class Following(TerminalApp[Ending]):
     # Replay ---------------------------------------------------------------------------------------
 
     async def action_replay(self) -> None:
-        """From the first snapshot on, or no more."""
+        """Start a replay from the first snapshot, or end it."""
         if self.replay is not None:
             self.action_replay_end()
             return
@@ -300,24 +303,24 @@ class Following(TerminalApp[Ending]):
         self._wake.set()
 
     def await_trainer(self, trainer: TrainerProcess) -> None:
-        """A trainer has just been started on the session that is shown."""
+        """Note that a trainer has just been started on the session that is shown."""
         self._awaited = trainer
         self._wake.set()
 
     @property
     def is_awaiting(self) -> bool:
-        """Whether a trainer that was started here has not yet got to the session."""
+        """Whether a trainer that was started here has not opened the session yet."""
         return self._awaited is not None
 
     # The terminal beside the screen -----------------------------------------------------------------
 
     def tell_terminal(self, sequence: str) -> None:
-        """Send the terminal something that draws nothing, where it takes such sequences."""
+        """Send the terminal a sequence that draws nothing, if it supports such sequences."""
         if self._driver is not None and not self.is_headless and escapes.obeys(drawn_on()):
             self._driver.write(sequence)
 
     def _entitle(self) -> None:
-        """Give the terminal's window the newest title, once a second at most."""
+        """Give the terminal's window the newest title, at most once a second."""
         now = time.monotonic()
         title = window_title(self.latest.status if self.latest else None, self.path, self._trouble)
         if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
@@ -327,14 +330,14 @@ class Following(TerminalApp[Ending]):
             self.tell_terminal(escapes.title(title))
 
     def _give_notice(self, before: Look | None, now: Look) -> None:
-        """Tell whoever is away that the trainer has ended, if that is wanted."""
+        """Announce that the trainer has ended, if that is wanted."""
         if self._notify_by is None or before is None or not before.status.running or now.status.running:
             return
         words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
         self.tell_terminal(escapes.notice(self._notify_by, words))
 
     def show_status(self) -> None:
-        """Draw the status line: the newest state, also where the view is frozen, or the replay's."""
+        """Draw the status line: the newest state, even if the view is frozen, or that of the replay."""
         self._entitle()
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
@@ -345,7 +348,7 @@ class Following(TerminalApp[Ending]):
 
 
 def _applies(look: Look | None) -> tuple[object, ...]:
-    """What decides which keys mean something."""
+    """The values that decide which keys have a meaning."""
     if look is None:
         return (None,)
     return look.status.running, look.status.state, len(look.models) > 1

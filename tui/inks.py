@@ -1,7 +1,7 @@
 """The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
 
-`room.tcss` gives each ink its colour. The inks belong to the app: Textual styles each of a widget's component
-classes as a node of its own whenever it styles the widget.
+`room.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a widget's
+component classes as a separate node whenever it styles the widget.
 """
 
 from itertools import zip_longest
@@ -41,7 +41,7 @@ SERIES = 4
 
 
 class Linked(str):
-    """Text of a :data:`Part` that a terminal can open: what it says, and the address behind it."""
+    """Text of a :data:`Part` that a terminal can open as a link, with its address."""
 
     address: str
 
@@ -52,7 +52,7 @@ class Linked(str):
 
 
 def linked(text: str, address: str | None) -> str:
-    """``text``, as a link where it has an address."""
+    """``text``, as a link if it has an address."""
     return text if address is None else Linked(text, address)
 
 
@@ -60,11 +60,11 @@ Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
 IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "Δ": "+"})
-"""Our own signs for a terminal that has no others; foreign text stays as it is where it can be written."""
+"""Replacements for our own signs on a terminal that lacks them; foreign text stays if it can be written."""
 
 
 class Drawn(Widget):
-    """Draws with inks. What an ink is like on this widget is worked out once, not once a line."""
+    """Draws with inks. The style of an ink on this widget is computed once, not once per line."""
 
     _pens: dict[tuple[str, str], Style] | None = None
 
@@ -73,9 +73,9 @@ class Drawn(Widget):
         super().notify_style_update()
 
     def pen(self, name: str = "", under: str = "") -> Style:
-        """The style of an ink over the widget's own, with the ink ``under`` between."""
+        """The style of an ink over the widget's own, with the ink ``under`` in between."""
         if name == "faint" and under == "cursor":
-            name = "muted"  # what is faint on the ground is gone on the cursor's row
+            name = "muted"  # faint text would be invisible on the cursor's row
         if self._pens is None:
             self._pens = {}
         style = self._pens.get((name, under))
@@ -88,10 +88,10 @@ class Drawn(Widget):
         return style
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
-        """One line of exactly ``width`` cells, "…" at its end where more than spaces did not fit; ``under``
-        is an ink that lies beneath all parts.
+        """One line of exactly ``width`` cells, ending in "…" if more than spaces did not fit; ``under`` is an
+        ink beneath all parts.
 
-        Nothing in foreign text acts on the terminal, whatever the parts were made of.
+        Nothing in foreign text can control the terminal, whatever the parts were made of.
         """
         plain, bare, opens = map(self.app.has_class, ("-ascii", "-ascii-text", "-links"))
         runs: list[tuple[str, Style]] = []
@@ -99,7 +99,7 @@ class Drawn(Widget):
             pen = self.pen(name, under)
             if opens and isinstance(text, Linked):
                 pen = pen.update_link(text.address)
-            if runs and runs[-1][1] is pen:  # every segment costs on its way to the terminal
+            if runs and runs[-1][1] is pen:  # every segment costs time on its way to the terminal
                 text = runs.pop()[0] + text
             runs.append((text, pen))
         segments = []
@@ -120,17 +120,17 @@ class Drawn(Widget):
 
 
 class Lines(Drawn):
-    """A widget that is a few lines of text: made once for each change and repainted only then."""
+    """A widget of a few lines of text, made once for each change and repainted only then."""
 
     _lines: list[list[Part]] | None = None
     _lines_for: tuple[int, int] = (0, 0)
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
-        """What to draw now, top line first."""
+        """The lines to draw now, top line first."""
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """Something that :meth:`lines` draws from is new."""
+        """Draw again: something that :meth:`lines` uses has changed."""
         before, self._lines = self._lines, None
         width, height = self.size
         if before is None or self._lines_for != (width, height) or not self.is_on_screen:
@@ -152,13 +152,14 @@ class Lines(Drawn):
 
 
 def name(widget: Widget, title: str, below: str = "") -> None:
-    """Entitle a panel with text that may be foreign: never parsed as markup, nor obeyed by the terminal."""
+    """Give a panel a title from possibly foreign text, which is neither parsed as markup nor obeyed by the
+    terminal."""
     title, below = visible(title), visible(below)
     if widget.app.has_class("-ascii"):
         title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
     if widget.app.has_class("-ascii-text"):
         title, below = in_ascii(title), in_ascii(below)
-    # Textual draws the widget anew whenever these are set, whatever to.
+    # Textual redraws the widget whenever these are set, even to the same value.
     if widget.border_title != Content(title).markup:
         widget.border_title = Content(title)
     if widget.border_subtitle != (Content(below).markup if below else None):

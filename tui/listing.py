@@ -1,4 +1,4 @@
-"""How topics are listed: in which order, which of them, and in which groups. Pure."""
+"""How topics are listed: their order, their selection and their groups. Pure."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from tui.words import APART, nearness
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """Topics that are alike, in one row."""
+    """A group of similar topics, in one row."""
 
     number: int
     name: str
     share: float
     change: float
     many: int
-    """How many topics it has."""
+    """The number of its topics."""
     is_open: bool
-    """Whether its topics follow it."""
+    """Whether its topics are listed below it."""
 
 
 Row = TopicRow | GroupRow
@@ -30,7 +30,7 @@ ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
     "number": lambda row: (),
     "name": lambda row: (row.name.casefold(),),
 }
-"""What topics can be ordered by; equal ones stand by number."""
+"""The orders of topics; equal ones are ordered by number."""
 
 
 def number_of(row: Row) -> int:
@@ -39,7 +39,7 @@ def number_of(row: Row) -> int:
 
 
 def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
-    """The topics in this order, those that are pinned before all others."""
+    """The topics in this order, with pinned ones before all others."""
     key = ORDERS[order]
     return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
 
@@ -47,8 +47,8 @@ def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()
 def found(
     rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
 ) -> list[TopicRow]:
-    """The topics with ``text`` in their name or among their words, or of that number ("#12"), whole words
-    first; "" finds all."""
+    """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole
+    words first; "" finds all."""
     sought = text.strip().removeprefix("#")
     if not sought:
         return ordered(rows, order, pinned)
@@ -68,8 +68,8 @@ def _nearness(sought: str, row: TopicRow) -> int:
 def featured(
     rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
 ) -> tuple[TopicRow | None, str]:
-    """The topic to tell more of, and why that one: the chosen one, else the largest that is pinned, else the
-    one whose share has moved most."""
+    """The topic to show in more detail, and why that one: the selected one, else the largest pinned one,
+    else the one whose share has moved most."""
     if chosen is not None:
         return chosen, "chosen"
     if on_top := [row for row in rows if row.topic in pinned]:
@@ -84,8 +84,8 @@ def grouped(
     order: str,
     pinned: Collection[int] = (),
 ) -> list[Row]:
-    """The groups in this order, each of those in ``opened`` with its topics after it; what is pinned stands
-    before all groups. ``rows``: topic k at k."""
+    """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
+    before all groups. ``rows``: topic k at index k."""
     listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
     heads = [_head(rows, group, group.number in opened) for group in groups]
     members = {group.number: group.topics for group in groups}
@@ -99,7 +99,7 @@ def grouped(
 
 
 def _head(rows: Sequence[TopicRow], group: Branch, is_open: bool) -> GroupRow:
-    """The row of a group: its topics may have moved since they were put together."""
+    """The row of a group: its topics may have changed since they were grouped."""
     inside = [rows[topic] for topic in group.topics]
     return GroupRow(
         group.number,

@@ -1,4 +1,4 @@
-"""One look at a session, complete and immutable: what all views draw from."""
+"""One look at a session, complete and immutable, from which all views draw."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,71 +14,72 @@ from tui.words import plural
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Another session, whose curves lie over those of the one on screen."""
+    """Another session, whose curves are drawn over those of the one on screen."""
 
     name: str
     words: tuple[object, object]
-    """Of its vocabulary the fingerprint and the rule."""
+    """The fingerprint and the rule of its vocabulary."""
     models: tuple[str, ...]
     curves: Mapping[tuple[str, str], Curve]
-    """(model, metric) -> Curve, of the metric that the large chart shows."""
+    """(model, metric) -> Curve, for the metric that the large chart shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Everything of one instant; a later instant is another Look."""
+    """Everything at one instant; a later instant is another Look."""
 
     status: Status
     at: float
-    """When it was read, seconds since the epoch."""
+    """When it was read, in seconds since the epoch."""
     settings: Mapping[str, object] = field(default_factory=dict)
     address: Address = nowhere
-    """Where an article can be read in a browser."""
+    """The address at which an article can be read in a browser."""
     models: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = METRICS
-    """What the chart can show."""
+    """The metrics that the chart can show."""
     curves: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
-    """(model, metric) -> Curve, of the metrics that are on show."""
+    """(model, metric) -> Curve, for the metrics shown."""
     topics: Mapping[str, tuple[TopicRow, ...]] = field(default_factory=dict)
-    """model -> its topics, topic k at k."""
+    """model -> its topics, topic k at index k."""
     changes: tuple[TopicEvent, ...] = ()
-    """What has happened to the topics of all models, oldest first."""
+    """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
     flow: tuple[Flow, ...] = ()
     events: tuple[Event, ...] = ()
     runs: tuple[PastRun, ...] = ()
     last_words: str = ""
-    """What a trainer that runs no more said last, if a screen started it."""
+    """The last message of a trainer that is no longer running, if a screen started it."""
     others: tuple[Beside, ...] = ()
-    """The sessions that are marked."""
+    """The marked sessions."""
     as_of: int | None = None
-    """In a replay: after so many articles; None: now."""
+    """In a replay, the number of articles; None: now."""
 
     def topic_label(self, model: str, topic: int) -> str:
-        """A topic's number and its name; the number alone where the topic is not known yet."""
+        """A topic's number and its name, or only the number if the topic is not known yet."""
         rows = self.topics.get(model, ())
         return rows[topic].label if topic < len(rows) else f"#{topic}"
 
     def topics_after(self, model: str | None) -> str:
-        """After how many articles a model's topics are as they are shown, in words; "" before the first."""
+        """The number of articles that the shown topics of a model are based on, in words; "" before the
+        first."""
         rows = self.topics.get(model or "", ())
         return f"after {plural(rows[0].articles, 'article')}" if rows else ""
 
     def of_model(self, model: str | None) -> str:
-        """What a title says of its model: nothing where there is only one."""
+        """A title's mention of its model: nothing if there is only one."""
         return f" · {model}" if model and len(self.models) > 1 else ""
 
     def of_now(self) -> str:
-        """What a title says of its panel if that shows the present also in a replay."""
+        """A title's mark for a panel that shows the present even in a replay."""
         return "" if self.as_of is None else " · now"
 
     def course(self) -> Curve | None:
-        """How far training was when, by the longest of the curves; None before the first measurement."""
+        """Training progress over time, from the longest of the curves; None before the first measurement."""
         longest = max(self.curves.values(), key=lambda curve: curve.articles.size, default=None)
         return longest if longest is not None and longest.articles.size else None
 
     def moment(self, articles: int) -> float | None:
-        """About when it had trained on so many, seconds since the epoch; None where that is not known."""
+        """About when it had trained on this many articles, in seconds since the epoch; None if not known."""
         course = self.course()
         run = next((run for run in reversed(self.runs) if run.first_article < articles), None)
         if course is None or run is None:
@@ -90,7 +91,7 @@ class Look:
     def back_at(
         self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]], events: tuple[Event, ...]
     ) -> "Look":
-        """What was learnt as it was after so many articles, when the topics and the log were these."""
+        """What was learnt, as it was after this many articles, given the topics and the log of that time."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
             self,
@@ -104,33 +105,33 @@ class Look:
         )
 
     def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
-        """What has happened to the topics of these models, of the newest snapshot first."""
+        """The topic events of these models, newest snapshot first."""
         return sorted((one for one in self.changes if one.model in models), key=lambda one: -one.articles)
 
     def metric(self, name: str) -> Metric:
-        """The metric of this name, whether anything of this session is measured by it or not."""
+        """The metric of this name, whether or not this session has measurements of it."""
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
 
 
 @dataclass(slots=True)
 class Choice:
-    """What the user has chosen to see; shared by the views so that they agree."""
+    """What the user has chosen to see, shared by the views so that they agree."""
 
     model: str | None = None
     """None: all models on the chart, the first in the lists."""
     metric: str = METRICS[0].name
     ascii_only: bool = False
     patterned: bool = False
-    """Whether the terminal has too few colours to tell lines apart by them."""
+    """Whether the terminal has too few colours to tell lines apart."""
     order: str = "share"
     """One of :data:`tui.listing.ORDERS`."""
     compared: list[Path] = field(default_factory=list)
-    """The sessions that are marked: their curves lie over those of the one on screen."""
+    """The marked sessions, whose curves are drawn over those of the one on screen."""
     pinned: set[tuple[str, int]] = field(default_factory=set)
-    """(model, topic) of those that stay on top of the lists."""
+    """(model, topic) of those pinned to the top of the lists."""
 
     def pinned_of(self, model: str | None) -> frozenset[int]:
-        """The model's topics that are pinned."""
+        """The model's pinned topics."""
         return frozenset(topic for of, topic in self.pinned if of == model)
 
     def model_of(self, look: Look) -> str | None:

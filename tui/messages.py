@@ -1,4 +1,4 @@
-"""What a view asks of the app."""
+"""Requests of a view to the app."""
 
 from pathlib import Path
 
@@ -46,4 +46,4 @@ class NewSession(Message):
 
 
 class LookAgain(Message):
-    """Something else is wanted of the session: look now, not at the next turn."""
+    """Look at the session now, without waiting for the next turn, since something else is wanted of it."""

@@ -1,4 +1,4 @@
-"""What the command palette finds beside commands: topics by number, name and word, articles by title."""
+"""What the command palette finds besides commands: topics by number, name and word, articles by title."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tui.app import Wikitopics
 
 TOPICS, TITLES = 8, 12
-"""How many of each are offered at most."""
+"""The most hits of each kind."""
 LEAST = 3
-"""Letters from which on titles are looked for."""
+"""The number of letters from which titles are searched."""
 
 
 class Finds(Provider):
-    """Each hit opens what it names."""
+    """Each hit opens the topic or article that it names."""
 
     async def search(self, query: str) -> Hits:
         app = cast("Wikitopics", self.app)

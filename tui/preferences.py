@@ -1,4 +1,4 @@
-"""What the user's config file says about the screen.
+"""The screen's settings in the user's config file.
 
 theme = "light"            # "dark", or the name of any theme in the palette
 [keys]
@@ -19,14 +19,14 @@ from tui.themes import DARK, LIGHT
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Nothing said: the theme follows the terminal, the keys are ours."""
+    """The defaults: the theme follows the terminal, and the keys are ours."""
 
     theme: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
 
 
 def preferences() -> Preferences:
-    """Read the config file. Raises :class:`BadUsage` with the line that makes no sense."""
+    """Read the config file. Raises :class:`BadUsage` naming the line that is not valid."""
     settings = config.load()
     return Preferences(_theme(settings.get("theme")), _keys(settings.get("keys", {})))
 

@@ -1,4 +1,4 @@
-"""A replay: the session as it was after each snapshot of its topics, one after the other."""
+"""A replay: the session as it was after each snapshot of its topics, one after another."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ FRAME_SECONDS = 0.25
 
 @dataclass(slots=True)
 class Replay:
-    """Where a replay stands. What is shown there is a :meth:`tui.look.Look.back_at`."""
+    """The state of a replay. What is shown there is a :meth:`tui.look.Look.back_at`."""
 
     points: tuple[int, ...]
     """Articles at each snapshot, ascending; at least one."""
@@ -16,17 +16,17 @@ class Replay:
 
     @property
     def articles(self) -> int:
-        """The session is shown as it was after so many."""
+        """The number of articles after which the session is shown."""
         return self.points[self.place]
 
     def play(self) -> None:
-        """Pause or go on; behind the last point it begins again."""
+        """Pause or continue; after the last point, start again."""
         self.playing = not self.playing
         if self.playing and self.place == len(self.points) - 1:
             self.place = 0
 
     def tick(self) -> bool:
-        """Time has passed; returns whether another point is reached."""
+        """Note that time has passed; returns whether another point is reached."""
         if not self.playing:
             return False
         self.place += self.place < len(self.points) - 1
@@ -34,6 +34,6 @@ class Replay:
         return True
 
     def step(self, by: int) -> None:
-        """Pause at a point before or after."""
+        """Pause at an earlier or later point."""
         self.playing = False
         self.place = min(max(self.place + by, 0), len(self.points) - 1)

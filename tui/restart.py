@@ -1,4 +1,4 @@
-"""Starting a trainer again on a session that is there: whether it can do anything, and what it needs."""
+"""Restarting the trainer of an existing session: whether there is anything to do, and what it needs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from tui.look import Look
 
 
 def nothing_left(status: Status) -> str:
-    """Why a trainer would end at once; "" where it would not."""
+    """Why a trainer would end at once; "" if it would not."""
     if status.state != "finished":
         return ""
     limit = status.activity.article_limit
@@ -22,8 +22,8 @@ def nothing_left(status: Status) -> str:
 
 
 def lacks_contact(look: Look) -> bool:
-    """Whether the server asks who runs a crawler, and nobody has said. Raises SessionError."""
+    """Whether the server requires a contact, and there is none. Raises SessionError."""
     kind, identity = sources.described(look.status.source), look.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):
-        return False  # the trainer says what is wrong
+        return False  # the trainer reports what is wrong
     return kind.needs_contact(identity) and config.contact() is None

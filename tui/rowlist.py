@@ -1,4 +1,4 @@
-"""A list that draws only the rows in sight: any length costs the same, no markup is ever parsed."""
+"""A list that draws only the rows in sight: it costs the same at any length, and never parses markup."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _OfRow(Message):
-    """Something has happened to a row of a list."""
+    """Something happened to a row of a list."""
 
     def __init__(self, rows: "RowList[Any]", row: Any) -> None:
         super().__init__()
@@ -31,8 +31,8 @@ class _OfRow(Message):
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
-    """Base of all lists. A subclass says what a row looks like (:meth:`parts`) and, if it has one,
-    what the header looks like (:meth:`header`)."""
+    """Base of all lists. A subclass draws a row (:meth:`parts`) and, if it has one, the header
+    (:meth:`header`)."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -46,11 +46,11 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     cursor: reactive[int] = reactive(0, repaint=True)
     selectable = True
-    """Whether a row can be chosen; else the list only scrolls."""
+    """Whether rows can be selected; otherwise the list only scrolls."""
     headed = False
-    """Whether there is a line above the rows: where a subclass writes a :meth:`header`."""
+    """Whether there is a line above the rows, which a subclass draws in :meth:`header`."""
     stays_on_top = False
-    """Whether a cursor on the first row stays on the first row: for lists that are newest or best first."""
+    """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -60,19 +60,19 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         """Enter or a click on the row under the cursor."""
 
     class Moved(_OfRow):
-        """The cursor stands on another row."""
+        """The cursor moved to another row."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.rows: Sequence[T] = ()
         self.empty = ""
         self.held = False
-        """Whether the person has chosen the row under the cursor: the cursor then goes where the row goes."""
+        """Whether the user selected the row under the cursor; the cursor then follows that row."""
 
     # What a subclass gives ------------------------------------------------------------------
 
     def header(self, width: int) -> list[Part]:
-        """The line above the rows; written where there is one."""
+        """The line above the rows, if there is one."""
         raise NotImplementedError
 
     def parts(self, row: T, width: int) -> list[Part]:
@@ -80,14 +80,14 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         raise NotImplementedError
 
     def key(self, row: T) -> object:
-        """What makes a row the same row after an update, so that the cursor can stay on it."""
+        """What identifies a row across updates, so that the cursor can stay on it."""
         return None
 
     # ------------------------------------------------------------------------------------------
 
     @property
     def width(self) -> int:
-        """Cells of a line beside the scrollbar."""
+        """Cells of a line, without the scrollbar."""
         return self.scrollable_content_region.width
 
     @property
@@ -96,10 +96,10 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
-        """Draw these rows from now on. A row that is :attr:`held` keeps the cursor, by :meth:`key`; else the
-        cursor stays in its place.
+        """Draw these rows from now on. A row that is :attr:`held` keeps the cursor, by :meth:`key`; otherwise
+        the cursor stays at its place.
 
-        ``anew``: draw even if they are the same rows as before.
+        ``anew``: draw even if the rows are the same as before.
         """
         if not anew and self.rows == rows:
             return
@@ -113,24 +113,24 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self.refresh()
 
     def hold(self) -> None:
-        """From now on the cursor goes where the row under it goes."""
+        """From now on the cursor follows the row under it."""
         self.held = self.current is not None and not (self.stays_on_top and self.cursor == 0)
 
     def release(self) -> None:
-        """Back to the first row, whichever that is."""
+        """Go back to the first row, whichever that is."""
         self.held = False
         self.set_reactive(RowList.cursor, 0)
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
     def _go_along(self, key: object) -> None:
-        """Put the cursor on the row of this key; a row that was in sight stays in sight."""
+        """Put the cursor on the row with this key; a row that was in sight stays in sight."""
         found = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
         if found is None:
             return
         by, was_in_sight = found - self.cursor, self._in_sight(self.cursor)
         self.set_reactive(RowList.cursor, found)
         if was_in_sight and not self._in_sight(found):
-            # By as much as the row has moved, so that it keeps its place on the screen.
+            # Scroll by as much as the row has moved, so that it keeps its place on the screen.
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
 
     def _in_sight(self, row: int) -> bool:
@@ -142,7 +142,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     def on_resize(self, event: events.Resize) -> None:
         self._fit()
         if self.held:
-            self._reveal()  # it may have moved while the list was covered
+            self._reveal()  # it may have moved while the list was hidden
 
     def render_line(self, y: int) -> Strip:
         width = self.width
@@ -157,7 +157,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         return self.strip(self.parts(self.rows[index], width), width, "cursor" if chosen else "")
 
     def go_to(self, row: int) -> None:
-        """Choose a row and scroll so that it is in sight."""
+        """Select a row and scroll it into sight."""
         self.cursor = row
         self.hold()
         self._reveal()
@@ -214,9 +214,9 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
 
 class Folded(RowList[list[Part]]):
-    """Lines that are folded to the width, so that none is cut; they only scroll.
+    """Lines that are folded to the width, so that none is cut; the list only scrolls.
 
-    A subclass says what they are (:meth:`fold`) and calls :meth:`refold` when that is new.
+    A subclass provides them (:meth:`fold`) and calls :meth:`refold` when they change.
     """
 
     selectable = False
@@ -226,14 +226,14 @@ class Folded(RowList[list[Part]]):
         raise NotImplementedError
 
     def refold(self) -> None:
-        """Draw what there is now at the present width; a list that stood at its end stays there."""
+        """Draw the current lines at the present width; a list scrolled to its end stays there."""
         at_end = self.follows and self.scroll_offset.y >= self.max_scroll_y - 1
-        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is the scrollbar's
+        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is for the scrollbar
         if at_end:
             self.call_after_refresh(self.action_to, -1)
 
     follows = False
-    """Whether the end is what matters: new lines come there."""
+    """Whether new lines appear at the end, so that the end matters."""
 
     def parts(self, row: list[Part], width: int) -> list[Part]:
         return row

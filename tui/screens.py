@@ -19,7 +19,7 @@ from tui.widgets.keybar import Hint, KeyBar, shown_key
 from tui.widgets.statusline import StatusLine
 
 VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
-"""In the order of their keys 1, 2, 3 …"""
+"""The views in the order of their keys 1, 2, 3 …"""
 
 KEYS = (
     "replay.play",
@@ -65,14 +65,14 @@ KEYS = (
     "app.replay",
     "app.copy",
 )
-"""What the key bar shows, the most useful first; the rest is in the help and the palette."""
+"""The keys in the key bar, the most useful first; the rest are in the help and the palette."""
 
 
 class Main(Screen[None]):
-    """Holds the views; a view is made when it is first opened, so that the first frame comes soon."""
+    """Holds the views. A view is made when it is first opened, so that the first frame comes soon."""
 
     AUTO_FOCUS = ""
-    """The view in sight says where the focus goes."""
+    """The view in sight decides where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("tab", "app.focus_next", "Next panel", show=False),
         Binding("shift+tab", "app.focus_previous", "Previous panel", show=False),
@@ -108,9 +108,9 @@ class Main(Screen[None]):
         return self._made[self.current]
 
     async def open_view(self, index: int) -> None:
-        """Bring a view to the front; before the screen is there, decide which it will be.
+        """Bring a view to the front; before the screen is mounted, decide which one it will be.
 
-        It can take keys when this returns: what is typed meanwhile waits, and is not lost.
+        The view can take keys when this returns; keys typed meanwhile wait and are not lost.
         """
         self.current = index
         if not self._composed:
@@ -123,7 +123,7 @@ class Main(Screen[None]):
             self._made[index] = VIEWS[index]()
         view = self._made[index]
         view.display = True
-        # Before it is mounted: a class that changes later restyles everything in the view.
+        # Before it is mounted: changing a class later restyles everything in the view.
         view.fit(self.size.width, self.size.height)
         if new:
             await self.query_one("#views").mount(view)
@@ -138,11 +138,11 @@ class Main(Screen[None]):
 
     @property
     def finding(self) -> bool:
-        """Whether what is typed goes into the line in which one says what to find."""
+        """Whether typed keys go into the find line."""
         return self.query_one(FindBar).is_open
 
     def open_find(self) -> None:
-        """Let the user say what to find in the view in sight."""
+        """Let the user type what to find in the view in sight."""
         sought = self.view.finds()
         if sought and not self.finding:
             self.query_one(FindBar).open(sought)
@@ -158,7 +158,7 @@ class Main(Screen[None]):
             view.fit(self.size.width, self.size.height)
 
     def hint(self) -> None:
-        """Write the key bar anew."""
+        """Redraw the key bar."""
         if not self.ready:
             return
         views = [
@@ -173,7 +173,7 @@ class Main(Screen[None]):
                 label = self.labels.get(binding.id, binding.description)
                 by_id[binding.id] = Hint(display, label, self._action(active.node, binding.action))
         keys = [by_id[name] for name in KEYS if name in by_id]
-        for bar in self.query(KeyBar):  # none any more while the screen closes
+        for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
 
     def _action(self, node: object, action: str) -> str:

@@ -1,4 +1,4 @@
-"""The terminal is given back as it was found, whatever ends the screen."""
+"""The terminal is returned as it was found, however the screen ends."""
 
 import os
 import select
@@ -21,16 +21,17 @@ T = TypeVar("T")
 
 SMALL_WIDTHS = [(0, "-narrow"), (50, "-broad")]
 SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
-"""From how many cells on a screen has which class: dialogs shed their margins where there is no room."""
+"""The sizes in cells from which a screen has each class: dialogs drop their margins where there is no
+room."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether the terminal is still there."""
+"""Seconds between two checks that the terminal still exists."""
 PATIENCE = 3.0
-"""Seconds without a byte taken after which a terminal is given up, once a signal ends the screen."""
+"""Seconds without progress after which a terminal is given up, once a signal ends the screen."""
 
 
 class TerminalDriver(LinuxDriver):
-    """Draws on the terminal also where standard error, on which Textual draws, goes to a file."""
+    """Draws on the terminal even if standard error, on which Textual draws, goes to a file."""
 
     def __init__(
         self,
@@ -48,20 +49,20 @@ class TerminalDriver(LinuxDriver):
 
 
 class Drawing:
-    """What is drawn, on its way to the terminal; nowhere, once that is gone.
+    """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
-    A terminal may take nothing for long, as behind a connection that hangs. It is waited for, but once the
-    screen is to end only until it has taken nothing for :data:`PATIENCE`.
+    A terminal may accept no output for long, as behind a connection that hangs. Drawing waits for it, but
+    once the screen should end, only until it has accepted nothing for :data:`PATIENCE`.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:
         self.ending = False
         self._terminal, self._encoding = terminal, encoding
         try:
-            # Opened anew: not to block is for this program alone, and the shell shares the other one.
+            # Opened again: non-blocking is for this program only, and the shell shares the other descriptor.
             flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
             self._file = os.open(os.ttyname(terminal), flags)
-        except OSError:  # another user's, as behind sudo
+        except OSError:  # another user's terminal, as behind sudo
             self._file = terminal
 
     def write(self, text: str) -> None:
@@ -79,14 +80,14 @@ class Drawing:
                 self._forget()
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing: no output is kept back."""
 
     def fileno(self) -> int:
-        """The descriptor that is drawn on."""
+        """The descriptor of the terminal."""
         return self._file
 
     def _forget(self) -> None:
-        """From now on all that this program writes to the terminal goes nowhere."""
+        """Discard everything that this program writes to the terminal from now on."""
         nowhere, terminal = os.open(os.devnull, os.O_WRONLY), os.fstat(self._file).st_rdev
         for number in (1, 2, self._terminal, self._file):
             if os.fstat(number).st_rdev == terminal:
@@ -95,26 +96,27 @@ class Drawing:
 
 
 class TerminalApp(App[T]):
-    """An app on this terminal, which can be asked to end at any moment, also while it is being opened."""
+    """An app on this terminal that can be asked to end at any moment, even while it is opening."""
 
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Once it is to end, Textual mounts nothing more: who then misses a widget is not at fault."""
+        """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is
+        no fault."""
         if not (self._exit and isinstance(error, MountError | NoMatches)):
             super()._handle_exception(error)
 
 
 def drawn_on() -> TextIOWrapper | None:
-    """The stream that is the terminal: the screen opens only where standard output is one."""
+    """The stream of the terminal: the screen opens only if standard output is one."""
     return sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
 
 
 def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
-    """From inside the running app: the signals that end a program end it in good order, with ``result``.
+    """In the running app, let the signals that end a program end it in good order, with ``result``.
 
-    So does a terminal that is gone without a signal, as where SIGHUP is ignored: it counts as SIGHUP.
+    A terminal that is gone without a signal, because SIGHUP is ignored, counts as SIGHUP.
     """
 
     driver = app._driver
@@ -137,11 +139,11 @@ def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals
 
 
 def open_app(app: App[T], *, gone: T | None = None) -> T | None:
-    """Run ``app`` in this terminal and return what it returns; exits with code 1 after a fault of ours,
-    when its traceback has been printed.
+    """Run ``app`` in this terminal and return its result. After a fault of ours, print the traceback and exit
+    with code 1.
 
-    A terminal that is gone (SIGHUP, a cut connection) cannot be written to any more: that is no fault, and
-    ``gone`` is returned.
+    A terminal that is gone (SIGHUP, a lost connection) cannot be written to any more. That is not a fault,
+    and ``gone`` is returned.
     """
     try:
         result = app.run()
@@ -157,8 +159,8 @@ def open_app(app: App[T], *, gone: T | None = None) -> T | None:
 def speaks_utf8() -> bool:
     """Whether the terminal can be sent text beyond ASCII.
 
-    Python writes UTF-8 even where the locale is C, and says so in $LC_CTYPE; what the user has said
-    counts for more. Where nothing is said, today's terminals can.
+    Python writes UTF-8 even if the locale is C, and says so in $LC_CTYPE; what the user has set takes
+    precedence. If nothing is set, today's terminals can.
     """
     encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
     names = ["LC_ALL", "LANG"] if sys.flags.utf8_mode else ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -167,7 +169,7 @@ def speaks_utf8() -> bool:
 
 
 def few_colours(app: App[T]) -> bool:
-    """Whether the terminal shows 16 colours at most, or is to show none."""
+    """Whether the terminal shows 16 colours at most, or should show none."""
     return app.no_color or app.console.color_system in {None, "standard"}
 
 

@@ -1,7 +1,7 @@
-"""The two themes of the house, calm on dark and on light; Textual's own are in the palette as well.
+"""Our two themes, dark and light; Textual's own are in the palette as well.
 
-Terminals without 24-bit colours take the nearest they have. The tones are chosen so that what is grey stays
-grey among 256 colours; for 16 there is a pair of its own, made of exactly those.
+Terminals without 24-bit colours use the nearest they have. The tones are chosen so that greys stay grey among
+256 colours; for 16 colours there is a separate pair, made of exactly those.
 """
 
 import os
@@ -130,12 +130,12 @@ LIGHT_16 = Theme(
 
 
 def house(colours: str | None) -> tuple[Theme, Theme]:
-    """Dark and light for a terminal with so many ``colours`` (Rich's name for it)."""
+    """The dark and light themes for a terminal with this number of ``colours`` (Rich's name for it)."""
     return (DARK_16, LIGHT_16) if colours == "standard" else (DARK, LIGHT)
 
 
 def inks(theme: Theme) -> dict[str, str]:
-    """Our inks mixed from the colours of a theme that is not ours."""
+    """Our inks mixed from the colours of another theme."""
     if theme.ansi:
         return ANSI_INKS | {"cursor": "ansi_blue" if theme.dark else "ansi_bright_cyan"}
     made = theme.to_color_system().generate()
@@ -171,10 +171,10 @@ ANSI_INKS = {
     "series-2": "ansi_magenta",
     "series-3": "ansi_green",
 }
-"""The inks under a theme that leaves all colours to the terminal."""
+"""The inks of a theme that leaves all colours to the terminal."""
 
 
 def suitable() -> str:
-    """Light where the terminal says that its background is light, else dark."""
+    """Light if the terminal says that its background is light, otherwise dark."""
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT.name if background in {"7", "15"} else DARK.name

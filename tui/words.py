@@ -9,7 +9,7 @@ from session.foreign import visible as visible
 
 
 def in_ascii(text: str) -> str:
-    """``text`` without accents, "?" for what has no ASCII at all; it keeps its width in cells."""
+    """``text`` without accents, "?" for characters without an ASCII form; it keeps its width in cells."""
     if text.isascii():
         return text
     return "".join(ch if ch.isascii() else _base(ch) for ch in unicodedata.normalize("NFC", text))
@@ -27,7 +27,7 @@ def count(number: float) -> str:
 
 
 def short(number: float) -> str:
-    """Four characters or so: 9210 -> "9.2k", 1500000 -> "1.5M"."""
+    """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
     size = abs(number)
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
@@ -39,7 +39,7 @@ def short(number: float) -> str:
 
 
 def measured(value: float) -> str:
-    """A metric's value with the digits that matter: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
+    """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
     size = abs(value)
     if size >= 100:
         return f"{value:,.0f}"
@@ -53,7 +53,7 @@ def share(fraction: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """6130 -> "01:42:10"; from a day on "2d 03:10"."""
+    """6130 -> "01:42:10"; from one day on "2d 03:10"."""
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
@@ -90,19 +90,20 @@ def plural(number: int, noun: str) -> str:
 
 
 APART = 3
-"""The :func:`nearness` of what is not there."""
+"""The :func:`nearness` of a text that is not found."""
 
 
 def nearness(sought: str, text: str) -> int:
-    """How well ``text`` holds ``sought``, in any case: 0 as whole words, 1 where a word begins, 2 elsewhere,
-    else APART."""
+    """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a word, 2
+    elsewhere, else APART."""
     here = re.escape(sought.casefold())
     patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
     return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), APART)
 
 
 def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
-    """``text`` in at most ``cells`` terminal cells (a wide character takes two), "…" where it was longer."""
+    """``text`` in at most ``cells`` terminal cells (a wide character takes two), ending in "…" if it was
+    cut."""
     if cell_len(text) <= cells:
         return text
     mark = "~" if ascii_only else "…"
@@ -110,13 +111,13 @@ def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
 
 
 def padded(text: str, cells: int, *, ascii_only: bool = False) -> str:
-    """``text`` in exactly ``cells`` terminal cells, cut or followed by spaces."""
+    """``text`` in exactly ``cells`` terminal cells, cut or padded with spaces."""
     return set_cell_size(cut(text, cells, ascii_only=ascii_only), cells)
 
 
 def squeezed(text: str, cells: int, *, ascii_only: bool = False) -> str:
-    """``text`` in at most ``cells`` terminal cells, "…" in its middle where it was longer: names often
-    differ at their ends."""
+    """``text`` in at most ``cells`` terminal cells, shortened by "…" in the middle: names often differ at
+    their ends."""
     if cell_len(text) <= cells:
         return text
     head = cut(text, (cells + 1) // 2, ascii_only=ascii_only)
@@ -128,7 +129,7 @@ def squeezed(text: str, cells: int, *, ascii_only: bool = False) -> str:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Words broken into lines of at most ``width`` cells; a word that is longer goes over several."""
+    """Words broken into lines of at most ``width`` cells; a longer word takes several."""
     lines: list[str] = []
     for word in text.split():
         if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:

@@ -1,4 +1,4 @@
-"""The fixed vocabulary: prose to word counts, and building one. Knows none of the other rooms."""
+"""The fixed vocabulary: turning prose into word counts, and building a vocabulary. Imports no other room."""
 
 from vocab.vocabulary import Vocabulary
 

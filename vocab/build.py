@@ -14,20 +14,20 @@ from vocab.vocabulary import Vocabulary
 SIZE = 8000
 MIN_LETTERS = 3
 MAX_LETTERS = 40
-"""Longer runs of letters are no words of any language, but addresses and hostile input."""
+"""Longer runs of letters are not words of any language, but addresses and hostile input."""
 _MAX_OCCURRENCES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A vocabulary and how it came about."""
+    """A vocabulary and how it was built."""
 
     vocabulary: Vocabulary
     """In alphabetical order (by code point)."""
     documents: int
-    """Documents read that hold at least one word."""
+    """The number of documents read that hold at least one word."""
     distinct_words: int
-    """Distinct words that were counted; the rarest may have been dropped on the way."""
+    """The number of distinct words counted; the rarest may have been dropped on the way."""
     max_documents: int
     """A word in more documents than this was too frequent."""
     min_documents: int
@@ -38,20 +38,20 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is usual for texts in one language."""
+    """The usual settings for texts in one language."""
 
     rule: Rule
     stop_words: Collection[str]
-    """They are left out."""
+    """Stop words, which are left out."""
     max_share: float
-    """So are words in more of the documents than this."""
+    """Words in more than this share of the documents are left out too."""
 
     @classmethod
     def of_language(cls, code: str | None) -> "Recipe":
         """For the language of this code, such as "de"; None: texts that may be English.
 
-        Without a list of stop words the frequent words themselves have to go: 0.1 takes most of a language's
-        grammar out.
+        Without a list of stop words, the frequent words themselves must go: 0.1 removes most of a language's
+        function words.
         """
         if code is None or code.partition("-")[0] == "en":
             return cls(Rule.of_language("en"), ENGLISH, 0.2)
@@ -59,7 +59,7 @@ class Recipe:
 
     @classmethod
     def without_list(cls, rule: Rule) -> "Recipe":
-        """For texts in a language of which no stop words are known."""
+        """For texts in a language without a known list of stop words."""
         return cls(rule, frozenset(), 0.1)
 
 
@@ -78,21 +78,22 @@ def best_words(
     size: int = SIZE,
     max_candidates: int = 2_000_000,
 ) -> Built:
-    """The ``size`` best words, without those that tell nothing. A document is how often it has each word.
+    """The ``size`` best words, without those that say nothing about a subject. A document maps words to their
+    counts.
 
-    A word's score is its number of occurrences, of which the first in a document counts half and those
-    behind the fifth nothing: a subject's own words come back within an article (theorem, reactor), words of
-    style rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go to the word that
-    comes first in the alphabet, so the result does not depend on the order of the documents.
+    A word's score is its number of occurrences, where the first in a document counts half and those after the
+    fifth count nothing. A subject's own words recur within an article (theorem, reactor), words of style
+    rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go to the word that comes
+    first in the alphabet, so the result does not depend on the order of the documents.
 
-    Left out are words of fewer than three letters (one that stands for a syllable counts twice), what the
-    recipe leaves out, and words in fewer than two documents, or fewer than one in 2,500.
+    Words are left out if they have fewer than three letters (a letter that stands for a syllable counts
+    twice), if the recipe leaves them out, or if they occur in fewer than two documents or fewer than one in
+    2,500.
 
-    Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest go, and a
-    word that has gone starts again from nothing (lossy counting), which touches only words far
-    below the ones that are kept.
+    Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are dropped,
+    and a dropped word starts again from zero (lossy counting). This affects only words far below those kept.
 
-    Raises BadDocuments where fewer than two words remain.
+    Raises BadDocuments if fewer than two words remain.
     """
     frequency: Counter[bytes] = Counter()
     repeats: Counter[bytes] = Counter()

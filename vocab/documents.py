@@ -1,4 +1,4 @@
-"""Plain text to build a vocabulary from, its documents read one at a time."""
+"""Plain text to build a vocabulary from, read one document at a time."""
 
 import bz2
 import gzip
@@ -15,10 +15,10 @@ _MAX_LINE = 64 * 2**20
 
 
 def read_documents(file: BinaryIO, name: str | Path) -> Iterator[str]:
-    """The documents of an open file of plain text, lazily; blank lines part them.
+    """Yield the documents of an open plain-text file; blank lines separate them.
 
-    It may be compressed, as its name says (``.gz``, ``.bz2``, ``.xz``). Bytes that are no UTF-8 are replaced.
-    Raises BadDocuments for files that cannot be read, and for binary ones.
+    The file may be compressed, as its name says (``.gz``, ``.bz2``, ``.xz``). Bytes that are not UTF-8 are
+    replaced. Raises BadDocuments for files that cannot be read, and for binary ones.
     """
     path = Path(name)
     try:

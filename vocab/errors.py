@@ -1,8 +1,8 @@
-"""What can be wrong with a vocabulary; each message is one line for people."""
+"""Errors of vocabularies; each message is one line for people."""
 
 
 class VocabularyError(Exception):
-    """Base of this room's errors. ``exit_code`` is the one that `wikitopics` ends with."""
+    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
 
     exit_code = 2
 
@@ -12,7 +12,7 @@ class UnknownVocabulary(VocabularyError):
 
 
 class BadVocabulary(VocabularyError):
-    """The word list cannot be used: unreadable, empty, or with lines that are no words."""
+    """The word list cannot be used: unreadable, empty, or with lines that are not words."""
 
 
 class BadDocuments(VocabularyError):

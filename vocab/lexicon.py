@@ -1,4 +1,4 @@
-"""Counting without a vocabulary: every word that comes gets the next number."""
+"""Counting without a vocabulary: every new word gets the next number."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from vocab.rules import Rule
 
 
 class Lexicon:
-    """The words of some texts, numbered as they come; those too long to be words stay out."""
+    """The words of some texts, numbered in order of appearance, without those too long to be words."""
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
@@ -18,7 +18,7 @@ class Lexicon:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All so far, by number."""
+        """All words so far, by number."""
         return tuple(self._numbers)
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

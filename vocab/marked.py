@@ -21,7 +21,7 @@ import unicodedata
 from collections.abc import Mapping, Set
 
 DOTTED = frozenset({"tr", "az", "crh", "gag"})
-"""Languages with an i with a dot and one without."""
+"""Languages with a dotted and a dotless i."""
 CUT_SHORT = {
     language: frozenset(word.encode() for word in text.split())
     for language, text in {
@@ -30,9 +30,9 @@ CUT_SHORT = {
         "ca": "d l m n s t",
     }.items()
 }
-"""What stands before an apostrophe and is a word of its own."""
+"""The parts before an apostrophe that are words of their own."""
 LANGUAGES = DOTTED | CUT_SHORT.keys()
-"""Those in which this rule is not the same as in all others."""
+"""The languages in which this rule differs from its form in all others."""
 
 _ASCII = bytes(range(128))
 _APOSTROPHE = b"'"
@@ -49,18 +49,19 @@ _LEFT_OUT = frozenset("\u00ad\u034f\u0640\u061c\u200e\u200f\u2060\ufeff").union(
     map(chr, range(0xFE00, 0xFE10))
 )
 _HEBREW = b"\xd7"
-"""The first byte of each Hebrew letter."""
-# Above this many kinds of separators one pass over the characters is cheaper than a replace for each.
+"""The first bytes of the Hebrew letters."""
+# With more kinds of separators than this, one pass over the characters is cheaper than a replace for each.
 _MOST_REPLACES = 48
 _MOST_KINDS = 1 << 14
 
-# What a character beyond ASCII is; a letter is none of it, or in upper case, or to be composed with others.
+# The kinds of a character beyond ASCII. A plain letter is none of them, unless it is in upper case or has to
+# be composed with others.
 _SEPARATOR, _APOSTROPHE_TOO, _NOTHING, _BETWEEN, _UPPER, _TO_MEND = 1, 2, 4, 8, 16, 32
 _INSTEAD = {_SEPARATOR: " ", _APOSTROPHE_TOO: "'", _NOTHING: ""}
 
 
 class _Kinds(dict[str, int]):
-    """The kind of each character that has come; as quick as a dict."""
+    """The kind of each character met so far; as quick as a dict."""
 
     def __missing__(self, char: str) -> int:
         if len(self) >= _MOST_KINDS:
@@ -93,7 +94,7 @@ def words(text: str, language: str = "") -> list[bytes]:
 
     ``language``: one of :data:`LANGUAGES`, "" for all others.
     """
-    if language in DOTTED or "\u0307" in text:  # whether an I is dotted shows once it is composed
+    if language in DOTTED or "\u0307" in text:  # whether an I is dotted is visible only once it is composed
         text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}
@@ -112,7 +113,7 @@ def words(text: str, language: str = "") -> list[bytes]:
 
 
 def _without_separators(data: bytes, others: Mapping[str, int]) -> bytes:
-    """With spaces for separators, and every apostrophe as in ASCII."""
+    """The data with spaces for separators, and with ASCII apostrophes."""
     instead = {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD}
     if len(instead) > _MOST_REPLACES:
         data = data.decode().translate({ord(char): new for char, new in instead.items()}).encode()
@@ -125,7 +126,7 @@ def _without_separators(data: bytes, others: Mapping[str, int]) -> bytes:
 
 
 def _with_gershayim(data: bytes) -> bytes:
-    """With the quotation mark written properly where it stands between two Hebrew letters."""
+    """The data with a proper gershayim for each quotation mark between two Hebrew letters."""
     first, *rest = data.split(b'"')
     parts = [first]
     for left, right in zip([first, *rest], rest, strict=False):
@@ -135,7 +136,7 @@ def _with_gershayim(data: bytes) -> bytes:
 
 
 def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes]) -> bytes:
-    """With a space for each ``mark`` that is not between two letters, or that ends a word cut short."""
+    """The data with a space for each ``mark`` that is not between two letters or that ends an elided word."""
     first, *rest = data.split(mark)
     if not rest:
         return data
@@ -149,7 +150,7 @@ def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes]) -> bytes:
 
 
 def _mended(found: list[bytes]) -> list[bytes]:
-    """The words composed, and without what stands before their first letter."""
+    """The words composed, without anything before their first letter."""
     distinct = b" ".join(set(found)).decode()
     composed = unicodedata.normalize("NFC", distinct)
     while "i\u0307" in composed:

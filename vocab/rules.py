@@ -1,4 +1,4 @@
-"""The word rules: what a word of a text is. A rule belongs to the vocabulary whose words were made by it.
+"""The word rules: what counts as a word. A rule belongs to the vocabulary whose words it found.
 
 Rule 1, of `english` and of every vocabulary that names none: :mod:`vocab.words`. Rule 2, of every vocabulary
 built today: :mod:`vocab.marked`. A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr``
@@ -14,13 +14,14 @@ from vocab import marked, words
 
 NEWEST = 2
 SIGN = "# rule "
-"""What a first line that names the rule begins with."""
+"""The beginning of a first line that names the rule."""
 _LANGUAGE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, in one language where that matters to it. Make one with :meth:`parse` or :meth:`of_language`.
+    """One rule, for one language if the rule depends on it. Make one with :meth:`parse` or
+    :meth:`of_language`.
 
     ``str`` writes it as a vocabulary's first line has it: "1", "2", "2 tr".
     """
@@ -31,7 +32,7 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The inverse of ``str``. Raises ValueError for a rule that there is not."""
+        """The inverse of ``str``. Raises ValueError for an unknown rule."""
         number, _, language = text.partition(" ")
         if number not in ("1", "2") or (language and (number == "1" or not _LANGUAGE.fullmatch(language))):
             raise ValueError(
@@ -41,7 +42,7 @@ class Rule:
 
     @classmethod
     def of_language(cls, code: str) -> Self:
-        """The newest rule, for texts in the language of this code, such as "de"; "" where it is not known."""
+        """The newest rule, for texts in the language of this code, such as "de"; "" if it is not known."""
         return cls(NEWEST, _known(code.lower()))
 
     @property
@@ -54,13 +55,14 @@ class Rule:
         return words.words(text) if self.number == 1 else marked.words(text, self.language)
 
     def is_word(self, text: str) -> bool:
-        """Whether ``text`` is exactly what :meth:`words` can give."""
+        """Whether ``text`` is exactly what :meth:`words` can return."""
         if self.number == 1:
             return words.is_word(text)
         return self.words(text) == [text.encode("utf-8", "replace")]
 
     def misread(self, word: str) -> str:
-        """How texts in capital letters come to write this word, by a rule that does not know its language."""
+        """How a text in capital letters spells this word when read by a rule that does not know its
+        language."""
         return word.replace("ı", "i") if self.number > 1 and not self.language else word
 
     def __str__(self) -> str:
@@ -68,7 +70,7 @@ class Rule:
 
 
 def rule_of(lines: Sequence[str]) -> Rule:
-    """The rule of a vocabulary's lines. Raises ValueError for one that there is not."""
+    """The rule of a vocabulary's lines. Raises ValueError for an unknown rule."""
     named = bool(lines) and lines[0].startswith(SIGN)
     return Rule.parse(lines[0].removeprefix(SIGN)) if named else Rule()
 

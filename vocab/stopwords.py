@@ -1,4 +1,4 @@
-"""English words that tell no subject: left out when an English vocabulary is built.
+"""English words that say nothing about a subject; an English vocabulary leaves them out.
 
 Only words of three letters and more are listed, as shorter ones never enter a vocabulary.
 """

@@ -1,4 +1,4 @@
-"""A fixed list of words, and counting them in text."""
+"""A fixed list of words, and counting them in texts."""
 
 import hashlib
 import os
@@ -19,29 +19,29 @@ _MAX_FILE_BYTES = 64 * 2**20
 
 
 class Vocabulary:
-    """An immutable word list; a word's id is its place in it, from 0.
+    """An immutable word list; a word's id is its position, from 0.
 
     Build one with :meth:`load`, :meth:`from_file` or :meth:`from_words`.
     """
 
     def __init__(self, words: Sequence[str], rule: Rule | str = "1") -> None:
-        """Raises BadVocabulary: fewer than two words, duplicates, or entries that no text can match.
+        """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
-        Raises ValueError: no such rule.
+        Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
-        """What a word of a text is; ``str`` gives "1", "2", or "2" and a language."""
+        """The word rule; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, "the vocabulary")
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
         self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
         for number, word in enumerate(self.words, start=1):
             self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
-        """SHA-256 (hexadecimal) of the newline-joined words. The rule is not in it: compare that too."""
+        """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare that too."""
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """A shipped vocabulary by name. Raises UnknownVocabulary, which lists those that there are."""
+        """A shipped vocabulary by name. Raises UnknownVocabulary, which lists the available ones."""
         if name not in shipped():
             known = ", ".join(shipped())
             raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
@@ -49,7 +49,7 @@ class Vocabulary:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """A vocabulary from a UTF-8 text file, one word a line, its rule before them.
+        """A vocabulary from a UTF-8 text file, one word per line, preceded by its rule.
 
         Raises BadVocabulary, naming the line.
         """
@@ -87,7 +87,7 @@ class Vocabulary:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """As a file has it: the words, and before them the rule unless it is the first."""
+        """The lines of its file: the words, preceded by the rule unless it is rule 1."""
         return (*self.rule.lines, *self.words)
 
     def __len__(self) -> int:
@@ -110,8 +110,8 @@ class Vocabulary:
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Count the vocabulary's words in ``text``.
 
-        Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
-        least 1). Two empty arrays where none occurs.
+        Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at least 1).
+        Both arrays are empty if none occurs.
         """
         known = filter(None, map(self._numbers.get, self.rule.words(text)))
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
@@ -128,7 +128,8 @@ def shipped() -> tuple[str, ...]:
 
 
 def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> tuple[str, ...]:
-    """The lines as words, the first of them in line ``first``. Raises BadVocabulary with one that is none."""
+    """The lines as words, the first of them in line ``first``. Raises BadVocabulary for a line that is not
+    a word."""
     first_seen: dict[str, int] = {}
     for number, line in enumerate(lines, start=first):
         place = f"{origin}, line {number}"
@@ -148,7 +149,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> t
 
 
 def _cure(line: str, rule: Rule) -> str:
-    """What to do about a line that is no word."""
+    """What to do about a line that is not a word."""
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
         return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"

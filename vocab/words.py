@@ -1,14 +1,14 @@
-"""Text to words, the one definition that counting and building share.
+"""Text to words: the one definition shared by counting and building.
 
-A word is a maximal run of Unicode letters (``str.isalpha``), lower-cased. Digits, also those that are
-letter-like (superscripts, fractions, Roman numerals), separate words, and so do combining marks.
-Words come as UTF-8 bytes: `bytes.translate` and `bytes.split` tokenise 8 kB in about 60 microseconds,
-a regular expression over the same text takes five times as long.
+A word is a maximal run of Unicode letters (``str.isalpha``), lower-cased. Digits, including letter-like ones
+(superscripts, fractions, Roman numerals), separate words, and so do combining marks. Words are UTF-8 bytes:
+`bytes.translate` and `bytes.split` tokenise 8 kB in about 60 microseconds, and a regular expression takes
+five times as long over the same text.
 """
 
 _ASCII = bytes(range(128))
 _TO_WORDS = bytes(b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256))
-# Above this many kinds of separators one pass over the characters is cheaper than a replace for each.
+# With more kinds of separators than this, one pass over the characters is cheaper than a replace for each.
 _MAX_REPLACES = 48
 
 
@@ -37,8 +37,8 @@ def lower(word: bytes) -> bytes:
 
 
 def is_word(text: str) -> bool:
-    """Whether ``text`` is exactly what :func:`words` can give: one run of letters, in lower case."""
+    """Whether ``text`` is exactly what :func:`words` can return: one run of letters, in lower case."""
     return words(text) == [text.encode("utf-8", "replace")] or (
-        # The dotted I is the one letter whose lower case is a letter and a mark.
+        # The dotted I is the only letter whose lower case is a letter and a mark.
         "i\u0307" in text and words(text.replace("i\u0307", "\u0130")) == [text.encode("utf-8", "replace")]
     )

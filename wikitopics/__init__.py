@@ -1,4 +1,4 @@
-"""A live topic model of Wikipedia: its Python face. The command line is in `wikitopics.cli`.
+"""The Python interface of a live topic model of Wikipedia. The command line is in `wikitopics.cli`.
 
     import wikitopics as wt
 
@@ -6,7 +6,7 @@
     session.topics()[0].words
     session.infer(["some text"])
 
-Importing this package loads neither numpy nor numba nor the screen, only using a name does.
+numpy, numba and the screen are loaded when a name is first used, not when this package is imported.
 """
 
 from importlib import import_module
@@ -72,7 +72,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # to a type checker, a name that is not imported above is a mistake
+if not TYPE_CHECKING:  # to a type checker, a name not imported above is an error
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:

@@ -1,12 +1,12 @@
-"""The program's beginning: the command `wikitopics`, and `python -m wikitopics`."""
+"""The entry point of the command `wikitopics` and of `python -m wikitopics`."""
 
 import signal
 
 
 def main() -> None:
     """Load the command line and run it."""
-    # Until it is loaded nothing has begun: Ctrl+C ends the program without a word, not with a traceback. A
-    # background job, which does not listen to it, goes on.
+    # Nothing has begun until the command line is loaded, so Ctrl+C ends the program silently, without a
+    # traceback. A background job, which ignores Ctrl+C, continues.
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listens:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The models as scikit-learn transformers, and a trained one from a file.
+"""The models as scikit-learn transformers, and loading a trained one from a file.
 
     make_pipeline(CountVectorizer(), SCVB0Estimator(n_components=50)).fit_transform(texts)
     load("model.npz").transform(counts)  # what `wikitopics export model -o model.npz` wrote

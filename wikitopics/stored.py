@@ -35,19 +35,21 @@ class Topic:
     number: int
     """Topics count from 0, the same in every command and export."""
     name: str
-    """The one that somebody gave it, else the words that tell it apart."""
+    """The name given to it, otherwise the words that tell it apart."""
     share: float
-    """Of the words of the corpus."""
+    """Its share of the words of the corpus."""
     words: tuple[str, ...]
-    """The most probable ones (20 are kept), most probable first."""
+    """Its most probable words (20 are kept), most probable first."""
     probabilities: tuple[float, ...]
-    """Of each of `words` in this topic."""
+    """The probability in this topic of each of `words`."""
     npmi: float | None
-    """How well its ten leading words fit together in held-out articles, -1 to 1; None without any."""
+    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
+    none."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
-    """The group of topics that it is in, as `wikitopics topics --tree` numbers it; None for a lone topic."""
+    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
+    topic."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {' '.join(self.words[:10])}>"
@@ -55,7 +57,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TopicThen:
-    """A topic as it was after so many articles."""
+    """A topic as it was at one snapshot, after `articles` articles."""
 
     articles: int
     share: float
@@ -74,17 +76,17 @@ class Article:
     title: str
     revision_id: int
     words: int
-    """Words of the vocabulary in it, repetitions included."""
+    """Its words that are in the vocabulary, repetitions included."""
     role: str
     """trained, held_out or skipped."""
     topic: int | None
-    """None where it was not trained."""
+    """None if it was not trained on."""
     proportion: float | None
-    """Of `topic` in the article."""
+    """The proportion of `topic` in the article."""
     id: str | None = None
-    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+    """Its id in its own collection, "" if it has none; None if the source has no ids at all."""
     url: str | None = None
-    """Where it can be read as it was; None where that is not known."""
+    """The address of the text that was read; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Measurement:
 
     model: str
     articles: int
-    """Articles trained by then; the same for `tokens`, their words, and `seconds`, the trainer's time."""
+    """Articles trained by then; likewise `tokens`, their words, and `seconds`, the trainer's time."""
     tokens: int
     seconds: float
     metric: str
@@ -103,7 +105,7 @@ class Measurement:
 def open(session: str | os.PathLike[str] = "default") -> StoredSession:
     """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any `Path`.
 
-    Raises `SessionError` where there is none or it cannot be read.
+    Raises `SessionError` if there is none or it cannot be read.
     """
     return StoredSession(session)
 
@@ -111,9 +113,9 @@ def open(session: str | os.PathLike[str] = "default") -> StoredSession:
 class StoredSession:
     """A session file, read-only. Works beside a running trainer, from any thread, and can be pickled.
 
-    Every method opens the file, reads it as it is at one moment, and closes it again: two calls may see two
-    moments, one call never does. `model` is a model's name; None is the session's first model. Every method
-    raises `SessionError`, one line.
+    Every method opens the file, reads it as of one moment, and closes it again: two calls may see two
+    moments, but one call never does. `model` is a model's name; None means the session's first model. Every
+    method may raise `SessionError`, with a message of one line.
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
@@ -121,11 +123,11 @@ class StoredSession:
         self._closed = False
         self._trained: Trained | None = None
         with SessionReader(self.path) as reader:
-            reader.settings()  # a damaged file is refused now
+            reader.settings()  # a damaged file is refused at once
             self._file = reader.file
 
     def status(self) -> Status:
-        """How far it is and what its trainer does: the keys of `wikitopics status --json`, and more."""
+        """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more."""
         with self._reading() as reader:
             return reader.status()
 
@@ -148,7 +150,7 @@ class StoredSession:
         return sorted(topics, key=lambda topic: -topic.share)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
-        """One topic at every snapshot that was kept, oldest first."""
+        """One topic at every stored snapshot, oldest first."""
         topic = _whole("topic", topic)
         with self._reading() as reader:
             name = reader.model_named(model)
@@ -157,13 +159,13 @@ class StoredSession:
         return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
-        """What has happened to a model's topics, oldest first; empty where that was not recorded."""
+        """The events of a model's topics, oldest first; empty if they were not recorded."""
         with self._reading() as reader:
             name = reader.model_named(model)
             return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
-        """The articles that are most about a topic; the newest ones, of whatever role, where it is None."""
+        """The articles most about a topic, or if it is None the newest ones, whatever their role."""
         from session.answers.addresses import addresses
 
         limit = _whole("limit", limit)
@@ -187,9 +189,10 @@ class StoredSession:
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(self, texts: Iterable[str], model: str | None = None) -> NDArray[np.float32]:
-        """(D, K) topic proportions of texts, rows sum to 1. Quicker for many texts at once than one by one.
+        """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
+        time.
 
-        A text without a word of the vocabulary gets what the model assumes of a document not yet read.
+        A text without any word of the vocabulary gets what the model expects of an unread document.
         """
         from session.answers.inference import proportions
 
@@ -205,10 +208,10 @@ class StoredSession:
             return proportions(reader, reader.model_named(model), texts)
 
     def similar(self, title: str, limit: int = 20, model: str | None = None) -> list[Neighbour]:
-        """The trained articles most like the one of this title, nearest first.
+        """The trained articles most like the one with this title, nearest first.
 
-        The first call reads the proportions of all articles (a quarter of a second a million), further ones
-        find them in memory for as long as the session has not moved on.
+        The first call reads the proportions of all articles (a quarter of a second per million); later calls
+        find them in memory until the session changes.
         """
         limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
@@ -226,11 +229,13 @@ class StoredSession:
             return trained.like(reader, row, limit)
 
     def proportions(self, model: str | None = None) -> tuple[csr_array, NDArray[np.int64]]:
-        """(scipy CSR (D, K) float32, (D,) page ids): what every trained article is about, where that is kept.
+        """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
+        are recorded.
 
-        Of each article the 16 largest proportions at most, to within 0.008, none under 0.005 (in a
-        model of over 100 topics: under half an equal share); a row sums to 1 less what was not kept. They are
-        from the article's training, of the newest 20,000 renewed each time the session doubled.
+        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
+        of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
+        Proportions date from the article's training; those of the newest 20,000 articles were updated each
+        time the session doubled in size.
         """
         from session.answers.proportions import as_csr
 
@@ -238,23 +243,23 @@ class StoredSession:
             return as_csr(reader, reader.model_named(model))
 
     def model(self, name: str | None = None) -> OnlineModel:
-        """The model as it was last saved: a copy of its own, ready for `infer` and for `learn`."""
+        """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
         from session.answers.inference import saved_model
 
         with self._open() as reader:
             return saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
-        """The words that the session counts."""
+        """The vocabulary whose words the session counts."""
         with self._open() as reader:
             return reader.counter()
 
     def close(self) -> None:
-        """Refuse further calls. Nothing stays open between two calls, so this frees nothing."""
+        """Refuse further calls. Nothing stays open between calls, so this frees nothing."""
         self._closed = True
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_trained": None}  # whoever gets it reads its own
+        return {**self.__dict__, "_trained": None}  # the receiver reads its own
 
     def __enter__(self) -> Self:
         return self
@@ -282,7 +287,8 @@ class StoredSession:
 
     @contextmanager
     def _reading(self) -> Iterator[SessionReader]:
-        """What is read in the block is of one moment; the file may not be kept waiting for long."""
+        """Read everything in the block as of one moment; keep it short, since the file must not be held
+        for long."""
         with self._open() as reader, reader.one_moment():
             yield reader
 
@@ -293,7 +299,7 @@ def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[f
 
 
 def _whole(what: str, number: int) -> int:
-    """Also from numpy's integers."""
+    """Check for a whole number, accepting numpy's integers."""
     try:
         return index(number)
     except TypeError:

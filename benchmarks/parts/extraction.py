@@ -23,7 +23,7 @@ from vocab import Vocabulary
 PART = Part(
     "extraction",
     "wikitext and rendered pages to words: whether they agree, and how fast",
-    ("crawler", "vocab"),
+    ("crawler", "model", "vocab"),
 )
 WORST = 5
 """How many of the least similar articles are named."""

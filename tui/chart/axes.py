@@ -1,4 +1,4 @@
-"""Axes: from values to positions, and the round numbers that label them. Pure."""
+"""Axes: from values to positions, and round numbers as labels. Pure."""
 
 import math
 from collections.abc import Callable
@@ -17,19 +17,19 @@ ROUND_TIMES: list[float] = [
     *(3_600 * n for n in (1, 2, 3, 6, 12)),
     *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
 ]
-"""Seconds that people count in."""
+"""Lengths of time that people count in, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range in the axis's own space: log10 of the values where ``log``, else the values."""
+    """A range in the axis's own space: log10 of the values if ``log``, otherwise the values."""
 
     low: float
     high: float
     log: bool = False
 
     def position(self, values: Floats) -> Floats:
-        """0 at the low end, 1 at the high end; NaN where a value has no place (log of 0)."""
+        """0 at the low end, 1 at the high end; NaN if a value has no place (log of 0)."""
         return (own_space(values, self.log) - self.low) / (self.high - self.low)
 
     def value(self, position: float) -> float:
@@ -44,7 +44,7 @@ def own_space(values: Floats, log: bool) -> Floats:
         return np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.log10(np.asarray(values, dtype=np.float64))
-    out[~(np.abs(out) < 290)] = np.nan  # beyond lies nothing that a float could label
+    out[~(np.abs(out) < 290)] = np.nan  # beyond this, no float could serve as a label
     return out
 
 
@@ -64,8 +64,8 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
 def ticks(
     axis: Axis, most: int, label: Callable[[float], str], *, time: bool = False
 ) -> list[tuple[float, str]]:
-    """At most ``most`` round values with their (position, label), low to high; for ``time``, given in
-    seconds, what is round in minutes, hours or days."""
+    """At most ``most`` round values as (position, label), low to high. With ``time``, the values are in
+    seconds and round in minutes, hours or days."""
     if most < 1:
         return []
     if time:
@@ -98,7 +98,7 @@ def _linear_ticks(axis: Axis, most: int, step: float | None = None) -> list[floa
 
 def _log_ticks(axis: Axis, most: int) -> list[float]:
     if axis.high - axis.low < 0.5:
-        # Less than half a decade looks linear: round numbers serve it better than powers of ten.
+        # Less than half a decade looks linear, so round numbers suit it better than powers of ten.
         low, high = 10.0**axis.low, 10.0**axis.high
         return [value for value in _linear_ticks(Axis(low, high), most) if value > 0]
     low, high = math.floor(axis.low), math.ceil(axis.high)
@@ -134,7 +134,7 @@ def duration(seconds: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Axis labels of values: whole numbers up to 9,999 in full, else short."""
+    """Axis labels of values: whole numbers up to 9,999 in full, otherwise shortened."""
     if value == 0:
         return "0"
     if abs(value) >= 10_000:

@@ -1,4 +1,4 @@
-"""The chart as a widget: a picture with a crosshair that moves, and a window that zooms."""
+"""The chart widget: a picture with a movable crosshair and a zoom window."""
 
 from dataclasses import replace
 
@@ -17,10 +17,10 @@ SMALLEST_WINDOW = 1e-4
 
 
 class Chart(Picture, can_focus=True):
-    """A picture that can be pointed at and looked into."""
+    """A picture with a crosshair and a zoom."""
 
     class Pointed(Message):
-        """The crosshair moved or went away; ``text`` tells the values there ("" for none)."""
+        """The crosshair moved or disappeared; ``text`` gives the values there ("" for none)."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -29,12 +29,12 @@ class Chart(Picture, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._held = False
-        """The crosshair was set by a key or a click and stays when the mouse leaves."""
+        """Whether the crosshair was set by a key or a click, and so stays when the mouse leaves."""
 
     # Handing over ---------------------------------------------------------------------------
 
     def draw(self, drawing: Drawing) -> None:
-        """Show this from now on."""
+        """Show this drawing from now on."""
         if drawing.x_name != self.drawing.x_name:
             self.window, self.cross = None, None
         self.set_drawing(drawing)
@@ -64,12 +64,12 @@ class Chart(Picture, can_focus=True):
         return f" [{words}]" if words else ""
 
     def cut(self) -> bool:
-        """Whether the beginning of some line is cut."""
+        """Whether the beginning of a line is cut off."""
         chart = self.current_plot()
         return chart is not None and bool(chart.cuts)
 
     def cut_off(self) -> str:
-        """What is not in sight: "early values up to 5,012 are cut off: Y shows them", "" for nothing."""
+        """What is out of sight: "early values up to 5,012 are cut off: Y shows them", or ""."""
         chart = self.current_plot()
         if chart is None or not chart.cuts:
             return ""
@@ -81,7 +81,7 @@ class Chart(Picture, can_focus=True):
     # Crosshair and zoom -------------------------------------------------------------------------
 
     def step(self, columns: int) -> None:
-        """Move the crosshair to the next measured point at least so many columns away."""
+        """Move the crosshair to the next measured point at least this many columns away."""
         x = self.all_x()
         chart = self.current_plot()
         if not x.size or chart is None:
@@ -109,7 +109,7 @@ class Chart(Picture, can_focus=True):
         self._changed()
 
     def _follow(self) -> None:
-        """Shift the window so that the crosshair stays in sight."""
+        """Shift the window to keep the crosshair in sight."""
         if self.window is None or self.cross is None:
             return
         own = float(np.log10(self.cross)) if self.log_x and self.cross > 0 else self.cross
@@ -139,7 +139,7 @@ class Chart(Picture, can_focus=True):
         self._changed()
 
     def reset(self) -> None:
-        """The whole range, no crosshair."""
+        """Show the whole range, without a crosshair."""
         self.window, self.cross, self._held = None, None, False
         self._changed()
 
@@ -195,7 +195,7 @@ class Chart(Picture, can_focus=True):
 
 
 def _nearest(series: Series, x: float) -> int | None:
-    """Index of the measured point closest to ``x``; None where nothing is measured."""
+    """Index of the measured point closest to ``x``; None if nothing is measured."""
     at = int(np.searchsorted(series.x, x))
     for reach in (2, 64, series.x.size):
         around = np.arange(max(at - reach, 0), min(at + reach, series.x.size))

@@ -1,4 +1,4 @@
-"""What a chart shows, whatever it is of."""
+"""The contents of a chart, whatever it shows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from tui.chart.plot import Series
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """What the chart shows, handed over as a whole."""
+    """The contents of a chart, handed over as a whole."""
 
     series: tuple[Series, ...] = ()
     marks: tuple[float, ...] = ()
-    """Values of x with a faint vertical line (the trainer was started again there)."""
+    """Values of x with a faint vertical line, where the trainer was started again."""
     turns: tuple[tuple[float, bool], ...] = ()
-    """Values of x at which something began (true) or ended: signs on the axis."""
+    """Values of x where something began (true) or ended, marked on the axis."""
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
     label_y: Callable[[float], str] = plain
     value: Callable[[float], str] = plain
-    """How a measured value is written in end labels and at the crosshair."""
+    """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
-    """How x is written at the crosshair, e.g. "at 4,096 articles"."""
+    """Formats x for the crosshair, e.g. "at 4,096 articles"."""
     inks: tuple[int, ...] = ()
-    """For each series the number of its colour, so that a model keeps its colour when others hide."""
+    """The number of each series' colour, so that a model keeps its colour when others are hidden."""
     whole_y: bool = False
     time_x: bool = False
     faded: bool = False
-    """Grey: what is shown is not of now."""
+    """Whether the drawing is grey, because it does not show the present."""
     empty: tuple[str, ...] = ("nothing measured yet",)
-    """Lines in the middle of the picture while there is nothing to draw."""
+    """Lines shown in the middle while there is nothing to draw."""
 
     @property
     def nothing(self) -> bool:
@@ -41,5 +41,5 @@ class Drawing:
 
     @property
     def has_negative(self) -> bool:
-        """Whether some value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
+        """Whether a value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
         return any(bool((s.y < 0).any()) for s in self.series)

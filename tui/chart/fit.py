@@ -1,4 +1,5 @@
-"""Which part of y a chart shows: that of the later part of its lines, the early fall cut. Pure."""
+"""The part of y that a chart shows: that of the later part of its lines, with the early fall cut off.
+Pure."""
 
 from typing import NamedTuple
 
@@ -9,18 +10,19 @@ from tui.chart.axes import Axis, Floats
 from tui.chart.raster import Spans
 
 LATER = 1 / 3
-"""From here on along the x axis nothing is ever cut."""
+"""From this share of the x axis on, nothing is ever cut off."""
 SMALLEST = 1 / 40
-"""Of the whole range: a line that has come to rest is not blown up any further."""
+"""The least share of the whole range to show: a line that has settled is not magnified further."""
 WORTH = 1.6
-"""A cut that makes the picture no more than so much larger is not made. A straight line would gain 1.5."""
+"""Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
+1.5."""
 
 
 def fitted_range(covered: Spans) -> tuple[float, float] | None:
-    """The range of y to show, in the y axis's own space; None where it is the whole one.
+    """The range of y to show, in the y axis's own space; None for the whole range.
 
-    It is that of the last two thirds of the x axis. Only how a line begins can lie outside: from where it
-    first comes into the range, all of it is shown. So a cut never hides that something became worse.
+    It is the range of the last two thirds of the x axis. Only the beginning of a line can lie outside: once
+    it has entered the range, all of it is shown. So a cut never hides that something got worse.
     """
     low, high = covered.low, covered.high
     if not low.size:
@@ -38,7 +40,7 @@ def fitted_range(covered: Spans) -> tuple[float, float] | None:
 
 
 class Cut(NamedTuple):
-    """Where the beginning of a line is cut."""
+    """Where the beginning of a line is cut off."""
 
     line: int
     column: int
@@ -60,7 +62,7 @@ def cuts(spans: Spans, axis: Axis) -> list[Cut]:
 
 
 def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
-    """From the lowest to the highest, (lines, columns), NaN where nothing is known."""
+    """The lowest and highest of (lines, columns), with NaN where nothing is known."""
     if where is not None:
         low, high = np.where(where, low, np.nan), np.where(where, high, np.nan)
     return float(np.fmin.reduce(low, axis=None)), float(np.fmax.reduce(high, axis=None))

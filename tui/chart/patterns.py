@@ -1,4 +1,4 @@
-"""Lines that are told apart without colour: a pattern of dots each, in ASCII a sign of their own. Pure."""
+"""Patterns that tell lines apart without colour: dots for each line, or in ASCII a sign. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from tui.chart.raster import braille, cells
 
 _DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
-"""Along the line: whole, dashes, dots, dashes with dots, short dashes far apart, long dashes."""
+"""Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""
 PATTERNS = tuple(np.array([dot == "1" for dot in dots]) for dots in _DOTS)
 SIGNS = ("", "o", "x", "+", "*", "#")
-"""What the lines are drawn with in ASCII; the first as its way goes."""
+"""The signs of lines in ASCII; the first draws the line's direction."""
 SAMPLE = 5
-"""Cells of a pattern beside a name."""
+"""Cells of the pattern shown beside a name."""
 
 
 def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
-    """The dots of a line, (rows, columns), that this pattern leaves. It follows the line: what is steep has
-    as many gaps as what is flat."""
+    """The dots of a line, (rows, columns), that this pattern keeps. It follows the line, so steep parts
+    have as many gaps as flat ones."""
     if not pattern % len(PATTERNS):
         return lit
     heights = lit.sum(axis=0)
@@ -31,7 +31,7 @@ def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
 def with_signs(
     codes: NDArray[np.uint16], owners: NDArray[np.int8], patterns: Sequence[int]
 ) -> NDArray[np.uint16]:
-    """The cells of an ASCII picture, those of each series with its sign."""
+    """The cells of an ASCII picture, with each series drawn in its sign."""
     for series, pattern in enumerate(patterns):
         sign = SIGNS[pattern % len(SIGNS)]
         if sign:

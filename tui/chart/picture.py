@@ -1,4 +1,4 @@
-"""The chart's picture: lines over their axes, drawn line by line. Knows series, not sessions."""
+"""The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,22 +16,22 @@ from tui.words import folded, squeezed
 
 END_LABEL_MOST = 24
 TURNS, TURNS_ASCII = ("▴", "▾"), ("^", "v")
-"""On the axis where something began, and where it ended."""
+"""Signs on the axis where something began, and where it ended."""
 CUTS, CUTS_ASCII = ("↑", "↓", "≈"), ("^", "v", "~")
-"""Where a line leaves the picture upwards, downwards; the axis that lacks what is there."""
+"""Signs where a line leaves the picture upwards or downwards, and on the axis that is cut off there."""
 SHORTEST_NAME = 6
-"""Cells of an end label that the name has, however long the value is: the value is never cut."""
+"""Cells of an end label that belong to the name. The value is never cut, however long it is."""
 
 
 class EndLabel(NamedTuple):
-    """What stands at the right end of a line."""
+    """The label at the right end of a line."""
 
     value: float
     text: str
 
 
 class Picture(Lines):
-    """Lines over a linear or logarithmic axis, with values at their ends."""
+    """Lines over a linear or logarithmic axis, labelled with their last values."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -39,16 +39,16 @@ class Picture(Lines):
         self.log_x = True
         self.log_y = False
         self.fit_y = False
-        """Whether y is fitted to the later part of the lines, and their early fall cut."""
+        """Whether y is fitted to the later part of the lines, with their early fall cut off."""
         self.named = True
-        """Whether the names of lines stand at their ends, beside the values."""
+        """Whether end labels show the names of lines beside the values."""
         self.ascii_only = False
         self.patterned = False
-        """Whether lines have to be told apart without colour."""
+        """Whether lines must be told apart without colour."""
         self.window: tuple[float, float] | None = None
-        """The part of the x axis in sight, in its logarithms where it is logarithmic; None: all of it."""
+        """The part of the x axis in sight, in logarithms if it is logarithmic; None: all of it."""
         self.cross: float | None = None
-        """Where the crosshair is."""
+        """The crosshair's x."""
         self._plot: Plot | None = None
         self._plotted: tuple[Drawing, Frame] | None = None
         self.left = 0
@@ -56,22 +56,22 @@ class Picture(Lines):
         self._labels: list[EndLabel] | None = None
 
     def set_drawing(self, drawing: Drawing) -> None:
-        """Show this from the next :meth:`paint_anew` on."""
+        """Show this drawing from the next :meth:`paint_anew` on."""
         self.drawing = drawing
         self._measured = None
 
     def paint_anew(self) -> None:
-        """Something about the picture is another."""
+        """Draw again: something about the picture has changed."""
         self._labels = None
         self.redraw()
 
     @property
     def logs_y(self) -> bool:
-        """Whether y is logarithmic: asked for, and possible with these values."""
+        """Whether y is logarithmic: requested, and possible with these values."""
         return self.log_y and not self.drawing.has_negative
 
     def all_x(self) -> Floats:
-        """Every measured x, once; kept until other series are drawn."""
+        """Every measured x, once; cached until other series are drawn."""
         if self._measured is None:
             known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
             same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
@@ -90,13 +90,13 @@ class Picture(Lines):
         return self._labels
 
     def patterns(self) -> tuple[int, ...]:
-        """For each series the number of its pattern: where there is colour, only lines of one colour differ
-        in it."""
+        """The number of each series' pattern. With colour, only lines of the same colour differ in
+        pattern."""
         each = SERIES if not (self.patterned or self.ascii_only) else 1
         return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
 
     def _end_label(self, series: Series) -> EndLabel:
-        """Name, last value in sight and which way it went, e.g. "lda 1,187 ▼"."""
+        """Name, last value in sight and its direction, e.g. "lda 1,187 ▼"."""
         known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
         known = known[np.isfinite(known)]
         if not known.size:
@@ -111,7 +111,7 @@ class Picture(Lines):
         return EndLabel(float(known[-1]), squeezed(series.name, room, ascii_only=self.ascii_only) + told)
 
     def _last_x(self) -> float:
-        """The right end of what is in sight."""
+        """The right end of the range in sight."""
         if self.window is None:
             return float("inf")
         high = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
@@ -173,7 +173,7 @@ class Picture(Lines):
         return [*above, *([(" " * ((width - cell_len(text)) // 2) + text, "muted")] for text in told)]
 
     def _cells(self, chart: Plot) -> list[list[Part]]:
-        """The plotting area, row by row: lines before the crosshair before the marks."""
+        """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
         lines = len(self.drawing.series)
         bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
@@ -188,7 +188,7 @@ class Picture(Lines):
         for cut in chart.cuts:
             row = 0 if cut.above else -1
             codes[row, cut.column], owners[row, cut.column] = ord(up if cut.above else down), cut.line
-        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is that of nobody, -1
+        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, index: int) -> str:
@@ -197,7 +197,7 @@ class Picture(Lines):
         return f"series{self._number(index) % SERIES}"
 
     def _number(self, index: int) -> int:
-        """The number of a series among all that there are, shown or not."""
+        """The number of a series among all series, shown or not."""
         inks = self.drawing.inks
         return inks[index] if index < len(inks) else index
 
@@ -205,12 +205,12 @@ class Picture(Lines):
         return CUTS_ASCII if self.ascii_only else CUTS
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[list[Part]]:
-        """For each row the label there: each where its line ends, moved apart where they collide."""
+        """The label of each row: where its line ends, moved apart where labels collide."""
         labels, (height, width) = self._end_labels(), chart.codes.shape
         placed: list[list[Part]] = [[] for _ in range(height)]
         if whole - self.left - 1 - width <= 1:
             return placed
-        # The higher value stands higher, also where rows are shared.
+        # The higher value is placed higher, even where rows are shared.
         ends = [(-labels[i].value, row, i) for i, row in enumerate(chart.ends) if row is not None]
         wanted = [(row, i) for _, row, i in sorted(ends)]
         lowest = 0
@@ -239,7 +239,7 @@ class Picture(Lines):
         return [parts, [(labels, "muted"), *names]]
 
     def _turned(self, chart: Plot, rule: list[str]) -> list[Part]:
-        """The axis, with a sign where something began or ended; where both, it began."""
+        """The axis, with a sign where something began or ended; if both, the sign for beginning."""
         begun, ended = TURNS_ASCII if self.ascii_only else TURNS
         signs: dict[int, Part] = {}
         for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):

@@ -23,7 +23,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is to be drawn how; two equal frames of the same series give the same picture."""
+    """How to draw; two equal frames of the same series give the same picture."""
 
     width: int
     height: int
@@ -33,23 +33,23 @@ class Frame:
     """Part of the x axis in its own space; None: all of it."""
     ascii_only: bool = False
     whole_y: bool = False
-    """y counts things: no labels between whole numbers."""
+    """Whether y counts things, so that there are no labels between whole numbers."""
     time_x: bool = False
-    """x is seconds."""
+    """Whether x is in seconds."""
     fit_y: bool = False
-    """y is fitted to the later part of the lines; what is in a window is shown whole."""
+    """Whether y is fitted to the later part of the lines; a zoomed window is shown whole."""
     patterns: tuple[int, ...] = ()
-    """For each series the number of its pattern of dots; none: all are whole lines."""
+    """The number of each series' dot pattern; empty: all lines are solid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Cells of the plotting area, row 0 on top, and what stands around it."""
+    """Cells of the plotting area, row 0 on top, and the labels around it."""
 
     codes: NDArray[np.uint16]
     """(H, W) code points; 0: empty."""
     owners: NDArray[np.int8]
-    """(H, W) index of the series that colours the cell, -1: none."""
+    """(H, W) index of the series that colours the cell, -1 for none."""
     x_axis: Axis
     y_axis: Axis
     x_ticks: tuple[tuple[int, str], ...]
@@ -57,7 +57,7 @@ class Plot:
     y_ticks: tuple[tuple[int, str], ...]
     """(row, label)"""
     ends: tuple[int | None, ...]
-    """For each series the row where it ends within the window; None: nothing of it is in sight."""
+    """The row where each series ends within the window; None if nothing of it is in sight."""
     cuts: tuple[Cut, ...] = ()
 
     def column(self, x: float) -> int:
@@ -74,7 +74,7 @@ def plot(
     label_x: Callable[[float], str],
     label_y: Callable[[float], str],
 ) -> Plot:
-    """Draw ``series`` into ``frame``. An empty picture where there is nothing to draw."""
+    """Draw ``series`` into ``frame``. The picture is empty if there is nothing to draw."""
     width, height = max(frame.width, 1), max(frame.height, 1)
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
@@ -105,7 +105,7 @@ def plot(
 
 
 def _y_axis(covered: Spans, frame: Frame) -> tuple[Axis, list[Cut]]:
-    """The axis, and where it cuts lines, in columns of dots."""
+    """The axis, and where it cuts off lines, in columns of dots."""
     fit = fitted_range(covered) if frame.fit_y and frame.window is None else None
     axis = fitted(np.array(fit or (covered.low, covered.high)), frame.log_y, margin=0.06)
     return axis, cuts(covered, axis) if fit else []
@@ -115,7 +115,7 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     if frame.window is not None:
         return Axis(frame.window[0], frame.window[1], frame.log_x)
     ends = []
-    for one in series:  # x ascends: its ends say everything; a log axis begins at the first positive value
+    for one in series:  # x ascends, so its ends suffice; a log axis begins at the first positive value
         first = int(np.searchsorted(one.x, 0.0, side="right")) if frame.log_x else 0
         if first < one.x.size:
             ends.append(one.x[[first, -1]])
@@ -123,7 +123,7 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
 
 
 def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]:
-    """For each line the row of its rightmost dots; None if it has none."""
+    """The row of each line's rightmost dots; None if it has none."""
     rows: list[int | None] = []
     for low, high in zip(covered.low, covered.high, strict=True):
         known = np.flatnonzero(np.isfinite(low))

@@ -1,7 +1,7 @@
 """From a series to dots: each dot column shows the range of the values that fall into it.
 
-The cost after binning depends on the size of the picture only, not on the length of history, and
-no spike is lost however many points share a column.
+The cost after binning depends on the size of the picture only, not on the length of history, and no spike is
+lost, however many points share a column.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ _BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype
 _BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
 _BRAILLE[0] = 0
 _ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
-"""What three dots look like, the topmost in the lowest bit."""
+"""The signs for three dots, the topmost in the lowest bit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """For each line and dot column the covered range of y, in the y axis's own space; NaN where empty."""
+    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if empty."""
 
     low: Floats
     """(S, columns)"""
@@ -35,8 +35,8 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
     """Minimum and maximum of each line's y in each of ``columns`` equal parts of the x axis.
 
     lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the straight line
-    (on the axes as drawn) between them; a NaN in y is a gap and stays one. Only the columns' edges are taken
-    to the axis's own space, never the points, so a log axis costs no more than a linear one.
+    between them (on the axes as drawn); a NaN in y stays a gap. Only the columns' edges are transformed to
+    the axis's own space, never the points, so a log axis costs no more than a linear one.
     """
     own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
     edges = 10.0**own_edges if axis.log else own_edges.copy()
@@ -59,7 +59,7 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
         x_right[line, crossed], y_right[line, crossed] = x[right], y[right]
     high = own_space(high, log_y)
     low = np.fmin(own_space(low, log_y), high)
-    # Each column's range reaches to where the line crosses its two edges, so that lines look whole.
+    # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
     x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
     y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,10 +71,11 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
 
 
 def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
-    """(S, rows, columns), row 0 on top: which dots the spans cover on this y axis, clipped to the picture."""
+    """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to the
+    picture."""
     span = axis.high - axis.low
     low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
-    drawn = (high >= 0) & (low <= 1)  # NaN is not
+    drawn = (high >= 0) & (low <= 1)  # NaN is not drawn
     bottom, top = np.minimum(np.floor(low * rows), rows - 1), np.floor(high * rows)
     height = np.arange(rows)[::-1, None]
     covered: NDArray[np.bool_] = (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
@@ -82,7 +83,7 @@ def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
 
 
 def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint8]:
-    """(…, down * H, across * W) dots to (…, H, W) cells: a bit for each dot, those of the top row first."""
+    """(…, down * H, across * W) dots to (…, H, W) cells with one bit per dot, the top row's first."""
     dots_ = covered.view(np.uint8)
     *lines, height, width = dots_.shape
     out = np.zeros((*lines, height // down, width // across), np.uint8)
@@ -103,7 +104,7 @@ def ascii_signs(cells_: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
-    """(H, W) cells row by row as pieces of text, each with whose it is; what is empty goes with what is
+    """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the piece
     before it."""
     width = codes.shape[1]
     before = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)

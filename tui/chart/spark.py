@@ -14,8 +14,8 @@ def spark(
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the
-    largest value, or from 0 with ``zero``. A range smaller than the share ``least`` of the largest value
-    is not blown up: noise looks flat. A missing value (NaN) is a space.
+    largest value, or from 0 with ``zero``. A range smaller than the share ``least`` of the largest value is
+    not magnified, so noise looks flat. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
@@ -36,7 +36,7 @@ def spark(
 
 
 def _averaged(values: Sequence[float], width: int) -> list[float]:
-    """``width`` means, of equal parts of the known values; NaN where none is known."""
+    """``width`` means over equal parts of the known values; NaN if none is known."""
     edges = [part * len(values) // width for part in range(width + 1)] if width > 0 else [0]
     means = []
     for start, end in pairwise(edges):

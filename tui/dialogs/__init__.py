@@ -1,1 +1,1 @@
-"""Questions and answers over the views."""
+"""Dialogs over the views."""

@@ -14,12 +14,12 @@ from tui.dialogs.dialog import Dialog
 
 
 class Ask(Dialog[str | None]):
-    """Arrow keys and Enter, the letter of an answer, or a click; Escape gives None."""
+    """Answered by arrow keys and Enter, an answer's letter, or a click; Escape gives None."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, title: str, text: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """``answers``: (what is returned, its letter, its words)."""
+        """``answers``: (return value, letter, label)."""
         super().__init__()
         self._title, self._text, self._answers = title, text, answers
 

@@ -1,4 +1,4 @@
-"""Whom may Wikimedia write to? Asked once, before the first article is fetched."""
+"""Ask for a contact for Wikimedia, once, before the first article is fetched."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ WHERE = (
 
 @dataclass(frozen=True, slots=True)
 class ContactBook:
-    """Where a contact is checked and kept."""
+    """Where a contact is checked and saved."""
 
     wrong: Callable[[str], str | None]
-    """The one line that says what is wrong with a text, None if it will do."""
+    """One line saying what is wrong with a text, or None if it is acceptable."""
     save: Callable[[str], object]
-    """Keeps a text that will do; may raise :class:`session.errors.SessionError`."""
+    """Saves an acceptable text; may raise :class:`session.errors.SessionError`."""
     volume: str
-    """How much is going to be downloaded."""
+    """How much will be downloaded."""
 
     @classmethod
     def of_user(cls) -> Self:
@@ -54,7 +54,7 @@ class AskContact(Dialog[Answer]):
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, book: ContactBook, *, leave: str = "Quit", sample: bool = True) -> None:
-        """``leave``: the word for going without an answer. ``sample``: whether the embedded one is
+        """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
         offered."""
         super().__init__()
         self._book, self._leave, self._offers_sample = book, leave, sample
@@ -75,7 +75,7 @@ class AskContact(Dialog[Answer]):
                 yield Button(self._leave, id="quit", compact=True)
 
     def on_mount(self) -> None:
-        # Scrolling to the field would go past it: on a low terminal the lines above are hidden only later.
+        # Scrolling to the field would go too far: on a low terminal, the lines above are hidden only later.
         self.query_one(Input).focus(scroll_visible=False)
 
     @on(Input.Changed)

@@ -1,18 +1,18 @@
-"""What every dialog is: a screen in front of the others, which ends once."""
+"""Base of the dialogs: a screen in front of the others, which ends once."""
 
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, ScreenResultType
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """Ends with its first answer, and not before it is in front: Textual would end whichever screen is."""
+    """Ends with its first answer, and only when it is in front: Textual would end whichever screen is."""
 
     def __init__(self) -> None:
         super().__init__()
         self._due: tuple[ScreenResultType | None] | None = None
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """End with ``result``, at once or when it comes to the front again; an answer after that is late."""
+        """End with ``result``, at once or when it comes to the front again; later answers are ignored."""
         if self.is_active:
             return super().dismiss(result)
         if self._due is None:

@@ -1,4 +1,4 @@
-"""Write something of the session to a file, without holding up the screen."""
+"""Write part of the session to a file, without blocking the screen."""
 
 import os
 import threading
@@ -34,7 +34,7 @@ ALL_MODELS = "all models"
 
 
 class Export(Dialog[None]):
-    """What, in which form, of which model, to which file."""
+    """What to export, in which format, of which model, to which file."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
 
@@ -103,7 +103,7 @@ class Export(Dialog[None]):
         except BadUsage as error:
             self._tell(str(error))
             return
-        # Not Path.is_dir, which raises for a folder that may not be looked into.
+        # Not Path.is_dir, which raises for a folder that is not readable.
         if not target.name or (os.path.isdir(target) and not FORMATS[form].is_folder):
             self._tell(f"name a file in the folder {target}")
             return

@@ -1,4 +1,4 @@
-"""One line of a form: what it is, the field, a word of explanation below it where one is needed."""
+"""One row of a form: a label, its field, and an explanation below it if one is needed."""
 
 from collections.abc import Iterator
 
@@ -22,16 +22,16 @@ class Field(Horizontal):
 
 
 def field(label: str, widget: Widget, words: str = "", classes: str = "") -> Iterator[Widget]:
-    """The row and, where there are ``words``, a line that explains it."""
+    """The row and, if there are ``words``, a line that explains it."""
     yield Field(label, widget, classes)
     if words:
         yield Static(Content(words), classes=f"explained {classes}")
 
 
 class Tick(Checkbox):
-    """A box whose state can be told without colour."""
+    """A checkbox whose state is visible without colour."""
 
     @property
     def BUTTON_INNER(self) -> str:  # type: ignore[override]
-        """What stands in the box."""
+        """The sign in the box."""
         return "x" if self.value else " "

@@ -1,4 +1,4 @@
-"""All keys that work now, by what they are for."""
+"""All keys that work now, grouped by purpose."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,7 +23,7 @@ ALWAYS = (
     ("Enter", "open the selected item of a list"),
     ("Ctrl+P", "find any command, topic or title by name"),
 )
-"""Keys that are no bindings of ours, or have too many names to be listed with them."""
+"""Keys that are not our own bindings, or have too many names to be listed with them."""
 
 
 class Help(Dialog[None]):

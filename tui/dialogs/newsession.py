@@ -1,4 +1,4 @@
-"""Settings of a new session, each with a line of explanation; then its trainer is started."""
+"""Settings of a new session, each with a line of explanation. Its trainer is then started."""
 
 import asyncio
 import os
@@ -34,21 +34,21 @@ from tui.dialogs.starting import Agree
 from tui.words import visible
 
 PATIENCE = 90.0
-"""Seconds that a trainer may take until its session file exists."""
+"""Seconds that a trainer may take to create its session file."""
 
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was filled in."""
+    """The form as filled in."""
 
     name: str
     source: str
     values: Mapping[str, str]
-    """What stands in the fields, by the name of the option."""
+    """The contents of the fields, by the name of the option."""
     models: tuple[tuple[str, str], ...]
-    """(kind, topics) of each model asked for; "" for its default."""
+    """(kind, topics) of each model requested; "" for its default."""
 
 
 def arguments(wish: Wish) -> list[str]:
@@ -56,7 +56,7 @@ def arguments(wish: Wish) -> list[str]:
     if not wish.name:
         raise SessionError("the session needs a name")
     path = session_path(wish.name)
-    if os.path.exists(path):  # Path.exists raises for a folder that may not be looked into
+    if os.path.exists(path):  # Path.exists raises for a folder that is not readable
         raise SessionError(f"a session {wish.name} already exists: open it, or choose another name")
     kind = sources.load(wish.source)
     if kind.command:
@@ -86,14 +86,14 @@ def _checked(option: Option[Any], value: str) -> str:
 
 
 def needs_contact(wish: Wish) -> bool:
-    """Whether the source filled in asks who runs a crawler. Raises :class:`SessionError`."""
+    """Whether the selected source needs a contact. Raises :class:`SessionError`."""
     kind = sources.load(wish.source)
     given = {option.name: wish.values.get(option.name) or None for option in kind.options}
     return kind.needs_contact(TrainRequest(**given).identity(kind))
 
 
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
-    """Gives the path of the new session, once its trainer has made it, and the trainer."""
+    """Returns the path of the new session, once its trainer has created it, and the trainer."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
@@ -101,7 +101,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         super().__init__()
         self._trainers = trainers
         self._options: dict[str, Option[Any]] = {}
-        """Those of sources that have a field, by name."""
+        """The options of sources that have a field, by name."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
@@ -135,7 +135,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self.query_one("#name", Input).focus()
 
     def _fields(self, source: str) -> Iterator[Widget]:
-        """Fields for what this kind of source takes, without those that are there for another."""
+        """Fields for the options of this kind of source, without those already present for another."""
         for option in sources.described(source).options:
             if option.label and option.name not in self._options:
                 self._options[option.name] = option
@@ -147,7 +147,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self._suit(str(event.value))
 
     def _suit(self, source: str) -> None:
-        """Show the fields that this source has."""
+        """Show the fields that this source needs."""
         kind = sources.described(source)
         taken = {option.name for option in kind.options}
         for name in self._options:
@@ -157,7 +157,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             widget.display = not kind.command
 
     def wish(self) -> Wish:
-        """What is filled in now."""
+        """The form as filled in now."""
 
         def value(name: str) -> str:
             return self.query_one(f"#{name}", Input).value.strip()
@@ -196,7 +196,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         begin(self, partial(self._start, path, launch), "start")
 
     def _asked(self, answer: Answer | None) -> None:
-        """Go on as the first start does."""
+        """Go on as at the first start."""
         if answer == "demo":
             self.query_one("#source", Select).value = "demo"
         if answer in {"saved", "demo"}:
@@ -223,13 +223,13 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                     self._failed(f"the trainer did not start in time; see its log: {log_file(path)}")
                     return
                 await asyncio.sleep(0.1)
-        except asyncio.CancelledError:  # the dialog is closed: nobody would know of it
+        except asyncio.CancelledError:  # the dialog was closed: nobody would learn of the trainer
             process.terminate()
             raise
         self.dismiss((path, process))
 
     def _agreed(self, path: Path, answer: str | None) -> None:
-        """Start the trainer again if the person has agreed to what it asked."""
+        """Start the trainer again if the user has agreed to its question."""
         if answer == "yes":
             self._begin(path, partial(self._trainers.start_again, path, agreed=True))
         else:
@@ -244,13 +244,13 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
 
 
 def _source_choices() -> list[tuple[str, str]]:
-    """What to call each kind of source, and its name. Those of other packages are not loaded for that."""
+    """The label of each kind of source, and its name. Those of other packages are not loaded for this."""
     ours = [(sources.load(name).label, name) for name in sources.BUILT_IN]
     return [*ours, *((name, name) for name in sources.names() if name not in sources.BUILT_IN)]
 
 
 def _field(option: Option[Any], classes: str = "") -> Iterator[Widget]:
-    """The row for an option."""
+    """The row of an option."""
     value = "" if option.default is None else str(option.default)
     entry = Input(value, id=f"option-{option.name}", compact=True)
     return field(option.label, entry, option.help, f"of-{option.name} {classes}")

@@ -1,4 +1,4 @@
-"""One line in which to say what a topic is called."""
+"""A dialog with one field for the name of a topic."""
 
 from collections.abc import Callable
 
@@ -18,12 +18,12 @@ HINT = "Enter saves it for every screen and export; an empty name restores the o
 
 
 class Rename(Dialog[str | None]):
-    """Gives what the topic is called from now on, None where nothing is to change."""
+    """Returns the topic's new name, or None if nothing changes."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
-        """``rename`` takes what was typed and returns what the topic is called then; it may raise
+        """``rename`` takes the typed text and returns the topic's new name; it may raise
         :class:`session.errors.SessionError`."""
         super().__init__()
         self._row, self._rename = row, rename
@@ -49,7 +49,7 @@ class Rename(Dialog[str | None]):
 
     @work(thread=True, exclusive=True)
     def _keep(self, name: str) -> None:
-        """Not in the thread of the keys: a trainer may be saving."""
+        """Runs outside the event loop, since a trainer may be saving."""
         try:
             called = self._rename(name)
         except SessionError as error:

@@ -1,4 +1,4 @@
-"""What a trainer says and asks while it has no session yet, and a way to avoid the wait."""
+"""Shows what a trainer says and asks before it has a session, and offers a way to avoid the wait."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -14,12 +14,12 @@ EVERY = 0.2
 """Seconds between two checks of the trainer."""
 
 State = tuple[Literal["", "begun", "ended"], str]
-"""Whether the session exists by now or its trainer has ended, and the trainer's last words."""
+"""Whether the session exists or its trainer has ended, and the trainer's last message."""
 
 
 class Starting(Ask):
-    """Gives "begun" once there is a session, "ended" if its trainer has ended, else the answer: "demo" or
-    "stop"."""
+    """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the answer:
+    "demo" or "stop"."""
 
     BINDINGS = [Binding("escape", "dismiss('stop')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
@@ -42,9 +42,9 @@ class Starting(Ask):
 
 
 class Agree(Ask):
-    """What a trainer asks before it begins; gives "yes" for an agreement."""
+    """A question that a trainer asks before it begins; returns "yes" if the user agrees."""
 
     def __init__(self, question: str) -> None:
-        # A hasty Enter gives the first answer.
+        # A hasty Enter selects the first answer.
         answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
         super().__init__("Before it starts", f"{visible(question)}.", answers)

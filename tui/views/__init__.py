@@ -1,1 +1,1 @@
-"""One file a view."""
+"""The views, one per file."""

@@ -1,4 +1,4 @@
-"""Articles: what was read, newest first; by title; or those most about one topic."""
+"""Articles: those read, newest first; those found by title; or those most about one topic."""
 
 from functools import partial
 
@@ -18,11 +18,11 @@ from tui.words import count, nearness, plural, visible
 
 MANY = 200
 FOUND = 2000
-"""Titles that a search looks through at most, the newest, to list whole words first."""
+"""The most titles that a search lists with whole words first: the newest ones."""
 
 
 class Articles(View):
-    """One list that shows the stream, or what was looked for."""
+    """One list that shows the stream, or the articles found."""
 
     TITLE = "Articles"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
@@ -52,8 +52,8 @@ class Articles(View):
             begin(self, partial(self._fill, look, model, newest), "articles")
 
     def _newest_shown(self, look: Look) -> int | None:
-        """The first article of the list while the person reads further down, so that later ones do not push
-        the others away; None where the list begins with the newest."""
+        """The first article of the list while the user reads further down, so that newer ones do not push
+        the others away; None if the list begins with the newest."""
         listed = self.query_one(ArticleList)
         if listed.of != (look.status.session, "") or not listed.rows:
             return None
@@ -64,7 +64,7 @@ class Articles(View):
         try:
             rows, title = await self._found(sought, model, newest)
         except SessionError:
-            self._shown = ()  # what was drawn stays; the next look asks again
+            self._shown = ()  # the old drawing stays; the next look asks again
             return
         later = look.recent[0].seq - newest if newest is not None and look.recent else 0
         if later and not sought:
@@ -74,7 +74,7 @@ class Articles(View):
         had_any = bool(listed.rows)
         listed.show_articles(rows, look, model, sought)
         if bool(rows) != had_any:
-            self.refresh_bindings()  # what can be done with an article
+            self.refresh_bindings()  # actions for an article
         name(listed, title)
 
     async def _found(

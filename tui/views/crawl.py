@@ -1,4 +1,4 @@
-"""Crawl: how the wiki is being read, how politely, and what is in the way."""
+"""Crawl: how the wiki is being read, at what request rate, and what is in the way."""
 
 import time
 
@@ -26,7 +26,7 @@ WIDE, TALL = 110, 34
 
 
 class Crawl(View):
-    """Facts beside the rate of the last half hour, the newest errors below."""
+    """Facts beside the rates of the last half hour, with the newest errors below."""
 
     TITLE = "Crawl"
     OF_MODEL = False
@@ -119,8 +119,8 @@ class Crawl(View):
 
 
 def rates(look: Look) -> Drawing:
-    """Crawl rates of the last half hour of training: over the time before now while a trainer gives signs of
-    life, else over the time of day at which they were."""
+    """Crawl rates of the last half hour of training: over the time before now while the trainer is alive,
+    otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
@@ -129,7 +129,7 @@ def rates(look: Look) -> Drawing:
     zero = newest if alive else newest - _since_midnight(newest)
     x = np.array([flow.at - zero for flow in kept])
     crawl = np.array([flow.crawl_rate for flow in kept])
-    # A pause of the trainer is a gap, not a straight line.
+    # A pause of the trainer is drawn as a gap, not as a straight line.
     crawl = np.where(np.r_[False, np.diff(x) > GAP], np.nan, crawl)
     return Drawing(
         series=(Series("crawl", x, crawl),),
@@ -143,7 +143,7 @@ def rates(look: Look) -> Drawing:
 
 
 def _since_midnight(at: float) -> float:
-    """Seconds, so that what is round on the axis is round on the clock."""
+    """Seconds since midnight, so that round values on the axis are round on the clock."""
     local = time.localtime(at)
     return local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + at % 1
 
@@ -189,7 +189,7 @@ def facts(look: Look) -> list[Fact]:
 
 
 def _asking(s: Status) -> list[Fact]:
-    """How the server takes it that it is asked."""
+    """How the server responds to requests."""
     now = s.activity
     return [
         ("requests", *allowed(s)),

@@ -1,4 +1,4 @@
-"""The dashboard: the curve, the flow, the topics, what is being read."""
+"""The dashboard: the curve, the flow, the topics, and the articles being read."""
 
 from functools import partial
 
@@ -30,17 +30,17 @@ from tui.words import count
 
 WIDE, VAST = 120, 180
 LOW = 22
-"""Fewer lines than this are shared by the chart and the topics; else the chart has eleven."""
+"""With fewer lines than this, the chart and the topics share them; otherwise the chart has eleven."""
 LOFTY = 52
-"""Lines from which on there is room for the log beside the rest."""
+"""The number of lines from which the log has room beside the rest."""
 ABOUT = 12
-"""Articles of the topic that the card tells of."""
+"""Articles listed on the topic card."""
 FAR = 10
 """Columns of a long step of the crosshair."""
 
 
 class Dashboard(View):
-    """Panels side by side where the terminal is wide, one below the other where not."""
+    """Panels side by side if the terminal is wide, otherwise one below another."""
 
     TITLE = "Dashboard"
     LISTS_TOPICS = True
@@ -101,7 +101,7 @@ class Dashboard(View):
         self._drawn: tuple[object, ...] | None = None
         self._sought = ""
         self._carded: tuple[object, ...] = ()
-        """The topic whose articles the card was given, and as of when."""
+        """The topic whose articles the card shows, and the moment they are from."""
 
     def compose(self) -> ComposeResult:
         yield Numbers(id="numbers")
@@ -151,7 +151,7 @@ class Dashboard(View):
             return
         chart = self.query_one(Chart)
         chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
-        # A new look often has the old curves: then the picture stays as it is.
+        # A new look often has the old curves, and then the picture stays as it is.
         shown = (
             look.curves,
             look.runs,
@@ -166,7 +166,7 @@ class Dashboard(View):
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
         if loaded and not (same and chart.drawing.series):
             self._drawn = shown
-            chart.draw(drawing(look, choice, self.x_kind))  # which also sets the title
+            chart.draw(drawing(look, choice, self.x_kind))  # this also sets the title
         else:
             self._entitle()
         if self.has_class("-vast"):
@@ -186,7 +186,7 @@ class Dashboard(View):
             self.query_one(EventList).show_events(look.events)
 
     def _show_card(self, look: Look, choice: Choice) -> None:
-        """Tell more of one topic: the one that is chosen here, or that matters most."""
+        """Show one topic in more detail: the one selected here, or the one that matters most."""
         listed, model = self.query_one(TopicList), choice.model_of(look)
         rows = look.topics.get(model or "", ())
         row, why = featured(rows, listed.topic if listed.held else None, choice.pinned_of(model))
@@ -198,13 +198,13 @@ class Dashboard(View):
 
     async def _fill_card(self, row: TopicRow, model: str, look: Look) -> None:
         card = self.query_one(TopicCard)
-        if look.as_of is not None:  # what articles were about then is not known
+        if look.as_of is not None:  # the topics of articles at that time are not known
             card.show_articles(None)
             return
         try:
             card.show_articles(await self.ask(lambda reader: reader.articles_about(model, row.topic, ABOUT)))
         except SessionError:
-            self._carded = ()  # what was drawn stays; the next look asks again
+            self._carded = ()  # the old drawing stays; the next look asks again
 
     def _entitle_topics(self, look: Look, choice: Choice) -> None:
         title, below = topics_title(look, choice, self._sought)
@@ -213,7 +213,7 @@ class Dashboard(View):
         name(self.query_one(TopicList), title + after, change or below)
 
     def _newest_change(self, look: Look, choice: Choice) -> str:
-        """What has happened last, where there is no room for a panel that tells it."""
+        """The latest event, if there is no room for its panel."""
         models = choice.models_of(look)
         events = look.changes_of(models)
         if not events or (self.has_class("-wide") and self.has_class("-tall")):

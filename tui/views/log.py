@@ -1,4 +1,4 @@
-"""Log: what has happened to this session."""
+"""Log: the events of this session."""
 
 from textual.app import ComposeResult
 from textual.binding import Binding

@@ -17,7 +17,8 @@ FAR = 10
 
 
 class Map(View):
-    """A row a topic, the stream from left to right; the line below tells of the cell under the cursor."""
+    """One row per topic, the stream from left to right; the line below describes the cell under the
+    cursor."""
 
     TITLE = "Map"
     LISTS_TOPICS = True

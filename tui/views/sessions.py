@@ -1,4 +1,4 @@
-"""Sessions: all of this user's, which run, how far they are; open another, begin a new one, delete one."""
+"""Sessions: all of this user's, with their state and progress; open another, create one, delete one."""
 
 import asyncio
 import time
@@ -104,7 +104,7 @@ class Sessions(View):
         self.post_message(NewSession())
 
     def action_compare(self) -> None:
-        """Mark the session that is chosen, or no more."""
+        """Mark or unmark the selected session."""
         row, marked = self.query_one(SessionList).current, self._choice.compared
         if row is None:
             return
@@ -118,7 +118,7 @@ class Sessions(View):
         self.post_message(LookAgain())
 
     def _not_compared(self, row: SessionRow) -> str:
-        """Why the session cannot be marked; "" where it can."""
+        """Why the session cannot be marked; "" if it can."""
         if row.here:
             return "this session is on screen: mark another one to compare it with"
         if isinstance(row.status, str):

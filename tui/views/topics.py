@@ -28,7 +28,8 @@ ARTICLES = 50
 
 
 class Topics(View):
-    """List and detail side by side where the terminal is wide; else Enter opens and Escape closes."""
+    """List and detail side by side if the terminal is wide; otherwise Enter opens the detail and Escape
+    closes it."""
 
     TITLE = "Topics"
     LISTS_TOPICS = True
@@ -72,7 +73,7 @@ class Topics(View):
         self._choice = Choice()
         self._sought = ""
         self._wanted: int | None = None
-        """A topic to be opened as soon as it is listed."""
+        """A topic to open as soon as it is listed."""
         self._told: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -115,7 +116,7 @@ class Topics(View):
         self._detail()
 
     def open(self, topic: int) -> None:
-        """Everything about this topic."""
+        """Show everything about this topic."""
         self._sought, self._wanted = "", topic
         if self.is_mounted and self._look is not None:
             self.show(self._look, self._choice)
@@ -126,7 +127,7 @@ class Topics(View):
             self._open_detail()
 
     def _detail(self) -> None:
-        """Fill the detail if it is in sight and not yet of this topic and this moment."""
+        """Fill the detail if it is in sight and does not yet show this topic at this moment."""
         row = self.chosen_topic()
         look, model = self._look, None if self._look is None else self._choice.model_of(self._look)
         if (
@@ -151,7 +152,7 @@ class Topics(View):
             )
             articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         except SessionError:
-            self._told = ()  # what was drawn stays; the next look asks again
+            self._told = ()  # the old drawing stays; the next look asks again
             return
         evolution = self.query_one(Evolution)
         evolution.show(history)
@@ -205,8 +206,8 @@ class Topics(View):
             begin(self, partial(self._group, model), "tree")
 
     async def _group(self, model: str) -> None:
-        """Put the topics into groups as they are now; they stay in them, so that nothing moves while one
-        reads."""
+        """Group the topics by their present similarity. They stay in their groups, so that nothing moves
+        while the user reads."""
 
         try:
             branches = await self.ask(lambda reader: overview(topic_tree(reader, model)), aside=True)

@@ -16,7 +16,7 @@ from tui.messages import Ready
 T = TypeVar("T")
 
 TINY_WIDTH, TINY_HEIGHT = 60, 16
-"""Below this there is room for numbers only."""
+"""With fewer cells than this, there is room only for numbers."""
 
 
 class _Asks(Protocol):
@@ -24,25 +24,25 @@ class _Asks(Protocol):
 
 
 class View(Container):
-    """One of them. It draws what it is shown, and asks the session for whatever else it needs."""
+    """A view. It draws the look that it is shown, and asks the session for anything else it needs."""
 
     TITLE = ""
     PANELS = 1
     """With one panel there is nothing to maximise."""
     OF_MODEL = True
-    """Whether it shows the chosen model."""
+    """Whether it shows the selected model."""
     LISTS_TOPICS = False
-    """Whether it lists topics in the chosen order."""
+    """Whether it lists topics in the selected order."""
 
     def on_mount(self) -> None:
         self.post_message(Ready())
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader; ``aside``: one that may take long. Raises SessionError
-        where the file cannot be read now; the status line says so."""
+        if the file cannot be read now; the status line says so."""
         answer = await cast(_Asks, self.app).ask(question, aside=aside)
         if not self.is_running:
-            raise asyncio.CancelledError  # the view is gone meanwhile: nothing is left to fill
+            raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
 
     def show(self, look: Look, choice: Choice) -> None:
@@ -50,33 +50,33 @@ class View(Container):
         raise NotImplementedError
 
     def home(self) -> Widget | None:
-        """What has the focus when the view opens."""
+        """The widget that has the focus when the view opens."""
         return None
 
     def fit(self, width: int, height: int) -> None:
-        """The terminal has this size now."""
+        """Adjust to the terminal's size."""
 
     def find(self, text: str) -> None:
-        """Show only what holds ``text``; "" for everything."""
+        """Show only rows that contain ``text``; "" shows everything."""
 
     def finds(self) -> str:
-        """What `/` looks for here; "" where there is nothing to find."""
+        """What `/` finds here; "" if there is nothing to find."""
         return ""
 
     def copied(self) -> str:
-        """What `c` copies; "" for nothing."""
+        """The text that `c` copies; "" for none."""
         return ""
 
     def chosen_topic(self) -> TopicRow | None:
-        """The topic that the cursor stands on; None in views without topics."""
+        """The topic under the cursor; None in views without topics."""
         return None
 
     def chosen_article(self) -> ArticleRow | None:
-        """The article that the cursor stands on; None where there is none."""
+        """The article under the cursor; None if there is none."""
         return None
 
     def maximise(self) -> None:
-        """Give the focused panel all the room, or take it back."""
+        """Give the focused panel all the room, or shrink it again."""
         focused = self.screen.focused
         inside = focused is not None and focused is not self and self in focused.ancestors
         on_now = self.has_class("-max")

@@ -1,1 +1,1 @@
-"""The pieces that the views are made of."""
+"""The pieces that make up the views."""

@@ -1,4 +1,4 @@
-"""Articles, one line each: title, length, what the model in use took them for."""
+"""Articles, one per line: title, length, and main topic by the model in use."""
 
 from rich.cells import cell_len
 
@@ -11,7 +11,7 @@ from tui.words import count, cut, visible
 
 
 class ArticleList(RowList[ArticleRow]):
-    """Titles come from strangers: they print as themselves."""
+    """Titles come from strangers, so they are printed literally."""
 
     stays_on_top = True
 
@@ -21,7 +21,7 @@ class ArticleList(RowList[ArticleRow]):
         self._look: Look | None = None
         self._model: str | None = None
         self.of: object = None
-        """The session that the articles are of, and what they have in common."""
+        """The session of the articles, and what they have in common."""
 
     def show_articles(
         self,

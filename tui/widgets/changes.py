@@ -1,4 +1,4 @@
-"""What changed: births, deaths, splits and mergers of topics, and their new names, newest first."""
+"""What changed: births, deaths, splits, mergers and renamings of topics, newest first."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ INKS: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted"
 
 
 class WhatChanged(Lines, can_focus=True):
-    """An event after the other, as many as fit whole."""
+    """One event after another, as many as fit whole."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -20,7 +20,7 @@ class WhatChanged(Lines, can_focus=True):
         self._several = False
 
     def show(self, look: Look, choice: Choice) -> None:
-        """Those of the models that are on show."""
+        """Show the events of the models that are shown."""
         models = choice.models_of(look)
         self._events, self._several = look.changes_of(models), len(models) > 1
         self.redraw()
@@ -36,12 +36,12 @@ class WhatChanged(Lines, can_focus=True):
 
 
 def told(event: TopicEvent, several: bool) -> str:
-    """The event in words; where there are ``several`` models, with the name of its own."""
+    """The event in words; with ``several`` models, it names its model."""
     return visible(f"{event.model} {event.told()}" if several else event.told())
 
 
 def _lines(event: TopicEvent, width: int, several: bool) -> list[list[Part]]:
-    """After how many articles, and what: folded, keeping to its column."""
+    """The number of articles and the event, folded within its column."""
     stamp = f"{count(event.articles):>9} "
     first, *others = folded(told(event, several), max(width - len(stamp), 16))
     ink = INKS.get(event.event, "")

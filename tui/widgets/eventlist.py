@@ -1,4 +1,4 @@
-"""The session's log, newest at the bottom, following what comes."""
+"""The session's log, newest at the bottom, following new events."""
 
 import time
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from tui.words import folded, visible
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
 LEAST = 20
-"""Cells of a message's line, however narrow the list is."""
+"""The least cells of a message's line, however narrow the list is."""
 
 
 class EventList(Folded):
-    """An event after the other; a long message goes over several lines."""
+    """One event after another; a long message takes several lines."""
 
     follows = True
 
@@ -24,7 +24,7 @@ class EventList(Folded):
         self.events: Sequence[Event] = ()
 
     def show_events(self, events: Sequence[Event]) -> None:
-        """Draw these, oldest first; stays at the end if it stood there."""
+        """Draw these, oldest first; a list scrolled to its end stays there."""
         if self.events != events:
             self.events = events
             self.refold()

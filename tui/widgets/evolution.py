@@ -1,4 +1,4 @@
-"""How a topic's words came about: top words after so many articles, side by side ([H10] figure 1)."""
+"""How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1)."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from tui.inks import Lines, Part
 from tui.words import count, padded, share
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
-"""(articles, share, words with probabilities) of every kept snapshot, oldest first."""
+"""(articles, share, words with probabilities) of every stored snapshot, oldest first."""
 COLUMN = 15
 
 
 def doublings(history: History) -> list[int]:
-    """Indices of the snapshots nearest to 2,048, 4,096, 8,192 … and to the powers of two before, and of
-    the newest: one column a doubling, as the papers print it."""
+    """Indices of the snapshots nearest to 2,048, 4,096, 8,192 … and to the smaller powers of two, and of
+    the newest: one column per doubling, as the papers print it."""
     chosen: list[int] = []
     goal = 1
     for index, (articles, _, _) in enumerate(history):
@@ -27,17 +27,17 @@ def doublings(history: History) -> list[int]:
 
 
 class Evolution(Lines, can_focus=True):
-    """A column for each doubling of the articles read; a word that the column before lacks has a +."""
+    """One column per doubling of the articles read; a word that is missing from the column before has a +."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._history: History = ()
         self._columns: list[int] = []
         self._chosen: int | None = None
-        """Index into the columns; None: the newest, whatever comes."""
+        """Index of the selected column; None: the newest, as it changes."""
 
     def show(self, history: History) -> None:
-        """Draw this history; a chosen column stays chosen by its article count."""
+        """Draw this history; a selected column stays selected by its article count."""
         articles = self._articles_chosen()
         self._history, self._columns = history, doublings(history)
         if articles is not None:
@@ -46,7 +46,7 @@ class Evolution(Lines, can_focus=True):
         self.redraw()
 
     def step(self, by: int) -> None:
-        """Choose the column before or after."""
+        """Select the previous or next column."""
         if self._columns:
             last = len(self._columns) - 1
             here = last if self._chosen is None else self._chosen
@@ -59,7 +59,7 @@ class Evolution(Lines, can_focus=True):
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
-        """The words of the chosen column."""
+        """The words of the selected column."""
         if not self._columns:
             return ()
         return self._history[self._columns[-1 if self._chosen is None else self._chosen]][2]

@@ -1,4 +1,4 @@
-"""Names and values, one pair a line."""
+"""Names and values, one pair per line."""
 
 from tui.inks import Part
 from tui.rowlist import Folded
@@ -9,7 +9,7 @@ Fact = tuple[str, str, str]
 
 
 class Facts(Folded):
-    """A list that scrolls where there is not room for all."""
+    """A list that scrolls if there is not room for everything."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

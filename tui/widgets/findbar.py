@@ -1,4 +1,4 @@
-"""The line in which to say what to find; what it finds shows while one types."""
+"""The line for typing what to find; results show as the user types."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 
 class FindBar(Horizontal):
-    """Enter keeps what was found, Escape lets it go."""
+    """Enter keeps what was found, Escape discards it."""
 
     BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="find nothing")]  # noqa: RUF012 - Textual's own convention
 
@@ -34,10 +34,10 @@ class FindBar(Horizontal):
             line.value = ""
         line.placeholder = f"find {what}"
         self.add_class("-open")
-        self.screen.set_focus(line)  # now, not by a message: what has been typed already is meant for it
+        self.screen.set_focus(line)  # now, not by a message: keys already typed are meant for it
 
     def take(self, typed: str) -> None:
-        """Add what was typed before the line had the focus, and went to what had it then."""
+        """Add text typed before the line had the focus, which went to the widget that had it then."""
         line = self.query_one(Input)
         if self.is_open and self.screen.focused is line:
             line.insert_text_at_cursor(typed)
@@ -48,7 +48,7 @@ class FindBar(Horizontal):
         return self.has_class("-open")
 
     def shut(self) -> None:
-        """Take the line away and change nothing."""
+        """Hide the line and change nothing."""
         self.remove_class("-open")
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""How the articles flow: how fast they come in, how fast they are learnt, what holds it up."""
+"""The flow of articles: how fast they come in, how fast they are learnt, and what limits it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,13 +15,13 @@ from tui.look import Look
 from tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
-"""Seconds without a measured rate: no trainer ran."""
+"""With this many seconds without a measured rate, no trainer was running."""
 COMPILING = "compiling the models, only once after installation"
 
 
 def asks(status: Status) -> bool:
-    """Whether its source asks a server for articles. One that reads files has no latency and no rate limit,
-    nobody tells it to wait, and nothing is downloaded."""
+    """Whether its source asks a server for articles. A source of files has no latency, no rate limit, no
+    throttling and no downloads."""
     return described(status.source).asks_server or status.activity.requests > 0
 
 
@@ -31,7 +31,7 @@ def incoming(status: Status) -> str:
 
 
 def pace(status: Status) -> str:
-    """What holds up all the rest; "" where that is not known."""
+    """What limits the pace; "" if that is not known."""
     first = "the network" if asks(status) else "reading the files"
     return {
         "network": f"{first} sets the pace",
@@ -46,7 +46,7 @@ def begins_again(status: Status) -> str:
 
 
 def finished(status: Status) -> str:
-    """Why a finished session is at its end."""
+    """Why a finished session has ended."""
     limit = status.activity.article_limit
     if limit is not None and status.articles >= limit:
         return f"finished: --articles {count(limit)} is reached"
@@ -54,7 +54,7 @@ def finished(status: Status) -> str:
 
 
 def waiting(status: Status, now: float) -> Part:
-    """What the trainer waits for and until when; or what sets the pace."""
+    """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
         since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
         return f"no sign of life since {since}: these are its last numbers", "bad"
@@ -79,7 +79,7 @@ def waiting(status: Status, now: float) -> Part:
         if until is not None:
             left = f" ({age(until - now)})" if until - now >= 1 else ""
             text += time.strftime(" until %H:%M:%S", time.localtime(until)) + left
-        # A reply that is on its way is the usual state, a wait with an end is not.
+        # Waiting for a reply is the usual state; a wait with a known end is not.
         if status.waiting_for.startswith("the disk"):
             return text, "bad"  # nothing can be saved
         return text, "warn" if until is not None or crawl_rate == 0 else "muted"
@@ -87,7 +87,7 @@ def waiting(status: Status, now: float) -> Part:
 
 
 def allowed(status: Status) -> Part:
-    """Requests of the last minute against the budget; without a trainer the budget alone."""
+    """Requests of the last minute against the budget; without a trainer, only the budget."""
     cap = status.activity.allowed_per_minute
     if not status.running:
         return (f"up to {cap} a minute" if cap else "no cap"), "faint"
@@ -103,29 +103,29 @@ def read(status: Status) -> str:
 
 
 def per_second(rate: float) -> str:
-    """A rate in at most six characters, by the minute where it is slow."""
+    """A rate in at most six characters, per minute if it is slow."""
     if 0 < rate < 1:
         return f"{rate * 60:.1f}/min"
     return f"{short(rate)}/s"
 
 
 def rate(status: Status, number: float, idle: str = "0/s") -> Part:
-    """A rate as the trainer's state allows: bold while it is of now, grey if it was its last, none without a
-    trainer. ``idle``: how a rate of nothing is written."""
+    """A rate as the trainer's state allows: bold if it is current, grey if it was the last one, none
+    without a trainer. ``idle``: the text for a rate of zero."""
     if not status.running:
         return "-", "faint"
     return (per_second(number) if number else idle), "strong" if status.lively else "faint"
 
 
 def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
-    """The newest of the rates, back to where nobody trained for a while, oldest first."""
+    """The newest rates, back to the last gap in training, oldest first."""
     kept = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
     gaps = [i for i in range(1, len(kept)) if kept[i].at - kept[i - 1].at > GAP]
     return kept[gaps[-1] :] if gaps else kept
 
 
 def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
-    """What is known in a replay of how articles flowed then: how far and how fast training was."""
+    """What a replay knows of the flow at that time: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
         return [[(" nothing had been measured by then", "muted")]]
@@ -141,7 +141,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
 
 
 class FlowPanel(Lines):
-    """Eight lines where there is room, two where there is not."""
+    """Eight lines if there is room, otherwise two."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -179,7 +179,7 @@ class FlowPanel(Lines):
 
     @staticmethod
     def _held_up(look: Look) -> list[Part]:
-        """Requests and what it waits for; the end may be cut, so what is wrong comes first."""
+        """Requests and the present wait; the end may be cut off, so problems come first."""
         s, wait = look.status, waiting(look.status, look.at)
         if not asks(s):
             return [(" ", ""), wait]
@@ -190,7 +190,7 @@ class FlowPanel(Lines):
         return [(" ", ""), *first, ("  ", ""), *then]
 
     def _rate(self, name: str, now: Part, of: Callable[[Flow], float], room: int) -> list[Part]:
-        """A number and what it was in the last minutes."""
+        """A number and its values over the last minutes."""
         assert self._look is not None
         history = [of(flow) for flow in self._stretch]
         bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
@@ -200,7 +200,7 @@ class FlowPanel(Lines):
 
     @staticmethod
     def _asking(s: Status) -> list[list[Part]]:
-        """How the server takes it that it is asked."""
+        """How the server responds to requests."""
         return [
             [(" rate  ", "muted"), allowed(s)],
             [

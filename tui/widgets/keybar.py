@@ -11,7 +11,7 @@ from tui.inks import Drawn, Part
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A key, what it does and the action that a click runs."""
+    """A key, what it does, and the action that a click runs."""
 
     key: str
     label: str

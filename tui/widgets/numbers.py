@@ -10,7 +10,7 @@ from tui.words import count, measured, share
 
 
 class Numbers(Lines):
-    """One number a line, the most important first."""
+    """One number per line, the most important first."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -31,7 +31,7 @@ class Numbers(Lines):
 
 
 def _facts(look: Look) -> list[list[Part]]:
-    """How training goes now."""
+    """The progress of training."""
     s = look.status
     lines: list[list[Part]] = []
     for model in s.models:

@@ -1,4 +1,4 @@
-"""Now reading: the newest articles and what the model made of them."""
+"""Now reading: the newest articles and their main topics."""
 
 from rich.cells import cell_len
 
@@ -8,11 +8,11 @@ from tui.look import Choice, Look
 from tui.words import cut, plural, visible
 
 ROOMY = 52
-"""Cells from which on a title and a topic share a line."""
+"""The number of cells from which a title and a topic share a line."""
 
 
 class NowReading(Lines, can_focus=True):
-    """A line an article, its title and the topic it is most about; two lines where there is no room."""
+    """One line per article, with its title and main topic; two lines if there is no room."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -51,12 +51,12 @@ class NowReading(Lines, can_focus=True):
 
 
 def weight(proportion: float) -> str:
-    """How much of an article is of a topic: ".41"."""
+    """A topic's share of an article: ".41"."""
     return f"{proportion:.2f}".removeprefix("0")
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> list[Part]:
-    """What an article was taken for: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
+    """The outcome for an article: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
     if article.role == "held_out":

@@ -1,4 +1,4 @@
-"""Sessions, one line each: what they are called, whether they run, how far they are."""
+"""Sessions, one per line: name, state and progress."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from tui.widgets.statusline import condition, source_words
 from tui.words import age, count, cut, measured, padded, squeezed, visible
 
 STATE, ARTICLES, SOURCE = 12, 10, 15
-"""Cells of these columns where the terminal is narrow."""
+"""Cells of these columns if the terminal is narrow."""
 ROOMY = 110
-"""Cells of a line from which on the state has more."""
+"""Cells of a line from which the state is shown in more detail."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session file and what it says of itself, or why it cannot be read."""
+    """A session file and its contents, or why it cannot be read."""
 
     name: str
     path: Path
     status: Status | str
     here: bool
     marked: bool = False
-    """Its curves lie over those of the session on screen."""
+    """Whether its curves are drawn over those of the session on screen."""
 
     @property
     def running(self) -> bool:
@@ -40,7 +40,7 @@ ORDERS: Mapping[str, Callable[[Status], float]] = {
     "articles": lambda status: -status.articles,
     "saved": lambda status: -status.committed_at,
 }
-"""What sessions can be ordered by; equal ones stand by name."""
+"""The orders of sessions; equal ones are ordered by name."""
 
 
 def listed(rows: Sequence[SessionRow], order: str, sought: str = "") -> list[SessionRow]:
@@ -63,13 +63,13 @@ def _told(row: SessionRow) -> str:
 
 
 class SessionList(RowList[SessionRow]):
-    """One line a session; the one on screen is marked."""
+    """One line per session; the one on screen is marked."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.empty = " looking for sessions …"
         self._longest = 0, 0, 0
-        """Cells of the longest name, of the longest source, and of the longest text behind the columns."""
+        """Cells of the longest name, the longest source, and the longest text after the columns."""
 
     def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
         cells = [
@@ -93,8 +93,8 @@ class SessionList(RowList[SessionRow]):
         return [(head + "models, perplexity", "header")]
 
     def _widths(self, width: int) -> tuple[int, int, int]:
-        """Cells of name, state and source. A name is whole as long as there is room for its state; what
-        stands behind it gives way, the source first."""
+        """Cells of name, state and source. A name is shown whole as long as there is room for its state;
+        the columns after it shrink first, beginning with the source."""
         longest, source, tail = self._longest
         state = 16 if width >= ROOMY else STATE
         name = max(min(longest, width - len("   ") - 1 - state), len("name"))
@@ -120,7 +120,7 @@ class SessionList(RowList[SessionRow]):
 
 
 def _tail(status: Status | str) -> list[Part]:
-    """What stands behind the columns: the models with their perplexity, and when all was saved."""
+    """The text after the columns: the models with their perplexity, and the time of the last save."""
     if isinstance(status, str):
         return []
     models = "  ".join(

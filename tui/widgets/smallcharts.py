@@ -1,4 +1,4 @@
-"""Small charts beside the large one: what else is measured of the models, at a glance."""
+"""Small charts beside the large one: the models' other metrics at a glance."""
 
 from dataclasses import replace
 
@@ -13,11 +13,11 @@ from tui.inks import name
 from tui.look import Choice, Look
 
 MOST = 4
-"""Charts at most: a narrower one says nothing."""
+"""The most charts: narrower ones would be unreadable."""
 
 
 class SmallChart(Picture):
-    """The curves of one metric; a click makes it the large chart."""
+    """The curves of one metric; a click moves it to the large chart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class SmallCharts(Container):
     """One for each metric of the session that has a brief name and is not on the large chart."""
 
     class Picked(Message):
-        """The metric that the large chart is to show."""
+        """The metric that the large chart should show."""
 
         def __init__(self, metric: str) -> None:
             super().__init__()
@@ -47,7 +47,7 @@ class SmallCharts(Container):
             yield SmallChart()
 
     def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
-        """Draw them over the same x as the large one, ``like``, and cut as that one is."""
+        """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
         shown = look.curves, look.runs, *values
         if self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True)):

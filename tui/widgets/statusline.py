@@ -1,5 +1,7 @@
-"""The line on top: is it alive, what is it reading, how far, how safe. It never looks alive by itself:
-what it says comes from the trainer's heartbeat."""
+"""The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
+
+It never looks alive by itself: what it says comes from the trainer's heartbeat.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +36,7 @@ def source_words(status: Status) -> str:
 
 
 def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
-    """What the terminal's window or tab is called: "live 1,187 · night · wikitopics", the state first."""
+    """The title of the terminal's window or tab: "live 1,187 · night · wikitopics", the state first."""
     if trouble or status is None:
         state = "cannot read" if trouble else "opening"
     else:
@@ -44,7 +46,7 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 
 
 class StatusLine(Lines):
-    """One line that drops what matters least where the terminal is narrow."""
+    """One line that drops the least important parts if the terminal is narrow."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -70,7 +72,7 @@ class StatusLine(Lines):
         return [fitted(self._pieces(), width)]
 
     def _pieces(self) -> list[tuple[int, list[Part]]]:
-        """(rank, parts): the higher the rank, the earlier it goes where there is no room."""
+        """(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
         if self._status is None:
             return [(0, [("wikitopics", "strong")]), (0, [(self._trouble or "opening …", "muted")])]
         s = self._status
@@ -78,14 +80,14 @@ class StatusLine(Lines):
         if self.ascii_only:
             sign = sign if sign.isascii() else "*"
         name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
-        if self._trouble:  # then nobody knows how the trainer is
+        if self._trouble:  # then the trainer's state is not known
             sign, words, colour = "!", f"cannot read the session: {visible(self._trouble)}", "bad"
         pieces: list[tuple[int, list[Part]]] = [
             (6, [("wikitopics", "strong")]),
             (0, [(f"{sign} {words}", colour)]),
         ]
         if self._replay is not None:
-            shown = pieces if self._trouble else pieces[:1]  # how the trainer is now has no place in it
+            shown = pieces if self._trouble else pieces[:1]  # the trainer's present state has no place here
             return [*shown, *_replayed(self._replay, s, ascii_only=self.ascii_only)]
         if s.state in ("dead", "stopped") and not self._trouble:
             pieces.append((3, [("R restarts it", "muted")]))
@@ -108,7 +110,7 @@ class StatusLine(Lines):
 
 
 def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple[int, list[Part]]]:
-    """What is shown is of the past, of which point of it, and how to get back."""
+    """That the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     return [
         (0, [(f"{sign} REPLAY", "warn")]),
@@ -119,7 +121,7 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple
 
 
 def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
-    """The pieces with two spaces between, the highest ranks dropped until they fit ``width``."""
+    """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
     kept = list(pieces)
     while True:
         length = 2 + sum(cell_len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)

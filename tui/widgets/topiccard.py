@@ -12,15 +12,15 @@ from tui.widgets.topiclist import NOISE
 from tui.words import cut, padded, share, visible
 
 WORD = 18
-"""Cells of a word at most."""
+"""The most cells of a word."""
 BESIDE = 12
-"""Cells beside a word: signs, its probability, the least of a bar."""
+"""Cells beside a word: signs, its probability, and the shortest bar."""
 COLUMN = 28
-"""Cells of a column of words at least."""
+"""The least cells of a column of words."""
 
 
 class TopicCard(Lines):
-    """The most probable words first, in two columns where one is not high enough."""
+    """The most probable words first, in two columns if one is not tall enough."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -31,7 +31,7 @@ class TopicCard(Lines):
         self._ascii = False
 
     def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
-        """``why``: what this topic is shown for."""
+        """``why``: the reason for showing this topic."""
         self._row, self._ascii, self._model = row, choice.ascii_only, choice.model_of(look)
         self._address = look.address
         if row is None:
@@ -42,7 +42,7 @@ class TopicCard(Lines):
         self.redraw()
 
     def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
-        """The articles most about the topic; None: no place for them."""
+        """The articles most about the topic; None: no room for them."""
         self._articles = articles
         self.redraw()
 
@@ -80,7 +80,7 @@ class TopicCard(Lines):
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> list[Part]:
     """The index-th word with its probability and a bar that compares it to the first.
 
-    ``fill``: as many cells as ``width``.
+    ``fill``: use all ``width`` cells.
     """
     if index >= len(row.words):
         return []

@@ -1,4 +1,4 @@
-"""Topics: how large, which way they go, what they are called and what they are about."""
+"""Topics: their share and trend, their names and their words."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ CHANGE = 6
 CHANGE_SHOWN = 0.0001
 """A change of share below this (0.01 points) is shown as none."""
 ROOMY = 60
-"""Cells of a line from which on there is a trend."""
+"""Cells of a line from which the trend is shown."""
 NAME = 30
 """Width of a name next to a column of words, in cells."""
 WORDS = 17
@@ -30,7 +30,7 @@ WORDS = 17
 
 
 class TopicList(RowList[Row]):
-    """One line a topic; its number stays the same for ever, only its place changes."""
+    """One line per topic; its number never changes, only its place."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -41,20 +41,20 @@ class TopicList(RowList[Row]):
         self._order = ""
         self._drawn: tuple[str, frozenset[int], bool] | None = None
         self._listed: tuple[object, ...] = ()
-        """What the rows were last made from, beside the topics."""
+        """What the rows were last made from, besides the topics."""
         self._topics: Sequence[TopicRow] = ()
         self._pinned: frozenset[int] = frozenset()
         self._groups: Sequence[Branch] = ()
         self._opened: set[int] = set()
 
     def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
-        """Draw the topics of the model in use in the order chosen; with ``sought`` those it finds."""
+        """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
         model = choice.model_of(look)
         of = (look.status.session, model)
         if of != self._of or (sought and sought != self._sought):
             self.release()
         elif sought != self._sought:
-            self.hold()  # what was found stays under the cursor when all are listed again
+            self.hold()  # the topic found stays under the cursor when all are listed again
         if of != self._of:
             self._groups = ()
         if (drawn := (choice.order, choice.pinned_of(model), choice.ascii_only)) != self._drawn:
@@ -77,11 +77,11 @@ class TopicList(RowList[Row]):
 
     @property
     def topic(self) -> TopicRow | None:
-        """The topic under the cursor; None where a group is."""
+        """The topic under the cursor; None if it is on a group."""
         return self.current if isinstance(self.current, TopicRow) else None
 
     def go_to_topic(self, topic: int) -> bool:
-        """Choose this topic, out of its group if need be; whether it is listed."""
+        """Select this topic, out of its group if need be; returns whether it is listed."""
         self._opened |= {group.number for group in self._groups if topic in group.topics}
         self._list()
         places = (i for i, row in enumerate(self.rows) if isinstance(row, TopicRow) and row.topic == topic)
@@ -94,12 +94,12 @@ class TopicList(RowList[Row]):
 
     @property
     def is_grouped(self) -> bool:
-        """Whether topics stand in groups, but for a search."""
+        """Whether topics are shown in groups, except during a search."""
         return bool(self._groups)
 
     def group(self, groups: Sequence[Branch]) -> None:
-        """Put the topics into these groups, all folded but that of the topic under the cursor; with none
-        they are listed one by one again. The topic under the cursor stays there."""
+        """Put the topics into these groups, all folded except that of the topic under the cursor; without
+        groups they are listed one by one again. The cursor stays on its topic."""
         chosen = self.topic
         self._groups, self._opened = groups, set()
         self._list()
@@ -109,7 +109,7 @@ class TopicList(RowList[Row]):
             self.go_to(0)
 
     def unfold(self, out: bool) -> None:
-        """Show the topics of the group under the cursor, or of the topic there, or only its name."""
+        """Unfold the group or topic under the cursor, or fold it again."""
         row = self.current
         topic = row.topic if isinstance(row, TopicRow) else None
         group = next(
@@ -150,7 +150,7 @@ class TopicList(RowList[Row]):
         return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
 
     def _since(self) -> str:
-        """Where the changes are counted from: "Δ since 6.2k"."""
+        """The starting point of the changes: "Δ since 6.2k"."""
         first = next(iter(self._topics), None)
         return "Δ" if first is None or first.since == first.articles else f"Δ since {short(first.since)}"
 
@@ -183,7 +183,7 @@ class TopicList(RowList[Row]):
         return [*out, (called + "  ", ""), *words_of(row, named - cell_len(called) - 2, beside=row.name)]
 
     def _sign(self, row: Row) -> str:
-        """What a row begins with: the number of a topic, whether a group is open."""
+        """The beginning of a row: the number of a topic, or whether a group is open."""
         if isinstance(row, TopicRow):
             return f"{'*' if row.topic in self._pinned else ''}{row.topic}"
         return ("+-" if self.ascii_only else "▸▾")[row.is_open]
@@ -204,8 +204,8 @@ def _group(row: Row | None) -> int | None:
 
 
 def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> list[Part]:
-    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only words
-    that are not in this name, which stands before them."""
+    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
+    words that are not in this name, which precedes them."""
     out: list[Part] = []
     named = frozenset((beside or "").replace(",", " ").split())
     for i, (word, _) in enumerate(row.words):
@@ -221,7 +221,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> list[Par
 
 
 def topics_title(look: Look, choice: Choice, sought: str) -> tuple[str, str]:
-    """What a list of topics is headed, and what stands below it: "Topics by share · hdp", "50 topics after
+    """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics after
     12,480 articles"."""
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"

@@ -1,8 +1,8 @@
-"""All topics over the whole stream: a row a topic, a column a stretch of it; the shade tells how much of the
-text is the topic's own.
+"""All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
+how much of the text is the topic's own.
 
-By share alone hardly anything would be seen of a model that begins with all topics alike: their shares stay
-much the same while their words come about.
+Shares alone would show hardly anything for a model whose topics all begin alike: their shares stay much the
+same while their words develop.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,18 +28,18 @@ from tui.words import count, padded, share, short
 SHADES = "·░░▒▒▓▓█"
 INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
 ASCII_SHADES = ".:-=+*#@"
-"""From nothing to the largest of the newest snapshot, each by sign and by ink."""
+"""Shades from nothing to the largest size in the newest snapshot, each as a sign and an ink."""
 NOTHING = 0.01
-"""The part of the largest that is as good as nothing."""
+"""The fraction of the largest size that counts as nothing."""
 SMALL = 0.1
-"""Of the topics, as many have the lightest shade now."""
+"""The fraction of the topics that have the lightest shade now."""
 NUMBER = 5
 NAMES = (14, 32)
-"""Cells of a name, at least and at most."""
+"""The least and most cells of a name."""
 WORDS = 40
-"""Cells of the words at the right, where there is room for them."""
+"""Cells of the words at the right, if there is room for them."""
 WITH_WORDS = 110
-"""From so many cells on there is."""
+"""The number of cells from which there is room."""
 
 Ask = Callable[[Callable[[SessionReader], ShareHistory]], Awaitable[ShareHistory]]
 """Puts a question to the session's reader."""
@@ -52,8 +52,8 @@ def stream(history: ShareHistory) -> Axis:
 
 
 def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
-    """For each of ``width`` columns over a logarithmic axis, which snapshot it shows: the last one in it, or
-    where none is the one before."""
+    """For each of ``width`` columns over a logarithmic axis, the snapshot it shows: the last one in it, or
+    the one before if it has none."""
     axis = stream(history)
     edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
     kept = own_space(history.articles.astype(np.float64), log=True)
@@ -62,8 +62,8 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
 
 
 def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
-    """The shade of each size: 0 for as good as nothing, then from that of the small ones among the
-    ``newest`` to that of the largest, on a logarithmic scale."""
+    """The shade of each size: 0 for nothing, then on a logarithmic scale from that of the small ones among
+    the ``newest`` to that of the largest."""
     most = max(float(newest.max(initial=0.0)), 1e-12)
     nothing = most * NOTHING
     something = newest[newest > nothing]
@@ -80,15 +80,15 @@ class Picture:
     """The map at one width."""
 
     snapshots: NDArray[np.int64]
-    """The one that each column shows."""
+    """The snapshot that each column shows."""
     shades: list[list[int]]
-    """By topic and column."""
+    """The shades, by topic and column."""
     axis: str
-    """Over the columns."""
+    """The axis above the columns."""
 
 
 def _axis(history: ShareHistory, room: int) -> str:
-    """The round numbers of articles, each over its column."""
+    """Round numbers of articles, each over its column."""
     axis = stream(history)
     line = [" "] * room
     if axis.high > axis.low:
@@ -102,10 +102,10 @@ def _axis(history: ShareHistory, room: int) -> str:
 
 
 class TopicMap(RowList[TopicRow]):
-    """The cursor is a cell: up and down go from topic to topic, left and right along the stream."""
+    """The cursor is a cell: up and down move between topics, left and right along the stream."""
 
     class Pointed(Message):
-        """The cursor is on another cell, or what it tells is of a newer snapshot."""
+        """The cursor moved to another cell, or its cell shows a newer snapshot."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -113,15 +113,15 @@ class TopicMap(RowList[TopicRow]):
         self.ascii_only = False
         self._history: ShareHistory | None = None
         self._at: int | None = None
-        """Articles of the snapshot under the cursor; None: the newest, whichever that is."""
+        """Articles of the snapshot under the cursor; None: the newest, as it changes."""
         self._of: object = None
         self._asked: tuple[object, ...] = ()
-        """What was last asked for, beside the topics."""
+        """What was last asked for, besides the topics."""
         self._topics: object = None
         self._made: Picture | None = None
 
     def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
-        """Draw the topics of the model in use, in the order chosen, as soon as their history is known."""
+        """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
         model = choice.model_of(look)
         asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
         if model is not None and (look.topics is not self._topics or asked != self._asked):
@@ -132,7 +132,7 @@ class TopicMap(RowList[TopicRow]):
         try:
             history = await ask(lambda reader: reader.share_history(model))
         except SessionError:
-            self._topics = None  # what was drawn stays; the next look asks again
+            self._topics = None  # the old drawing stays; the next look asks again
             return
         self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
         self.post_message(self.Pointed())
@@ -179,24 +179,24 @@ class TopicMap(RowList[TopicRow]):
         return f"{signs} share × distinctiveness of its words"
 
     def choose(self, row: TopicRow) -> None:
-        """Put the cursor on this topic, without anybody having asked for it here."""
+        """Put the cursor on this topic without counting it as the user's selection."""
         place = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), None)
         if place is not None and place != self.cursor:
             self.go_to(place)
 
     def _snapshot(self) -> int:
-        """The one under the cursor."""
+        """The snapshot under the cursor."""
         assert self._history is not None
         if self._at is None:
             return len(self._history.articles) - 1
         return max(int(np.searchsorted(self._history.articles, self._at, "right")) - 1, 0)
 
     def _column(self, snapshots: NDArray[np.int64]) -> int:
-        """The last of those that show the snapshot under the cursor, or one that is thinned out by now."""
+        """The last column that shows the snapshot under the cursor, or one thinned out since."""
         return max(int(np.searchsorted(snapshots, self._snapshot(), "right")) - 1, 0)
 
     def along(self, by: int) -> None:
-        """To the next column that shows another snapshot, or so many of them further."""
+        """Move to the next column that shows another snapshot, ``by`` times."""
         if self._history is None:
             return
         drawn = np.unique(self._picture(self.width).snapshots)
@@ -244,7 +244,8 @@ class TopicMap(RowList[TopicRow]):
         return [*out, (" ", ""), *words_of(row, words)] if words else out
 
     def _cells(self, shades: Sequence[int], column: int) -> list[Part]:
-        """The shades, cells alike in one part; the cell under the cursor has a part and an ink of its own."""
+        """The shades, with equal neighbours in one part; the cell under the cursor has its own part and
+        ink."""
         signs = ASCII_SHADES if self.ascii_only else SHADES
         out: list[Part] = []
         start = 0

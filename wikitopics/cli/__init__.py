@@ -19,7 +19,7 @@ from wikitopics.cli.output import (
 )
 
 LONGEST_EXIT = 0.5
-"""Seconds that the end of the process may take, when all is done."""
+"""The most seconds that the process may take to exit once everything is done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,8 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     mend_standard_streams()
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # all is done: nothing is left to interrupt
-    # The interpreter waits for its threads: a minibatch that was given up, kernels being compiled, a lookup.
+        signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
+    # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS lookup.
     last = threading.Timer(LONGEST_EXIT, os._exit, [code])
     last.daemon = True
     last.start()
@@ -40,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
         with standard_output():
-            pass  # what is still to be written may fail, and is to fail here
+            pass  # flushing may fail, and should fail here
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except ReaderGone:
         return 0
-    except OSError as error:  # help that goes to a full disk, say
+    except OSError as error:  # for example, help written to a full disk
         forget_output()
         say(error_line(str(error)))
         return 1
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
         if short_of_memory(error):
             say(error_line("out of memory: close other programs, or train fewer topics or models at once"))
             return 1
-        code = getattr(error, "exit_code", None)  # each room's own error tree carries one
+        code = getattr(error, "exit_code", None)  # every room's errors carry one
         if not isinstance(code, int):
             raise
         say(error_line(str(error)))
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def short_of_memory(error: Exception) -> bool:
-    """Whether the system has refused memory, for data or for the stack of another thread."""
+    """Whether the system refused memory, for data or for another thread's stack."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and str(error) == "can't start new thread"
     )

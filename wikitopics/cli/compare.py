@@ -1,4 +1,4 @@
-"""`compare`: the scores of sessions and their models on the same articles."""
+"""`compare`: score sessions and their models on the same articles."""
 
 import contextlib
 

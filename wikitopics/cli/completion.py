@@ -1,4 +1,4 @@
-"""What a shell offers to complete: sessions, their models and topics."""
+"""Shell completion of sessions, models and topics."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    """The sessions in the session folder."""
+    """The names in the session folder that begin with what was typed."""
     return sorted(path.stem for path in session_folder().glob("[!.]*.db") if path.stem.startswith(begun))
 
 
@@ -26,7 +26,8 @@ def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[
 
 
 def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The model's topics, most prevalent first, each with its name, without commas: fish cuts help at one."""
+    """The model's topics, most prevalent first, each with its name, without commas since fish cuts help at
+    one."""
     asked = ctx.params.get("model")
     rows = sorted(
         _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share
@@ -36,7 +37,7 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 
 
 def _of_session(ctx: click.Context, ask: "Callable[[SessionReader], Sequence[Answer]]") -> Sequence[Answer]:
-    """Ask the session of an unfinished command line; nothing where it cannot be read."""
+    """Ask the session of an unfinished command line; returns nothing if it cannot be read."""
     from session.storage.reader import SessionReader
 
     try:

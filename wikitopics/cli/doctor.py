@@ -1,4 +1,4 @@
-"""`doctor`: what is installed, where things lie, and what would go wrong."""
+"""`doctor`: what is installed, where things are kept, and what would go wrong."""
 
 import importlib.metadata
 import os
@@ -19,7 +19,7 @@ _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.ssh
 LOW_DISK = 500e6
 
 Check = tuple[str, bool, str]
-"""(what, all right, in words)"""
+"""(what was checked, whether it is all right, details)."""
 
 
 @click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
@@ -60,7 +60,7 @@ def _installation() -> Iterator[Check]:
 
 
 def _extras() -> Iterator[Check]:
-    """What is installed on demand. Nothing is wrong where one is missing."""
+    """The extras. Nothing is wrong if one is missing."""
     from session.extras import EXTRAS
 
     for extra in EXTRAS:
@@ -70,7 +70,7 @@ def _extras() -> Iterator[Check]:
 
 
 def _packages() -> list[str]:
-    """What the installed distribution says that it needs, without its extras."""
+    """The packages that the installed distribution requires, without those of extras."""
     try:
         needs = importlib.metadata.requires("wikitopics") or []
     except importlib.metadata.PackageNotFoundError:
@@ -100,7 +100,7 @@ def _places() -> Iterator[Check]:
 
 
 def _file_system(path: Path) -> str | None:
-    """The type of the file system that holds ``path``, where the system tells (Linux)."""
+    """The type of the file system that holds ``path``, if the system tells (Linux)."""
     try:
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

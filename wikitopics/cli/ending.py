@@ -1,4 +1,4 @@
-"""`train --on-end COMMAND` and `--notify HOW`: done when a trainer ends, unless it is killed."""
+"""`train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from wikitopics.cli.output import ReaderGone, error_line
 
 STANDARD_ERROR = 2
 PATIENCE = 20.0
-"""Seconds that the command may take: whoever stopped the trainer waits for it."""
+"""The most seconds that the command may take: whoever stopped the trainer waits for it."""
 
 
 @dataclass(slots=True)
@@ -30,8 +30,7 @@ class End:
 def at_end(
     command: str | None, path: Path, tell: Callable[[str], None], notify: str | None = None
 ) -> Iterator[End]:
-    """Run ``command`` and give notice behind the block, once, also where that raises; whoever is in it
-    gives the reason."""
+    """Run ``command`` and give notice once after the block, even if it raises; the block sets the reason."""
     end = End()
     try:
         yield end
@@ -45,7 +44,7 @@ def at_end(
 
 
 def _notify(how: str | None, path: Path, reason: str) -> None:
-    """On standard error, if that is a terminal that takes it."""
+    """Notify on standard error, if that is a terminal that supports it."""
     if how is not None and escapes.obeys(sys.stderr):
         with contextlib.suppress(OSError):
             sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
@@ -53,7 +52,7 @@ def _notify(how: str | None, path: Path, reason: str) -> None:
 
 
 def _code(error: BaseException) -> int:
-    """The exit code that this error comes to."""
+    """The exit code for this error."""
     if isinstance(error, ReaderGone):
         return 0
     if isinstance(error, KeyboardInterrupt):
@@ -63,11 +62,12 @@ def _code(error: BaseException) -> int:
 
 
 def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable[[str], None]) -> None:
-    """By the user's shell. What it prints goes to standard error; what becomes of it changes nothing."""
+    """Run the command with the user's shell. Its output goes to standard error, and its result changes
+    nothing."""
     if command is None:
         return
     told = {
-        # In the environment, so that no shell reads them as anything else than values.
+        # Passed in the environment, so that no shell can interpret them.
         "WIKITOPICS_SESSION": str(path.absolute()),
         "WIKITOPICS_REASON": visible(" ".join(reason.split())),
         "WIKITOPICS_EXIT_CODE": str(code),
@@ -79,7 +79,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
             env={**os.environ, **told},
             stdin=subprocess.DEVNULL,
             stdout=STANDARD_ERROR,
-            start_new_session=True,  # so that it can be ended as a whole
+            start_new_session=True,  # so that the whole group can be killed
         )
     except (OSError, ValueError) as error:
         tell(error_line(f"--on-end cannot be run: {error}"))
@@ -87,7 +87,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
     try:
         failed = process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # not yet waited for: the number is still its own
+        os.killpg(process.pid, signal.SIGKILL)  # not yet waited for, so the process id is still its own
         process.wait()
         tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was killed"))
     else:

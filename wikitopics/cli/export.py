@@ -1,4 +1,4 @@
-"""`export`: what a session holds, in forms that other programs read."""
+"""`export`: a session's contents in forms that other programs read."""
 
 import sys
 from pathlib import Path
@@ -101,7 +101,7 @@ def export(
 
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
-    """Write an export there. Raises :class:`session.errors.BadUsage` for bytes on a terminal."""
+    """Write an export to standard output. Raises :class:`session.errors.BadUsage` for bytes on a terminal."""
     from session.errors import BadUsage
 
     if form.binary:

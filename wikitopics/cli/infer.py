@@ -1,4 +1,4 @@
-"""`infer`: what any text is about, by a session's model."""
+"""`infer`: the topics of any text, by a session's model."""
 
 import contextlib
 import gc
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from session.storage.reader import SessionReader
 
 _MOST = 32 * 2**20
-"""Bytes of one text."""
+"""The largest text, in bytes."""
 _UNREADABLE = 0.3
-"""A text has fewer characters than this that are no UTF-8; in Latin-1 one letter in ten may be accented."""
+"""The share of characters that are not UTF-8 above which a file is no text; in Latin-1 one letter in ten
+may be accented."""
 
 
 @click.command(
@@ -69,9 +70,9 @@ def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without garbage collection, which took a tenth of a start.
+    """Turn garbage collection off, which took a tenth of a start.
 
-    What compiled kernels need to be loaded are some hundred thousand objects, and all of them stay.
+    Loading compiled kernels makes about a hundred thousand objects, all of which stay.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -83,9 +84,10 @@ def _uncollected() -> Iterator[None]:
 
 
 def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "list[Inferred]":
-    """What the model makes of each file, "-" being standard input.
+    """Infer each file, where "-" is standard input.
 
-    Raises :class:`session.errors.SessionError` for one that is no text, and where no word of any is known.
+    Raises :class:`session.errors.SessionError` for a file that is not text, and if no word of any file is
+    known.
     """
     from session.answers.inference import infer
     from session.errors import SessionError

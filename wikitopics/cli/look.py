@@ -1,4 +1,4 @@
-"""`status` and `articles`: one look at a session from another process."""
+"""`status` and `articles`: look at a session from another process."""
 
 import math
 
@@ -54,7 +54,8 @@ def status(session: str, as_json: bool) -> None:
         models = [asdict(model) for model in now.models]
         for values_of in models:
             if values_of["prequential_log_likelihood"] is None:
-                # Of sessions with a half-life alone: a model of any other has the keys that it always had.
+                # Only sessions with a half-life have this key: models of other sessions keep the keys that
+                # they always had.
                 del values_of["prequential_log_likelihood"]
         put_json({**values, "models": models, "state": now.state, "skips": now.skips})
         return

@@ -1,4 +1,4 @@
-"""The command tree: `wikitopics` itself opens the screen, everything else is a subcommand."""
+"""The command tree: `wikitopics` itself opens the screen; everything else is a subcommand."""
 
 import importlib
 from collections.abc import Sequence
@@ -62,11 +62,11 @@ class LazyGroup(TakesSettings, click.Group):
             return super().invoke(ctx)
         except ReaderGone:
             raise
-        except BrokenPipeError as error:  # click would end here without a word
+        except BrokenPipeError as error:  # click would exit silently here
             raise click.ClickException(f"the connection to another process broke: {error}") from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # The options of `train` are told once, by `wikitopics train --help`.
+        # The options of `train` are listed once, by `wikitopics train --help`.
         shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in _TOLD_HERE]
         with formatter.section("Options"):
             formatter.write_dl([record for record in shown if record is not None])

@@ -1,4 +1,4 @@
-"""`stop`, `pause`, `resume`, `save`, `backup`: what is asked of a session and its trainer."""
+"""`stop`, `pause`, `resume`, `save`, `backup`: requests to a session and its trainer."""
 
 from pathlib import Path
 

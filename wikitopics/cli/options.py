@@ -41,7 +41,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Machine-read
 
 
 def refuse_early_options(ctx: click.Context) -> None:
-    """Raise where an option stands before the name of a subcommand, which would not hear of it."""
+    """Refuse an option before the name of a subcommand, which would never receive it."""
     for option in ctx.command.get_params(ctx):
         if ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
             flag = option.opts[0]
@@ -51,7 +51,7 @@ def refuse_early_options(ctx: click.Context) -> None:
 
 
 class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
-    """What an option takes, by its own rules."""
+    """The type of an option's value, which is checked by the option's own rules."""
 
     name = "value"
 
@@ -59,7 +59,7 @@ class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones
         self.option = option
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Checked here, where click names the option."""
+        """Check the value here, where click names the option."""
         try:
             return self.option.parse(str(value))
         except ValueError as error:
@@ -68,13 +68,13 @@ class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Files, or the words that there are."""
+        """Complete files, or the words accepted."""
         if self.option.path:
             return [CompletionItem(incomplete, type="file")]
         return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]
 
     def words(self) -> Sequence[str]:
-        """All that it can be, if these are few."""
+        """All possible values, if there are few."""
         return self.option.choices
 
 
@@ -82,7 +82,7 @@ class TakesSource(Takes):
     """The name of a kind of source that `train` crawls."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Kinds of other packages are looked for only where it is none of ours."""
+        """Look for other packages' kinds only if the name is not one of ours."""
         from session import sources
 
         try:
@@ -94,24 +94,24 @@ class TakesSource(Takes):
         return kind.name
 
     def words(self) -> Sequence[str]:
-        """Those of other packages too."""
+        """Including those of other packages."""
         from session import sources
 
         return [name for name in sources.names() if not sources.described(name).command]
 
 
 class TakesModel(Takes):
-    """A model as `--model` has it, begun with its kind."""
+    """A model as `--model` takes it, beginning with its kind."""
 
     def words(self) -> Sequence[str]:
-        """The kinds, those of other packages too."""
+        """The kinds, including those of other packages."""
         from model import kinds
 
         return kinds.names()
 
 
 def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Takes) -> click.Option:
-    """An option as click has it; None where it is not given, so that what was given can be told."""
+    """An option as click has it. It is None if not given, so that given options can be told apart."""
     words = help or option.help
     if not help and option.default is not None and option.of is not bool:
         words = f"{words.removesuffix('.')} (default: {option.default})."
@@ -127,7 +127,7 @@ def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Ta
 
 
 def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]:
-    """One setting for a command that takes few."""
+    """Add one setting to a command that takes only a few."""
     made = click_option(option, help=help)
 
     def decorate(command: Command) -> Command:
@@ -153,11 +153,11 @@ class TakesSettings(click.Command):
         return super().parse_args(ctx, args)
 
     def takes_settings(self, args: Sequence[str]) -> bool:
-        """Whether these words may hold settings: the table of them need not be made where not."""
+        """Whether these words may hold settings; if not, the settings need not be loaded."""
         return True
 
     def _groups(self, ctx: click.Context) -> Groups:
-        """As the words being parsed need them; all where there are none."""
+        """The settings that the words being parsed need; all if there are no words."""
         groups: Groups | None = ctx.meta.get(f"settings of {self.name}")
         return setting_groups() if groups is None else groups
 
@@ -173,7 +173,7 @@ class TakesSettings(click.Command):
 
 
 def setting_groups(source: str | None = None) -> Groups:
-    """Every setting of a trainer, in the order of the help; ``source`` is that of another package."""
+    """Every setting of a trainer, in the order of the help; ``source`` is a source from another package."""
     from session import options, sources
 
     kinds = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
@@ -194,7 +194,7 @@ def setting_groups(source: str | None = None) -> Groups:
 
 
 def _named_source(args: Sequence[str]) -> str | None:
-    """The source of another package that these words name, if it can be loaded."""
+    """The source from another package that these words name, if it can be loaded."""
     from session import sources
 
     named = None
@@ -206,5 +206,5 @@ def _named_source(args: Sequence[str]) -> str | None:
     try:
         sources.load(named)
     except BadUsage:
-        return None  # told with the option itself
+        return None  # reported with the option itself
     return named

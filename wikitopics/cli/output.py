@@ -1,4 +1,4 @@
-"""What goes to the terminal: one-line errors, progress, tables; foreign text made harmless."""
+"""Output to the terminal: one-line errors, progress, tables, and foreign text made harmless."""
 
 import contextlib
 import io
@@ -18,29 +18,31 @@ from session.foreign import visible
 
 
 class ReaderGone(BrokenPipeError):
-    """Standard output is a pipe whose reader has had enough, as in `wikitopics topics | head`: no failure.
+    """Standard output is a pipe whose reader has closed it, as in `wikitopics topics | head`. This is not a
+    failure.
 
     A broken pipe to anything else stays a plain BrokenPipeError.
     """
 
 
 def mend_standard_streams() -> None:
-    """Put something in the place of standard streams that are closed, as by `1>&-`.
+    """Replace standard streams that are closed, as by `1>&-`.
 
-    Else the next file opened, the session itself perhaps, would get their number and what is printed.
+    Otherwise the next file opened, perhaps the session itself, would get their descriptor and whatever is
+    printed.
     """
     for number, name, flags in (
         (0, "stdin", os.O_RDONLY),
-        (1, "stdout", os.O_RDONLY),  # to write there is an error still, and will be told
+        (1, "stdout", os.O_RDONLY),  # writing there is still an error, which will be reported
         (2, "stderr", os.O_WRONLY),
     ):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, flags)  # gets the lowest free number: this one
+            os.open(os.devnull, flags)  # gets the lowest free descriptor: this one
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 (stays open)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal cannot show is written out
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal cannot show is escaped
 
 
 @contextlib.contextmanager
@@ -59,7 +61,7 @@ def standard_output() -> Iterator[TextIO]:
 
 @contextlib.contextmanager
 def data_output() -> Iterator[Callable[[str], object]]:
-    """Writes to standard output what other programs read: always UTF-8, but harmless on a terminal."""
+    """Write data for other programs to standard output: always UTF-8, but harmless on a terminal."""
     with standard_output() as out:
         if out.isatty():
             yield lambda text: out.write(_visible_lines(text))
@@ -72,13 +74,14 @@ def _visible_lines(text: str) -> str:
 
 
 def put_line(text: str) -> None:
-    """Print one line for people; nothing in it acts on the terminal."""
+    """Print one line for people; nothing in it can control the terminal."""
     with standard_output() as out:
         out.write(visible(text) + "\n")
 
 
 def put_row(columns: str, title: str, address: str | None) -> None:
-    """Print a line that ends in an article's title: a link to its address where the terminal takes links."""
+    """Print a line that ends in an article's title, as a link to its address if the terminal supports
+    links."""
     with standard_output() as out:
         shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
         out.write(f"{visible(columns)}{shown}\n")
@@ -91,32 +94,33 @@ def put_json(value: object) -> None:
 
 
 def error_line(message: str) -> str:
-    """A message as the one line that users see."""
+    """A message as the one line shown to users."""
     return f"wikitopics: {visible(' '.join(message.split()))}"
 
 
 def forget_output() -> None:
-    """What was not yet written goes nowhere: Python would try again at its end, and complain."""
+    """Discard unwritten output; otherwise Python would try to write it again at exit, and complain."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def nobody_reads() -> bool:
-    """Whether standard output is a pipe whose reader is gone, known without writing to it."""
+    """Whether standard output is a pipe whose reader is gone, found without writing to it."""
     poll = select.poll()
-    with contextlib.suppress(OSError):  # no descriptor, where something else takes the output
+    with contextlib.suppress(OSError):  # no descriptor, if something else replaces the output
         poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
 
 
 def say(message: str) -> None:
-    """A message for people, to standard error."""
-    with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop training
+    """Print a message for people to standard error."""
+    with contextlib.suppress(OSError):  # a closed terminal is no reason to stop training
         click.echo(_visible_lines(message), err=True)
 
 
 def agrees(question: str, otherwise: str) -> bool:
-    """Ask a person on the terminal. Raises BadUsage where nobody can be asked: ``otherwise`` and `--yes`."""
+    """Ask a person on the terminal. If that is impossible, raises BadUsage, which says ``otherwise`` and
+    `--yes`."""
     from session.doors.launch import NOBODY_ASKED
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -125,9 +129,10 @@ def agrees(question: str, otherwise: str) -> bool:
 
 
 class ProgressLine:
-    """How far long work has come, to standard error: one line that changes on a terminal, else now and then.
+    """Progress of long work, on standard error: one changing line on a terminal, otherwise a line now and
+    then.
 
-    ``total``: of how many, where that is known.
+    ``total``: how many there are, if that is known.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -139,21 +144,21 @@ class ProgressLine:
         self._shown = False
 
     def __call__(self, done: int) -> None:
-        """``done`` are done by now."""
+        """Show that ``done`` are done."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._every
         of = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
         line = f"{done:,}{of} {self._what}"
         if self._terminal:
-            # Spaces wipe what a longer line left, without an escape code.
+            # Spaces overwrite what a longer line left, without an escape code.
             click.echo(f"\r{line:<60}", err=True, nl=False)
             self._shown = True
         else:
             say(line)
 
     def end(self) -> None:
-        """The work is over: what follows begins on a line of its own."""
+        """End the progress line: any further output begins on a new line."""
         if self._shown:
             click.echo(err=True)
 
@@ -170,5 +175,5 @@ def duration(seconds: float) -> str:
 
 
 def until(moment: float | None) -> str:
-    """ " until 14:05:09" for a known end of a wait, else nothing."""
+    """The end of a wait, " until 14:05:09", or "" if it is not known."""
     return "" if moment is None else time.strftime(" until %H:%M:%S", time.localtime(moment))

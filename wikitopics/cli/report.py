@@ -1,4 +1,4 @@
-"""`report`: what a session has found, as one page for a browser."""
+"""`report`: the topics of a session as one page for a browser."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`wikitopics`, `watch` and `demo` with the screen: start a trainer where none runs, then look at it."""
+"""`wikitopics`, `watch` and `demo` with the screen: start a trainer if none is running, then show it."""
 
 import importlib
 import signal
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from session.request import TrainRequest
 
 BEGIN_SECONDS = 30.0
-"""How long a screen waits for a trainer that has not yet said that it will make the session."""
+"""Seconds that a screen waits for a trainer that has not yet announced the session."""
 
 
 @click.command(
@@ -42,7 +42,7 @@ def watch(session: str, notify: str | None) -> int:
 
 
 def attach(path: Path, notify: str | None = None) -> int:
-    """Open the screen on a session that is there, or that a trainer is about to make."""
+    """Open the screen on a session that exists or that a trainer is about to create."""
     from session.errors import NoSession
     from session.storage.reader import SessionReader
 
@@ -61,7 +61,7 @@ def attach(path: Path, notify: str | None = None) -> int:
 
 
 def wait_for_session(path: Path) -> None:
-    """Return when there is a session at ``path``, or nobody seems to be making one."""
+    """Return when there is a session at ``path``, or nothing seems to be creating one."""
     from session.storage.coordination.lock import owner
 
     enough = time.monotonic() + BEGIN_SECONDS
@@ -80,7 +80,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
     if owner_pid(path) is not None:
         return attach(path, notify)
     request = as_request(options)
-    request.specs()  # a wrong option is told here, not in the trainer's log
+    request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
         answer = ask_contact()
         if answer == "quit":
@@ -109,7 +109,7 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
 
 
 def ask_contact() -> str:
-    """Ask for the contact on the screen and keep it; "saved", "demo" or "quit"."""
+    """Ask for the contact on the screen and save it; returns "saved", "demo" or "quit"."""
     from tui.dialogs.contact import ContactBook
     from tui.first_question import ask
 
@@ -138,7 +138,7 @@ def on_terminal() -> bool:
 
 
 def need_terminal(instead: str) -> None:
-    """Raises :class:`session.errors.BadUsage` where no screen can be drawn; ``instead`` works there."""
+    """Raise :class:`session.errors.BadUsage` if no screen can be drawn; ``instead`` works without one."""
     from session.errors import BadUsage
 
     if not on_terminal():
@@ -148,8 +148,9 @@ def need_terminal(instead: str) -> None:
 def show(path: Path, arguments: list[str] | None = None, notify: str | None = None) -> int:
     """Open the screen on a session; with ``arguments`` for a trainer, start one first.
 
-    However the screen ends, the trainers that it has started end with it, unless the user leaves them running
-    or the terminal is closed. Signals are noted from before there is a trainer: none leaves one behind.
+    However the screen ends, the trainers that it started end with it, unless the user leaves them running or
+    the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
+    behind.
     """
     from session.doors.launch import Trainers
 
@@ -175,7 +176,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
 
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
-    """End the trainers that are not left running, and say of each session in a line how it stands."""
+    """End the trainers that are not left running, and print one line about the state of each session."""
     from session.storage.coordination.lock import owner
 
     if trainers.running():

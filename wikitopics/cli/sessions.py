@@ -1,4 +1,4 @@
-"""`sessions` and `sessions rm`: which there are, and deleting one."""
+"""`sessions` and `sessions rm`: list the sessions, or delete one."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`similar`: the articles most like another one, or a text."""
+"""`similar`: the articles most like another one, or like a text."""
 
 import os
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`topics`, `topics rename` and `history`: what was found, and how it came about."""
+"""`topics`, `topics rename` and `history`: the topics found, and how they developed."""
 
 from typing import TYPE_CHECKING
 
@@ -226,6 +226,6 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
         say(NO_TOPICS)
     shown = 0
     for place, (articles, share, words) in enumerate(found):
-        if articles.bit_length() != shown or place + 1 == len(found):  # a line a doubling, and the newest
+        if articles.bit_length() != shown or place + 1 == len(found):  # one line per doubling, and the newest
             shown = articles.bit_length()
             put_line(f"{articles:11,} {share:6.1%}  {' '.join(word for word, _ in words)}")

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from session.training.running.monitor import Report
 
 HELP = "help"
-"""In place of a kind of model."""
+"""Given instead of a kind of model."""
 
 
 def as_request(options: dict[str, Any]) -> "TrainRequest":
-    """The settings given to `train`, with the contact that the user keeps."""
+    """The settings given to `train`, with the user's saved contact."""
     from crawler.kinds.wiki import CONTACT
     from session import config
     from session.request import TrainRequest
@@ -74,7 +74,7 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
 
 
 def model_help() -> Iterator[str]:
-    """What `--model` can say: every kind of model, and the keys that it takes."""
+    """The values of `--model`: every kind of model and the keys it takes."""
     from model import kinds
     from session.specs import load_kind, options_of
 
@@ -91,7 +91,7 @@ def model_help() -> Iterator[str]:
 
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
-    """Train in this process; prints progress; returns the exit code."""
+    """Train in this process, printing progress; returns the exit code."""
     from crawler.errors import Unconfirmed
     from crawler.kinds.dump import YES
     from session.request import TrainRequest
@@ -122,7 +122,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
 
 
 class Log(logging.handlers.RotatingFileHandler):
-    """A file of messages, rotated; a disk that is full is no reason to stop training."""
+    """A rotated file of messages; a full disk is no reason to stop training."""
 
     def _open(self) -> io.TextIOWrapper:
         from session.storage.files import open_to_append
@@ -130,12 +130,12 @@ class Log(logging.handlers.RotatingFileHandler):
         return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Leave the message out."""
+        """Drop the message."""
 
 
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
-    """Says a line on standard error and keeps it, with the time, in a file that is rotated."""
+    """Yield a function that writes a line to standard error and, with the time, to a rotated file."""
     from session.errors import SessionError
     from session.storage.database import keep_sessions
 
@@ -161,7 +161,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
 
 
 class Lines:
-    """Progress for people, on standard error: soon at first, then every 30 s; on a terminal every 5 s."""
+    """Progress for people, on standard error: soon at first, then every 30 s, or every 5 s on a terminal."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -204,7 +204,7 @@ class Lines:
 
 
 class JsonLines(Lines):
-    """The same as JSON objects on standard output, one a line."""
+    """The same as JSON objects on standard output, one per line."""
 
     @staticmethod
     def _values(report: "Report") -> dict[str, object]:
@@ -236,6 +236,6 @@ class JsonLines(Lines):
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
-        self._tell(self._ended(reason))  # first: the reader may be gone, the log is to have it
+        self._tell(self._ended(reason))  # first: the reader may be gone, but the log should have it
         if self._last is not None:
             put_json(self._values(self._last) | {"state": "stopped", "reason": reason})

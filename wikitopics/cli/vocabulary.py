@@ -1,4 +1,4 @@
-"""`vocab build` and `vocab show`: making a vocabulary, and looking at one."""
+"""`vocab build` and `vocab show`: build a vocabulary, or print one."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
