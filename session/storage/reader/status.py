@@ -34,6 +34,7 @@ def status_of(opened: OpenedSession) -> Status:
     now = time.time()
     pid = owner_pid(opened.path)
     live = pid is not None and beat is not None and beat.process.pid == pid  # not what another run said
+    at_work = live and beat is not None and beat.state != "stopped"
     activity = TrainerActivity() if beat is None else beat.activity
     return Status(
         session=str(opened.path),
@@ -57,7 +58,7 @@ def status_of(opened: OpenedSession) -> Status:
         checkpoint_age_seconds=max(0.0, now - committed.at) if progress.crawled else None,
         heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
         lap=progress.lap,
-        activity=activity if live else activity.ended(),
+        activity=activity if at_work else activity.ended(),
         models=models,
     )
 
@@ -77,4 +78,7 @@ def _state(finished: bool, beat: Heartbeat | None, pid: int | None, now: float) 
         return "stopped" if beat.state == "stopped" else "dead"
     if beat is None or beat.process.pid != pid:
         return "starting"
-    return "stalled" if now - beat.at > STALE_SECONDS else beat.state
+    if now - beat.at > STALE_SECONDS:
+        return "stalled"
+    # Its last word is "stopped", but it is not gone before it lets go of the session.
+    return "stopping" if beat.state == "stopped" else beat.state

@@ -7,10 +7,15 @@ import sqlite3
 
 from session.process import Process
 from session.records import Event, TrainerActivity
+from session.storage.changes import Changes
 from session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
+from session.storage.codec.progress import Progress
 from session.storage.coordination import heartbeat as pulses
 from session.storage.coordination.heartbeat import HeartbeatWriter
+from session.storage.coordination.lock import trainer_lock
 from session.storage.reader import SessionReader
+from session.storage.writer import SessionWriter
+from tests.session.memory import status
 
 
 def test_the_pulse_answers_with_what_others_ask(path):
@@ -41,6 +46,21 @@ def test_a_run_that_never_said_it_ended_was_killed(path):
         pulse.begin(64)
     with SessionReader(path) as reader:
         assert [run.reason for run in reader.runs()] == ["killed", None]
+
+
+def test_a_trainer_that_ends_is_stopping_until_it_lets_go(path):
+    """Not stopped, finished or free for another one; and the rates it had are over."""
+    with contextlib.closing(SessionWriter(path)) as store:
+        store.commit(Progress(finished=True), Changes(), 0)
+    with trainer_lock(path), contextlib.closing(HeartbeatWriter(path)) as pulse:
+        pulse.beat("running", TrainerActivity(train_rate=9.0))
+        assert (status(path).state, status(path).activity.train_rate) == ("running", 9.0)
+        pulse.beat("stopped", TrainerActivity(train_rate=9.0, requests=4))
+        now = status(path)
+        assert (now.state, now.running) == ("stopping", True)
+        assert now.activity == TrainerActivity(requests=4)
+    now = status(path)
+    assert (now.state, now.running) == ("finished", False)
 
 
 def test_flow_and_events_are_bounded(path, monkeypatch):
