@@ -105,7 +105,8 @@ def test_other_words_are_refused(cli, trained, other, corpus_of, one_line):
 def test_before_anything_is_held_out(cli, new_session, corpus, home, one_line):
     new_session(home / "new.db", corpus)
     one_line(cli("compare", "new"), 1, "no held-out articles yet in new")
-    one_line(cli("compare", "none"), 1, "there is no session")
+    one_line(cli("compare", "none"), 1, "there is no session", "Available: new")
+    one_line(cli("compare", "nwe"), 1, "there is no session", "Did you mean 'new'")
     one_line(cli("compare"), 1, "there is no session")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import NO_TOPICS, BadUsage, NoSession, SessionError
+from session.errors import NO_TOPICS, BadUsage, NoSession, SessionError, did_you_mean
 from session.paths import WAL, beside, command, session_folder, session_name
 from session.records import ModelStatus
 from session.settings import Settings
@@ -218,7 +218,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _others(path: Path) -> str:
     """What a user who named no session, or a wrong one, may have meant."""
-    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))[:5]
+    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
     if path.parent != session_folder() or not names:
         return ": `wikitopics train` or `wikitopics demo` creates one"
-    return f"; try {', '.join(f'--session {name}' for name in names)}"
+    return f". {did_you_mean(path.stem, names)}"
