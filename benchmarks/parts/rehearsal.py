@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
-from benchmarks.frame.results import RESULTS, commit
-from benchmarks.rehearsed.figures import draw, told
+from benchmarks.frame.results import commit
+from benchmarks.rehearsed.figures import curves, told
 from benchmarks.rehearsed.run import Rehearsal
 
 PART = Part("rehearsal", "7,000,000 articles in one session, killed 20 times and watched")
@@ -41,6 +41,7 @@ def small() -> Figures:
 
 @PART.point(minutes=50)
 def whole() -> Figures:
-    figures = rehearsed(7_000_000, 20)
-    draw(figures, RESULTS / "rehearsal.svg")
-    return figures
+    return rehearsed(7_000_000, 20)
+
+
+PART.pictures["curves"] = lambda points: curves(points["whole" if "whole" in points else "small"])

@@ -4,6 +4,8 @@
 from the embedded wiki. A watcher that never sleeps reads the session meanwhile.
 """
 
+from __future__ import annotations
+
 import contextlib
 import multiprocessing
 import os
@@ -12,16 +14,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.corpora import CORPUS
 from benchmarks.frame import WATCHED_ROOMS, Figures, Part, Unavailable
-from benchmarks.frame.results import RESULTS, ROOT
+from benchmarks.frame.results import ROOT
 from benchmarks.processes import family, memory_mb
 from benchmarks.rehearsed.counts import write_resampled
 from session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PART = Part("soak", "days of training in minutes: memory, the file, restarts", WATCHED_ROOMS)
 MODELS = ["lda", "scvb0", "hdp"]
@@ -90,17 +97,13 @@ def counts() -> Figures:
         write_resampled(articles, Path(folder) / "soak.npz")
         source = ["train", "--source", "counts", "--counts", f"{folder}/soak.npz"]
         source += ["--vocab", str(CORPUS / "dictnostops.txt")]
-        figures = run([*source, *(word for model in MODELS for word in ("--model", model))], articles)
-    plot("counts", figures)
-    return figures
+        return run([*source, *(word for model in MODELS for word in ("--model", model))], articles)
 
 
 @PART.point(minutes=6)
 def wiki() -> Figures:
     articles = 100_000
-    figures = run(["demo", "--headless", "--articles", str(articles)], articles)
-    plot("wiki", figures)
-    return figures
+    return run(["demo", "--headless", "--articles", str(articles)], articles)
 
 
 def _timed(command: list[str], environment: dict[str, str]) -> float:
@@ -139,20 +142,20 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def plot(name: str, figures: Figures) -> None:
-    """The memory curve as a small SVG."""
-    memory = figures["memory"]
-    assert isinstance(memory, list)
-    most = max(mb for _, _, mb in memory) * 1.1
-    last = max(n for _, n, _ in memory) or 1
-    points = " ".join(f"{60 + 520 * n / last:.1f},{220 - 190 * mb / most:.1f}" for _, n, mb in memory)
-    (RESULTS / f"soak-{name}.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="620" height="260"'
-        ' font-family="sans-serif" font-size="12">'
-        '<rect width="620" height="260" fill="white"/>'
-        f'<polyline points="{points}" fill="none" stroke="#1a6fb5" stroke-width="1.5"/>'
-        '<path d="M60 30V220H590" fill="none" stroke="#666"/>'
-        f'<text x="8" y="36">{most:,.0f} MB</text><text x="30" y="224">0</text>'
-        f'<text x="520" y="240">{last:,} articles</text>'
-        f'<text x="60" y="20">Memory of the trainer and its processes ({name})</text></svg>\n'
-    )
+def memory(points: Mapping[str, Figures]) -> Figure:
+    """Memory of the trainer and its processes, one panel for each soak."""
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, len(points), figsize=(5 * len(points), 3.2), squeeze=False)
+    for axes, (name, found) in zip(panels[0], points.items(), strict=True):
+        figures: Any = found
+        axes.plot(
+            *zip(*((articles, mb) for _, articles, mb in figures["memory"]), strict=True), linewidth=0.8
+        )
+        axes.set(title=name, xlabel="articles", ylabel="MB", ylim=(0, None))
+        axes.grid(alpha=0.3)
+    figure.tight_layout()
+    return figure
+
+
+PART.pictures["memory"] = memory

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import subprocess
 import sys
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.frame import Figures
 from benchmarks.stops.files import inspect, read_only
 from session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_SAMPLES = 300
 CURVE_POINTS = 100
@@ -102,13 +104,8 @@ def ends(samples: list[Entry], whose: str, key: str) -> dict[str, float]:
     return {"early": median(values[tenth : 2 * tenth]), "late": median(values[-tenth:]), "most": max(values)}
 
 
-def draw(result: Any, target: Path) -> None:
-    """Memory, file, restarts, articles and perplexity, if matplotlib is installed; kills as thin lines."""
-    if importlib.util.find_spec("matplotlib") is None:
-        return
-    import matplotlib
-
-    matplotlib.use("svg")
+def curves(result: Any) -> Figure:
+    """Memory, file, restarts, articles and perplexity; kills as thin lines."""
     from matplotlib import pyplot
 
     figure, ((memory, file), (restart, way), (perplexity, rest)) = pyplot.subplots(3, 2, figsize=(10, 9))
@@ -147,4 +144,4 @@ def draw(result: Any, target: Path) -> None:
         if axes is not way:
             axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(target, metadata={"Date": None})
+    return figure
