@@ -6,6 +6,7 @@ import platform
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,15 +80,43 @@ def _packages() -> list[str]:
 
 
 def _places() -> Iterator[Check]:
-    folder = session_folder()
-    there = folder
-    while not there.exists():
-        there = there.parent
-    writable = os.access(there, os.W_OK)
-    yield "sessions", writable, f"{folder}{'' if writable else ' is not writable'}"
-    free = shutil.disk_usage(there).free
+    folder, config = session_folder(), config_file()
+    fault = _unwritable(folder)
+    yield "sessions", not fault, fault or str(folder)
+    if not fault:
+        yield from _disk(_nearest(folder))
+    if os.path.exists(config):
+        yield "config file", True, str(config)
+    else:
+        fault = _unwritable(config.parent)
+        yield "config file", not fault, fault or f"{config} (none yet)"
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the lowest one above it that is there."""
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    return folder
+
+
+def _unwritable(folder: Path) -> str:
+    """Why nothing can be written in a folder that may not be there yet; "" where that can be done.
+
+    Tried, as permissions alone do not tell: root has all of them, also on a file system that takes no file.
+    """
+    there = _nearest(folder)
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return ""
+    except OSError as error:
+        fault = "is not writable" if there == folder else "cannot be created"
+        return f"{folder} {fault} ({error.strerror}): set WIKITOPICS_HOME to another folder"
+
+
+def _disk(folder: Path) -> Iterator[Check]:
+    free = shutil.disk_usage(folder).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
-    kind = _file_system(there)
+    kind = _file_system(folder)
     local = kind not in _NETWORK_FILE_SYSTEMS
     advice = (
         ""
@@ -96,7 +125,6 @@ def _places() -> Iterator[Check]:
         "set WIKITOPICS_HOME to a local folder"
     )
     yield "file system", local, (kind or "unknown") + advice
-    yield "config file", True, f"{config_file()}{'' if config_file().exists() else ' (none yet)'}"
 
 
 def _file_system(path: Path) -> str | None:

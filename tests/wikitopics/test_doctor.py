@@ -1,0 +1,45 @@
+"""`doctor`: what it finds wrong, and what it does not."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def checked(cli):
+    """`checked()`: the exit code, and what `doctor` says of each thing."""
+
+    def check():
+        outcome = cli("doctor", "--offline", "--json")
+        return outcome.code, {one["check"]: one for one in json.loads(outcome.out)}
+
+    return check
+
+
+def test_a_folder_that_cannot_be_created(checked, tmp_path, monkeypatch):
+    """Though there is something above it that anybody may write to."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path / "file" / "home"))
+    code, found = checked()
+    assert code == 1
+    for place in ("sessions", "config file"):
+        assert not found[place]["ok"]
+        assert f"{tmp_path / 'file' / 'home'} cannot be created (Not a directory)" in found[place]["detail"]
+    assert "disk" not in found, "nobody knows which one it would be"
+
+
+def test_a_folder_behind_a_link_that_leads_nowhere(checked, home):
+    home.symlink_to("not mounted")
+    _, found = checked()
+    assert "is not writable (No such file" in found["sessions"]["detail"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_it_leaves_nothing_behind(checked, home, there):
+    if there:
+        home.mkdir()
+    _, found = checked()
+    assert found["sessions"]["ok"] and found["config file"]["ok"]
+    assert found["disk"]["detail"].endswith("GB free")
+    assert home.exists() == there
+    assert not there or not list(home.iterdir())
