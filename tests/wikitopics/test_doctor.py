@@ -39,7 +39,21 @@ def test_it_leaves_nothing_behind(checked, home, there):
     if there:
         home.mkdir()
     _, found = checked()
-    assert found["sessions"]["ok"] and found["config file"]["ok"]
+    assert found["sessions"]["ok"]
+    assert found["config file"]["ok"]
     assert found["disk"]["detail"].endswith("GB free")
     assert home.exists() == there
     assert not there or not list(home.iterdir())
+
+
+def test_whoever_has_no_contact_is_told_what_it_is_for(checked):
+    _, found = checked()
+    assert found["contact"]["ok"]
+    assert "needed only for Wikipedia" in found["contact"]["detail"]
+
+
+def test_a_contact_that_will_not_do(checked, monkeypatch):
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "nobody")
+    code, found = checked()
+    assert code == 1
+    assert not found["contact"]["ok"]
