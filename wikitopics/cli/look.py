@@ -6,7 +6,7 @@ import click
 
 from session.paths import command, session_path
 from wikitopics.cli.completion import topic_numbers
-from wikitopics.cli.options import json_option, model_option, session_option
+from wikitopics.cli.options import WholeNumber, json_option, model_option, session_option
 from wikitopics.cli.output import duration, number, put_json, put_line, put_row, say, until
 
 _STATUS_KEYS = (
@@ -99,7 +99,7 @@ Examples:
 @click.option(
     "--topic",
     metavar="K",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     required=True,
     shell_complete=topic_numbers,
     help="The topic's number, from 0.",
@@ -107,7 +107,7 @@ Examples:
 @click.option(
     "--limit",
     metavar="N",
-    type=click.IntRange(1, 1_000_000),
+    type=WholeNumber(1, 1_000_000),
     default=20,
     show_default=True,
     help="Articles to list.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -76,6 +77,15 @@ class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones
     def words(self) -> Sequence[str]:
         """All possible values, if there are few."""
         return self.option.choices
+
+
+class WholeNumber(Takes):
+    """A whole number, refused in the same words as the settings of a trainer."""
+
+    def __init__(self, least: int, most: float = math.inf) -> None:
+        from crawler.options import Option
+
+        super().__init__(Option(int, "number", "", least=least, most=most))
 
 
 class TakesSource(Takes):

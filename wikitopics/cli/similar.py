@@ -7,7 +7,7 @@ import click
 
 from session.paths import session_path
 from wikitopics.cli.infer import infer_files
-from wikitopics.cli.options import json_option, model_option, session_option
+from wikitopics.cli.options import WholeNumber, json_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
 
@@ -22,7 +22,7 @@ Examples:
 @click.option(
     "--limit",
     metavar="N",
-    type=click.IntRange(1, 1_000_000),
+    type=WholeNumber(1, 1_000_000),
     default=20,
     show_default=True,
     help="Articles to list.",

@@ -8,7 +8,13 @@ from session.errors import NO_TOPICS
 from session.foreign import visible
 from session.paths import session_path
 from wikitopics.cli.completion import topic_numbers
-from wikitopics.cli.options import json_option, model_option, refuse_early_options, session_option
+from wikitopics.cli.options import (
+    WholeNumber,
+    json_option,
+    model_option,
+    refuse_early_options,
+    session_option,
+)
 from wikitopics.cli.output import put_json, put_line, say
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ Examples:
 )
 @session_option
 @click.option(
-    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Words per topic."
+    "--top", metavar="N", type=WholeNumber(1), default=10, show_default=True, help="Words per topic."
 )
 @model_option
 @click.option("--tree", is_flag=True, help="Group similar topics.")
@@ -145,7 +151,7 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'
   wikitopics topics rename 12 '' --session night      back to the automatic name"""
 )
-@click.argument("topic", metavar="K", type=click.IntRange(0), shell_complete=topic_numbers)
+@click.argument("topic", metavar="K", type=WholeNumber(0), shell_complete=topic_numbers)
 @click.argument("name")
 @session_option
 @model_option
@@ -170,9 +176,7 @@ Examples:
   wikitopics history 12            the words of topic 12 over time
   wikitopics history --json"""
 )
-@click.argument(
-    "topic", metavar="[TOPIC]", type=click.IntRange(0), required=False, shell_complete=topic_numbers
-)
+@click.argument("topic", metavar="[TOPIC]", type=WholeNumber(0), required=False, shell_complete=topic_numbers)
 @session_option
 @model_option
 @json_option

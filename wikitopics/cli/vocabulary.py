@@ -9,7 +9,7 @@ import click
 from crawler.kinds.texts import COLUMN
 from crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.cli.completion import session_names
-from wikitopics.cli.options import take
+from wikitopics.cli.options import WholeNumber, take
 from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.cli.train import as_request
 
@@ -66,7 +66,7 @@ Examples:
     "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
-    "--size", metavar="W", type=click.IntRange(2, 1_000_000), default=8000, show_default=True, help="Words."
+    "--size", metavar="W", type=WholeNumber(2, 1_000_000), default=8000, show_default=True, help="Words."
 )
 @take(COLUMN)
 @take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
@@ -74,7 +74,7 @@ Examples:
 @click.option(
     "--articles",
     metavar="N",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=20_000,
     show_default=True,
     help="Articles to crawl.",
