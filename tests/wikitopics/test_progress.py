@@ -11,6 +11,7 @@ import pytest
 from session.records import State, TrainerActivity
 from session.storage.codec.progress import Progress
 from session.training.running.monitor import Report
+from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, Lines
 
 
@@ -28,7 +29,7 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> N
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
     for _ in range(50):
         lines(report(64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
-    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  reading 360,000 articles/h"]
+    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  reading 360k articles/h"]
 
 
 def test_the_last_line_is_of_the_end() -> None:
@@ -70,3 +71,14 @@ def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypa
         os.close(reading)
         with pytest.raises(BrokenPipeError):
             lines(report(64))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (6_072_549.4, "6.1M"), (999_600.0, "1.0M"), (588_123.0, "588k"), (10_000.0, "10k"),
+        (9_999.0, "9,999"), (120.4, "120"), (12.34, "12.3"), (0.0, "0"),
+    ],
+)  # fmt: skip
+def test_a_rate_has_no_digits_that_mean_nothing(value: float, told: str) -> None:
+    assert rate(value) == told

@@ -7,7 +7,7 @@ import click
 from session.paths import command, session_path
 from wikitopics.cli.completion import topic_numbers
 from wikitopics.cli.options import WholeNumber, json_option, model_option, session_option
-from wikitopics.cli.output import duration, number, put_json, put_line, put_row, say, until
+from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -73,7 +73,7 @@ def status(session: str, as_json: bool) -> None:
         put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
     put_line(
-        f"time       {duration(now.elapsed_seconds)}, {number(now.articles_per_hour)} articles an hour{read}"
+        f"time       {duration(now.elapsed_seconds)}, {rate(now.articles_per_hour)} articles an hour{read}"
     )
     if now.checkpoint_age_seconds is not None:
         put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")

@@ -163,8 +163,12 @@ class ProgressLine:
             click.echo(err=True)
 
 
-def number(value: float) -> str:
-    """1,234 for counts; 12.3 for small rates."""
+def rate(value: float) -> str:
+    """A rate, without digits that mean nothing: 6.1M, 588k, 1,234, 12.3."""
+    if value >= 999_500:
+        return f"{value / 1e6:.1f}M"
+    if value >= 10_000:
+        return f"{value / 1e3:.0f}k"
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
 
 

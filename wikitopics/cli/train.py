@@ -25,9 +25,9 @@ from wikitopics.cli.output import (
     duration,
     error_line,
     nobody_reads,
-    number,
     put_json,
     put_line,
+    rate,
     say,
     until,
 )
@@ -186,7 +186,7 @@ class Lines:
             parts.append(f"{progress.held_out:,} held out")
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
         if now.crawl_rate:
-            parts.append(f"reading {number(now.crawl_rate * 3600)} articles/h")
+            parts.append(f"reading {rate(now.crawl_rate * 3600)} articles/h")
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":
