@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from session.errors import BadUsage
+from session.errors import BadUsage, NoSession, did_you_mean
 
 WAL = "-wal"
 BESIDE = ("-journal", WAL, "-shm")
@@ -87,3 +87,12 @@ def command(words: str, path: Path) -> str:
 def log_file(path: Path) -> Path:
     """Where a trainer started by the screen writes its messages."""
     return path.with_name(path.name + ".log")
+
+
+def no_session(path: Path) -> NoSession:
+    """Says what a user who named no session, or a wrong one, may have meant."""
+    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
+    meant = ": `wikitopics train` or `wikitopics demo` creates one"
+    if path.parent == session_folder() and names:
+        meant = f". {did_you_mean(path.stem, names)}"
+    return NoSession(f"there is no session at {path}{meant}")

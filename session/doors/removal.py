@@ -4,8 +4,8 @@ import contextlib
 import os
 from pathlib import Path
 
-from session.errors import NoSession, NotASession, SessionError, did_you_mean
-from session.paths import log_file, session_folder, session_name
+from session.errors import NotASession, SessionError
+from session.paths import log_file, no_session
 from session.storage.coordination.heartbeat import check_alone
 from session.storage.coordination.lock import trainer_lock
 from session.storage.database import is_ours, remove_database
@@ -16,7 +16,7 @@ def check_removable(path: Path) -> None:
     if is_ours(path):
         return
     if not os.path.exists(path):  # asked last: somebody else may be deleting it
-        raise _no_session(path)
+        raise no_session(path)
     raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
 
 
@@ -40,11 +40,3 @@ def remove(path: Path) -> None:
             log_file(path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None
-
-
-def _no_session(path: Path) -> NoSession:
-    """Names the session that may have been meant, where it was one of the folder's."""
-    folder = session_folder()
-    names = sorted(one.stem for one in folder.glob("[!.]*.db")) if path.parent == folder else []
-    meant = f". {did_you_mean(path.stem, names)}" if names else ""
-    return NoSession(f"there is no session {session_name(path)}{meant}")

@@ -166,7 +166,7 @@ def test_names_and_paths(session, monkeypatch):
 
 def test_mistakes_are_one_line(session, home, tmp_path):
     (tmp_path / "text.db").write_text("some text")
-    refused(lambda: wt.open("nothing"), "no session", "--session default")
+    refused(lambda: wt.open("nothing"), "no session", "Available: default")
     refused(lambda: wt.open(tmp_path / "text.db"), "not a session", "not an SQLite file")
     refused(lambda: wt.open(tmp_path), "folder")
     refused(lambda: wt.open("../x y"), "no session")

@@ -25,7 +25,7 @@ def test_whoever_names_no_session_is_told_which_there_are(cli: Call, one_line: C
     one_line(cli("status"), 1, "wikitopics demo")
     home.mkdir()
     (home / "night.db").write_bytes(b"")
-    one_line(cli("status"), 1, "--session night")
+    one_line(cli("status"), 1, "Available: night")
 
 
 def test_train_without_a_contact_says_who_asks_for_it(cli: Call, one_line: Call) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import NO_TOPICS, BadUsage, NoSession, SessionError, did_you_mean
-from session.paths import WAL, beside, command, session_folder, session_name
+from session.errors import NO_TOPICS, BadUsage, SessionError
+from session.paths import WAL, beside, command, no_session, session_name
 from session.records import ModelStatus
 from session.settings import Settings
 from session.specs import ModelSpec
@@ -44,7 +44,7 @@ class OpenedSession:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not os.path.exists(path):
-            raise NoSession(f"there is no session at {path}{_others(path)}")
+            raise no_session(path)
         check_file(path)
         self.file = os.stat(path)
         """Which file it is, though another one may come to lie at ``path``."""
@@ -214,11 +214,3 @@ def _connect(path: Path) -> sqlite3.Connection:
         else:
             return connection
     raise AssertionError("unreachable")
-
-
-def _others(path: Path) -> str:
-    """What a user who named no session, or a wrong one, may have meant."""
-    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
-    if path.parent != session_folder() or not names:
-        return ": `wikitopics train` or `wikitopics demo` creates one"
-    return f". {did_you_mean(path.stem, names)}"

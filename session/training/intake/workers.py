@@ -156,16 +156,17 @@ def main() -> None:
     os.set_blocking(2, False)  # nobody reads it before the end: a full pipe is no reason to stand still
     jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
-    initializer, args, kwargs = jobs.get()
-    initializer(*args, **kwargs)
-    while True:
-        fn, args, kwargs = jobs.get()
-        try:
-            answer = pickle.dumps((fn(*args, **kwargs), None))
-        except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
-            answer = pickle.dumps((None, repr(error)))
-        answers.write(answer)
-        answers.flush()
+    with answers:
+        initializer, args, kwargs = jobs.get()
+        initializer(*args, **kwargs)
+        while True:
+            fn, args, kwargs = jobs.get()
+            try:
+                answer = pickle.dumps((fn(*args, **kwargs), None))
+            except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
+                answer = pickle.dumps((None, repr(error)))
+            answers.write(answer)
+            answers.flush()
 
 
 def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
