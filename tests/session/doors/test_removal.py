@@ -71,10 +71,10 @@ def test_of_a_link_only_the_link_goes(night: Path, home: Path) -> None:
 
 
 def test_the_names_that_are_near_are_told(night: Path, home: Path) -> None:
-    with pytest.raises(NoSession, match=r"no session nigth\. Did you mean 'night'"):
+    with pytest.raises(NoSession, match=r"no session at .*nigth.db. Did you mean 'night'"):
         remove(home / "nigth.db")
     night.unlink()
-    with pytest.raises(NoSession, match=r"no session nigth$"):
+    with pytest.raises(NoSession, match=r"no session at .*nigth.db: `wikitopics train`"):
         remove(home / "nigth.db")
 
 
