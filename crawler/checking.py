@@ -14,6 +14,7 @@ from os.path import expanduser
 from typing import TYPE_CHECKING, Any, get_args
 
 from crawler.kind import Asked, Identity, PageKind
+from crawler.options import Option
 from crawler.source import (
     Activity,
     Markup,
@@ -45,8 +46,22 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
     given = {}
     for name, value in options.items():
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
-        given[name] = known[name].resolved(known[name].check(value), expanduser)
+        given[name] = _taken(known[name], value)
+    for option in described.options:
+        assert option.name in given or not option.needed, (
+            f"expected a value for {option.name}, which is needed"
+        )
     _run_to_end(_check(described, Asked(given)))
+
+
+def _taken(option: Option[Any], value: object) -> object:
+    """The value as a command would hand it on; a list will do where a tuple is asked for."""
+    if option.of is tuple and isinstance(value, list):
+        value = tuple(value)
+    try:
+        return option.resolved(option.check(value), expanduser)
+    except ValueError:
+        raise AssertionError(f"expected {option.name} to be {option.takes()}, found {value!r:.60}") from None
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:

@@ -87,6 +87,8 @@ class Option(Generic[T_co]):
             return f"one of {', '.join(self.choices)}"
         if self.of is bool:
             return "true or false"
+        if self.of is tuple:
+            return "a tuple of texts"
         if self.of not in (int, float):
             return "text"
         bounds = ["a whole number" if self.of is int else "a number"]

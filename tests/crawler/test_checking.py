@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from crawler import Option
 from crawler.checking import check_source
 from tests import packages
 
@@ -128,3 +129,29 @@ def test_the_users_folder_is_found_as_by_train(folder, monkeypatch):
 def test_an_option_that_the_kind_does_not_have_is_said(folder):
     with pytest.raises(AssertionError, match="found 'folder'"):
         check_source(Notes, folder=folder)
+
+
+class Folders(Notes):
+    """Takes its folder from an option that may be given several times."""
+
+    options = (Option(tuple, "folders", "Folders of notes.", needed=True),)
+
+    def identity(self, asked):
+        return {"notes": asked[self.options[0]][0]}
+
+
+@pytest.mark.parametrize("several", [list, tuple])
+def test_several_texts_may_be_a_list_or_a_tuple(folder, several):
+    check_source(Folders, folders=several([folder]))
+
+
+def test_a_value_that_its_option_does_not_take_is_said(folder):
+    with pytest.raises(AssertionError, match="expected folders to be a tuple of texts, found '"):
+        check_source(Folders, folders=folder)
+    with pytest.raises(AssertionError, match="expected notes to be text, found 3"):
+        check_source(Notes, notes=3)
+
+
+def test_a_needed_option_without_a_value_is_said():
+    with pytest.raises(AssertionError, match="expected a value for notes, which is needed"):
+        check_source(Notes)
