@@ -1,7 +1,7 @@
 """`python -m crawler.embedded`: the embedded wiki as a process of its own.
 
-Prints its api.php on standard output and ends when its standard input does, so that it never
-outlives the process that started it, or on SIGTERM.
+Prints the address of its api.php on standard output. Ends on SIGTERM, and when its standard input does, so
+that it never outlives the process that started it; a file or /dev/null as standard input does not end it.
 """
 
 import argparse
@@ -53,7 +53,11 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
     runner = web.AppRunner(make_app(api, latency=latency), access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)
-    await site.start()
+    try:
+        await site.start()
+    except OSError as error:
+        await runner.cleanup()
+        sys.exit(f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another --port")
     over = _asked_to_end()  # before anybody knows of it, who could ask
     print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
     await _parent_gone(over)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -240,6 +241,16 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None
         process.terminate()
         assert process.communicate()[1] == ""
         assert process.returncode == 0
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "crawler.embedded", "--size", "5", "--port", str(port)]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert ended.stderr == f"cannot listen on port {port}: address already in use; try another --port\n"
 
 
 async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
