@@ -44,7 +44,7 @@ class Beginning:
 
     @property
     def waits_for(self) -> str:
-        """What keeps training from beginning."""
+        """What training is waiting for."""
         if self._choosing:
             return "the vocabulary: choosing its words"
         return (
