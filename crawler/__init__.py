@@ -1,4 +1,4 @@
-"""Articles in: sources, manners towards the wiki, markup to prose. Knows no model and no SQLite."""
+"""Articles in: sources, request rates, markup to prose. Imports no model and no SQLite."""
 
 from crawler.errors import BadSource
 from crawler.extract_html import extract_html

@@ -1,4 +1,4 @@
-"""From what a user types to the address of a wiki's Action API."""
+"""From the user's input to the address of a wiki's Action API."""
 
 import re
 from urllib.parse import quote
@@ -23,7 +23,7 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
     """An address on a wiki, http or https. Raises :class:`~crawler.errors.BadSource` for anything else."""
     try:
         url = URL(text.strip())
-        host = url.host  # raises for what is no valid IDNA
+        host = url.host  # raises if it is not valid IDNA
         port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
     except ValueError:
         raise BadSource(f"{text[:100]!r} is not an address of {what}") from None
@@ -35,20 +35,20 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
 
 
 def is_address(name: str) -> bool:
-    """Whether this is an address on the network, not a file of this machine."""
+    """Whether this is a network address, not a file on this machine."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", name) is not None
 
 
 def dump_address(text: str) -> URL:
-    """Where a dump, or a folder of dumps, is to be read. Raises :class:`~crawler.errors.BadSource`."""
+    """The address of a dump, or of a folder of dumps. Raises :class:`~crawler.errors.BadSource`."""
     url = wiki_address(text, "a dump")
     return url.with_fragment(None)
 
 
 def api_candidates(text: str) -> list[URL]:
-    """Where the api.php may be, likeliest first: one address if ``text`` names it itself.
+    """Possible addresses of the api.php, likeliest first; only one if ``text`` names it.
 
-    A wiki's base address, one of its pages or its index.php will do as well. Raises
+    A wiki's base address, one of its pages or its index.php is accepted too. Raises
     :class:`~crawler.errors.BadSource`.
     """
     url = wiki_address(text)
@@ -65,13 +65,14 @@ def api_candidates(text: str) -> list[URL]:
 
 
 def by_script(index: URL, title: str, revision_id: int) -> str:
-    """Where index.php shows a page as it was at a revision; as it is now where that is not known (0)."""
+    """The address at which index.php shows a page as of a revision; the current one if that is not known
+    (0)."""
     named = f"title={quote(_in_address(title), safe='')}"
     return f"{index.with_query(None).with_fragment(None)}?{named}{_oldid('&', revision_id)}"
 
 
 def by_path(page: URL, title: str, revision_id: int) -> str:
-    """The same beside another page of the wiki."""
+    """The same, next to another page of the wiki."""
     if "title" in page.query:
         return by_script(page, title, revision_id)
     folder = str(page.with_query(None).with_fragment(None)).rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""A blocking iterator run in a thread of its own, its items awaited one by one."""
+"""A blocking iterator in a separate thread, whose items are awaited one by one."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,8 @@ T = TypeVar("T")
 class Background(Generic[T]):
     """Iterates ``items()`` in a daemon thread, at most ``ahead`` items before they are asked for.
 
-    A daemon thread, because a read from standard input can block for ever and must not keep the program.
+    A daemon thread, because a read from standard input can block for ever and must not keep the program
+    alive.
     """
 
     def __init__(self, items: Callable[[], Iterator[T]], ahead: int = 2) -> None:
@@ -23,16 +24,16 @@ class Background(Generic[T]):
 
     @property
     def stopped(self) -> bool:
-        """Whether :meth:`stop` was called; the iterator may look and end early."""
+        """Whether :meth:`stop` was called; the iterator may check this and end early."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Ask the thread to end after the item that it is at."""
+        """Ask the thread to end after the current item."""
         self._stopped.set()
         self._room.release()
 
     async def run(self) -> AsyncIterator[T]:
-        """The items in order; what the iterator raises is raised here."""
+        """The items in order; an exception of the iterator is raised here."""
         thread = threading.Thread(target=self._work, args=(asyncio.get_running_loop(),), daemon=True)
         thread.start()
         try:
@@ -57,7 +58,7 @@ class Background(Generic[T]):
         self._put(loop, end)
 
     def _put(self, loop: asyncio.AbstractEventLoop, item: "T | _End") -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits for it any more
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
 

@@ -1,7 +1,7 @@
-"""bzip2 by its blocks: reading can begin anywhere in a file, however its streams were cut.
+"""bzip2 by blocks: reading can begin anywhere in a file, however its streams are divided.
 
-A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins with a mark
-of 48 bits, at any bit, and its checksum. Between a header and an end it is a stream of its own.
+A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins, at any bit,
+with a mark of 48 bits and its checksum. Put between a header and an end, it is a stream of its own.
 """
 
 import bz2
@@ -17,20 +17,20 @@ _PATTERNS = [
     for mark in (_BLOCK, _END)
     for shift in range(8)
 ]
-"""What the five bytes in the middle of a mark are, by the bits before it in its first byte."""
+"""The five bytes in the middle of a mark, by the number of bits before it in its first byte."""
 _READ = 256 << 10
 _LONGEST = 2 << 20
-"""Bytes of a block, compressed: even noise takes some 900 kB."""
+"""The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16
-"""Of a stream, and a few that may pad it: an end has a mark, unless reading began behind that."""
+"""The bytes of a stream's end and a little padding; an end has a mark, unless reading began after it."""
 _MOST = 1 << 20
-"""Bytes handed out at a time, however much a block unpacks to."""
+"""Bytes returned at a time, however much a block unpacks to."""
 
 
 def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """(byte of the file in which it begins, its data piece by piece) of every block from ``offset`` on.
+    """Yield (byte of the file in which it begins, its data in pieces) for every block from ``offset`` on.
 
-    ``read(n)`` gives 1 to n bytes of the file from ``offset`` on, none at its end. Raises CutOff.
+    ``read(n)`` returns 1 to n bytes of the file from ``offset`` on, none at its end. Raises CutOff.
     """
     data, base = b"", offset
     begun: int | None = None  # the bit of `data` where a block begins
@@ -55,7 +55,7 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
 
 
 def has_blocks(file: Readable) -> bool:
-    """Whether there is more than one, so that reading can begin in the middle."""
+    """Whether there is more than one block, so that reading can begin in the middle."""
     data = b""
     while len(data) < 3 * _LONGEST and (more := file.read1(_READ)):
         data += more
@@ -65,7 +65,7 @@ def has_blocks(file: Readable) -> bool:
 
 
 def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
-    """(bit where it begins, which mark) of all that begin in byte ``start`` or later."""
+    """(the bit where it begins, which mark) for all marks that begin in byte ``start`` or later."""
     found = []
     for pattern, shift in _PATTERNS:
         at = data.find(pattern, start + 1)
@@ -78,14 +78,14 @@ def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
 
 
 def _bits(data: bytes, start: int, stop: int) -> int:
-    """Those from bit ``start`` to before ``stop`` as a number."""
+    """The bits from ``start`` to before ``stop`` as a number."""
     last = -(-stop // 8)
     number = int.from_bytes(data[start // 8 : last], "big") >> 8 * last - stop
     return number & (1 << stop - start) - 1
 
 
 def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
-    """The block in these bits. Raises CutOff for what is none."""
+    """The block in these bits. Raises CutOff if they are not a block."""
     length = stop - start
     block = _bits(data, start, stop)
     checksum = block >> max(0, length - _MARK_BITS - _CHECKSUM_BITS) & (1 << _CHECKSUM_BITS) - 1

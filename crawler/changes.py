@@ -1,4 +1,4 @@
-"""Recent changes as Wikimedia's EventStreams sends them: server-sent events, one change each."""
+"""Recent changes from Wikimedia's EventStreams: server-sent events, one per change."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -12,12 +12,12 @@ _LONGEST_EVENT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One event of the stream, of whatever wiki."""
+    """One event of the stream, from any wiki."""
 
     event_id: str
-    """Sent as Last-Event-ID, it makes the stream go on behind this event."""
+    """Sent as Last-Event-ID, it makes the stream continue after this event."""
     title: str | None
-    """Of the article of our wiki that was edited or made; None for all other events."""
+    """The title of the article of our wiki that was edited or created; None for all other events."""
 
 
 async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[Change]:
@@ -40,7 +40,7 @@ async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[C
 
 
 def _header_value(raw: bytes) -> str:
-    """The id as it may go into a header: printable ASCII, or nothing."""
+    """The id in a form allowed in a header: printable ASCII, or nothing."""
     text = raw.decode("utf-8", errors="replace").strip()
     return text if text.isascii() and text.isprintable() else ""
 

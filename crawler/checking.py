@@ -1,4 +1,4 @@
-"""What a source of pages must do, as a check that any source can be run through."""
+"""The requirements on a source of pages, as a check for any source."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 MOST_BATCHES = 20
 RESUMED = 3
-"""Positions from which the source is opened again."""
+"""The number of positions from which the source is opened again."""
 
 
 def check_source(kind: type[PageKind], **options: Any) -> None:
     """Read the first batches of a source that yields pages, and resume it from several positions.
 
     options: values of the kind's options by name, which say what to read; it should fill several batches.
-    Raises AssertionError, with a line that says what was expected, for the first requirement that is not met.
+    Raises AssertionError, with one line about what was expected, for the first requirement that is not met.
     """
     described = kind()
     known = {option.name: option for option in described.options}
@@ -120,7 +120,7 @@ async def _opened(
 async def _read(
     source: Source, position: Position | None, most_batches: int, most_pages: float = math.inf
 ) -> list[PageBatch]:
-    """Batches behind a position, until there are enough of them or of their pages."""
+    """The batches after a position, until there are enough of them or of their pages."""
     found: list[PageBatch] = []
     pages = 0
     batches = source.batches(position)

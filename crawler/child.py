@@ -1,4 +1,4 @@
-"""Python child processes: all started in one way, and gone with the process that started them."""
+"""Python child processes: all started in the same way, and ended with the process that started them."""
 
 import signal
 import subprocess
@@ -14,11 +14,11 @@ Stream = int | IO[bytes]
 def start_python(
     module: str, arguments: Sequence[str] = (), *, stdin: Stream, stdout: Stream, stderr: Stream | None = None
 ) -> subprocess.Popen[bytes]:
-    """Run ``python -m MODULE ARGUMENTS``, whatever lies in the working directory.
+    """Run ``python -m MODULE ARGUMENTS``, whatever the working directory contains.
 
     ``-P``, which no environment variable undoes, keeps the working directory off the module search path:
-    a folder called `model` or a file `json.py` there is not run in place of ours. The child has a terminal
-    session of its own, so that Ctrl+C is for its parent alone.
+    a folder `model` or a file `json.py` there is not run instead of ours. The child has its own terminal
+    session, so that Ctrl+C reaches only its parent.
     """
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module, *arguments],
@@ -32,8 +32,8 @@ def start_python(
 def end_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends (Linux; elsewhere nothing).
 
-    It reaches a process that is stopped, too. The end of standard input, which a child should watch for
-    everywhere, does not.
+    This also ends a stopped process. The end of standard input, which a child should watch for on every
+    system, does not.
     """
     if sys.platform == "linux":
         import ctypes  # only children need it

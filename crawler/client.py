@@ -1,4 +1,4 @@
-"""The polite HTTP client: one turn at a time, patient with what passes, and open about what it waits for."""
+"""The polite HTTP client: one turn at a time, patient with temporary errors, and open about its waits."""
 
 import random
 from collections import deque
@@ -36,21 +36,22 @@ from crawler.wire import (
 T = TypeVar("T")
 
 START_SECONDS = 30.0
-"""No valid reply for so long at the start of a run: the wiki cannot be reached."""
+"""Seconds without a valid reply at the start of a run after which the wiki counts as unreachable."""
 PATIENCE_SECONDS = 24 * 3600.0
-"""Once the wiki has answered, so long without a valid reply ends the run."""
+"""Seconds without a valid reply that end the run once the wiki has answered."""
 _MOST_HOPS = 5
 _LONGEST_LINE = 16 << 20
-"""Of a stream: above the 4 MiB that Wikimedia's messages may have, as one that is refused never gets past."""
+"""For a stream: above the 4 MiB of Wikimedia's longest messages, since a refused message would block it
+for ever."""
 _UNKNOWN_PLACE = (400, 404)
 
 
 class Client:
-    """Talks to one wiki as ``manners`` have it, and tells ``activity`` what it does.
+    """Talks to one wiki as ``manners`` allow, and records its actions in ``activity``.
 
-    On Wikimedia the budget is shared with all who name the same ``budget_folder``.
-    Raises :class:`~crawler.errors.ContactMissing` where ``manners`` are Wikimedia's and there is
-    no usable contact. The contact goes into the User-Agent and nowhere else.
+    On Wikimedia the budget is shared with all clients of the same ``budget_folder``.
+    Raises :class:`~crawler.errors.ContactMissing` if ``manners`` are Wikimedia's and there is no usable
+    contact. The contact goes into the User-Agent and nowhere else.
     """
 
     def __init__(
@@ -68,19 +69,19 @@ class Client:
         if manners.wikimedia:
             contact = check_contact(contact or "")
         elif contact:
-            contact = sendable(contact)  # another wiki may be told anything that a header can carry
+            contact = sendable(contact)  # other wikis may be given any contact that a header can carry
         self._manners = manners
         self.activity = activity
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
-        """For whatever a server says that goes into a message."""
+        """Quotes whatever a server says in a message."""
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
         self._elsewhere = elsewhere
         self._pace: Pace = OwnPace(manners, self.clock)
         if manners.wikimedia and budget_folder is not None:
             self._pace = SharedPace(manners, self.clock, budget_folder)
-        self._rng = random.Random()  # only jitters waits
+        self._rng = random.Random()  # used only to vary waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
         self._under_way = 0
@@ -97,11 +98,11 @@ class Client:
         on_trouble: Callable[[Trouble], None] | None = None,
         wanted: Wanted | None = None,
     ) -> T:
-        """GET until ``read`` makes something of the reply.
+        """GET until ``read`` accepts the reply.
 
-        ``read`` raises :class:`~crawler.wire.Trouble` for what can pass and a
-        :class:`~crawler.errors.CrawlerError` for what cannot. ``on_trouble`` is told of what passes,
-        and ``url``, where it is a function, is asked anew for every try.
+        ``read`` raises :class:`~crawler.wire.Trouble` for temporary errors and a
+        :class:`~crawler.errors.CrawlerError` for permanent ones. ``on_trouble`` is called for temporary
+        errors, and ``url``, if it is a function, is called again for every try.
         """
         tries = 0
         while True:
@@ -116,7 +117,7 @@ class Client:
                 return value
 
     async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
-        """GET a single time, in its turn; each redirect takes a turn of its own.
+        """GET once, in its turn; each redirect takes a turn of its own.
 
         Raises :class:`~crawler.wire.Trouble` too.
         """
@@ -169,7 +170,7 @@ class Client:
     async def lines(
         self, url: URL, headers: Mapping[str, str], stall_seconds: float
     ) -> AsyncGenerator[bytes]:
-        """The lines of a reply that goes on and on, until the server ends it.
+        """The lines of an endless reply, until the server ends it.
 
         Only its beginning takes a turn. Raises :class:`~crawler.wire.Trouble`, also for
         ``stall_seconds`` without a byte, and :class:`UnknownPlace`.
@@ -197,17 +198,18 @@ class Client:
                 yield line
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
 
     async def wait_until(self, moment: float, reason: str) -> None:
-        """Sleep until ``moment`` (monotonic), telling the activity why and until when."""
+        """Sleep until ``moment`` (monotonic), recording why and until when in the activity."""
         if moment <= self.clock.monotonic():
             return
         while (left := moment - self.clock.monotonic()) > 0:
-            # Said anew each second: where pages are fetched side by side, another may have ended its wait.
+            # Recorded again each second: if pages are fetched in parallel, another request may have ended its
+            # own wait.
             self.activity.waiting_for = reason
             self.activity.waiting_until = self.clock.wall() + left
             self._recount()
@@ -216,7 +218,7 @@ class Client:
         self.activity.waiting_until = None
 
     def note(self, text: str) -> None:
-        """Put one line into the activity's list of errors."""
+        """Add one line to the activity's list of errors."""
         self.activity.note(self.clock.wall(), text)
 
     # -- one request -------------------------------------------------------------
@@ -265,15 +267,15 @@ class Client:
     # -- what goes wrong -----------------------------------------------------------
 
     def _time_left(self) -> float | None:
-        """Seconds of the 30 at the start that are left; None once the wiki has answered."""
+        """Seconds left of the 30 at the start; None once the wiki has answered."""
         if self._last_answer is not None or self._first_request is None:
             return None
         return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
 
     async def endure(self, trouble: Trouble, tries: int) -> None:
-        """Wait as long as the ``tries``-th trouble in a row asks for.
+        """Wait as long as the ``tries``-th trouble in a row requires.
 
-        Raises :class:`~crawler.errors.WikiUnreachable` when patience is at its end.
+        Raises :class:`~crawler.errors.WikiUnreachable` when the time limit is reached.
         """
         self.activity.retries += 1
         if trouble.throttled:
@@ -298,7 +300,7 @@ class Client:
 
 
 class UnknownPlace(Trouble):
-    """The stream cannot go on from the place that it was given."""
+    """The stream cannot continue from the given place."""
 
 
 def _no_stream(reply: Reply) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Time as the crawler sees it, so that tests can put another clock in its place."""
+"""The crawler's clock, which tests can replace."""
 
 import asyncio
 import time
@@ -7,8 +7,8 @@ import time
 class Clock:
     """The machine's clock.
 
-    Waits are measured with the monotonic clock, which no correction of the time of day moves;
-    the wall clock serves display and Retry-After dates only.
+    Waits are measured with the monotonic clock, which is unaffected by corrections of the time of day. The
+    wall clock is used only for display and Retry-After dates.
     """
 
     def monotonic(self) -> float:

@@ -1,4 +1,4 @@
-"""Who is asking: the contact that Wikimedia wants to see, and the User-Agent made of it."""
+"""The contact that Wikimedia asks for, and the User-Agent made from it."""
 
 import re
 import unicodedata
@@ -18,8 +18,8 @@ _HOW = "give your e-mail address, your page's URL or User:Name with --contact"
 def check_contact(text: str) -> str:
     """The contact in the form in which it is sent.
 
-    Raises :class:`~crawler.errors.ContactMissing` where it names nobody who could be reached; the
-    message never repeats the contact.
+    Raises :class:`~crawler.errors.ContactMissing` if it names nobody who can be reached; the message never
+    repeats the contact.
     """
     contact = sendable(text)
     if placeholder := _PLACEHOLDER.search(contact):
@@ -30,7 +30,7 @@ def check_contact(text: str) -> str:
 
 
 def sendable(text: str) -> str:
-    """The contact as it can stand in a User-Agent. Raises :class:`~crawler.errors.ContactMissing`."""
+    """The contact in a form allowed in a User-Agent. Raises :class:`~crawler.errors.ContactMissing`."""
     contact = text.strip()
     if not contact:
         raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {_HOW}")
@@ -44,9 +44,9 @@ def sendable(text: str) -> str:
 
 
 def user_agent(version: str, contact: str | None) -> str:
-    """``wikitopics/VERSION (CONTACT) aiohttp/VERSION``, the contact already checked.
+    """``wikitopics/VERSION (CONTACT) aiohttp/VERSION``, with a contact already checked.
 
-    Characters beyond ASCII go out percent-encoded, as a header cannot carry them.
+    Characters beyond ASCII are percent-encoded, since a header cannot carry them.
     """
     parts = [f"wikitopics/{version}"]
     if contact:

@@ -10,29 +10,29 @@ _TOKEN = re.compile(rf"({_NUMBER})\|({_NUMBER})\|(\d{{1,19}})\|([01])")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a lap stands, as the wiki has said it."""
+    """The state of a lap, as the wiki reported it."""
 
     token: str
     begin: float
-    """Where in the wiki's order the lap has begun, 0 to 1."""
+    """Where the lap began in the wiki's order, 0 to 1."""
     share: float
-    """How much of the lap lies behind, 0 to 1."""
+    """The share of the lap completed, 0 to 1."""
     page_id: int
     """The next page."""
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What to send to go on from here."""
+        """The parameters with which to continue from here."""
         return {"grncontinue": self.token, "continue": "grncontinue||"}
 
     def follows(self, before: "Cursor") -> bool:
-        """Whether this lies further on the same lap than ``before``."""
+        """Whether this is further on the same lap than ``before``."""
         moved = self.share > before.share or (self.share == before.share and self.page_id != before.page_id)
         return self.begin == before.begin and moved
 
 
 def read_cursor(parameters: Mapping[str, object]) -> Cursor | None:
-    """The cursor in ``parameters``; None where there is none, or none of this form."""
+    """The cursor in ``parameters``; None if there is none, or none of this form."""
     token = parameters.get("grncontinue")
     found = _TOKEN.fullmatch(token) if isinstance(token, str) else None
     if found is None or not isinstance(token, str):

@@ -1,4 +1,4 @@
-"""Recognize disambiguation pages in a dump. The API names them itself; in a dump only their templates do."""
+"""Recognize disambiguation pages in a dump. The API marks them itself; in a dump only their templates do."""
 
 import re
 from functools import cache
@@ -11,10 +11,10 @@ begriffsklärung|homonymie|paronymie|patronymie|disambigua|desambigua\w*|desambi
 ujednoznacznienie|неоднозначность|förgrening|rozcestník|flertydig|täsmennyssivu|egyért|aimai
 \w*曖昧さ回避|消歧[义義][页頁]?
 """
-"""Templates that mark a disambiguation page in whatever language they are used."""
+"""Templates that mark a disambiguation page in any language."""
 
 _ABBREVIATIONS = {"en": "dab", "simple": "dab", "es": "des", "nl": "dp", "sv": "gren"}
-"""Short names that mean something else on other wikis: English ``{{dp|Ceres}}`` names a dwarf planet."""
+"""Short names with other meanings on other wikis: English ``{{dp|Ceres}}`` names a dwarf planet."""
 
 
 def is_disambiguation(text: str, language: str) -> bool:

@@ -1,4 +1,4 @@
-"""Compressed files to bytes, in blocks of bounded size, with the places where reading can begin anew."""
+"""Compressed files to bytes, in blocks of bounded size, with the places where reading can begin."""
 
 import bz2
 import lzma
@@ -13,11 +13,11 @@ from crawler.extras import ZST
 
 _READ = 256 * 1024
 _MOST = 1024 * 1024
-"""Bytes that one block holds at most, however much a file unpacks to."""
+"""The most bytes in one block, however much a file unpacks to."""
 _ZSTD_PIECE = 1024
-"""Bytes that Zstandard is given at once: it unpacks all of them, to 32 MiB at most."""
+"""Bytes given to Zstandard at once: it unpacks all of them, to at most 32 MiB."""
 _MOST_MEMORY = 128 * 1024 * 1024
-"""Of a decompressor, which the file's head asks for; `xz -9` needs 65 MiB."""
+"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,17 @@ class DataBlock:
 
     data: bytes
     start: int | None
-    """Where in the file reading can begin to get this block first; None within a compressed stream."""
+    """Where reading of the file must begin to get this block first; None within a compressed stream."""
     is_plain: bool = False
-    """Not compressed: the byte at ``start + i`` of the file is byte i of the block."""
+    """Whether it is uncompressed: the byte at ``start + i`` of the file is byte i of the block."""
 
 
 def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Iterator[DataBlock]:
     """The contents of a file from ``offset`` on, where ``read`` begins.
 
-    ``read(n)`` gives 1 to n bytes, none at the end. ``offset`` other than 0 must be a ``start`` given
-    earlier. The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, told apart by the first
-    bytes. Raises CutOff, and BadSource for what cannot be unpacked here.
+    ``read(n)`` gives 1 to n bytes, none at the end. An ``offset`` other than 0 must be an earlier ``start``.
+    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, told apart by the first bytes.
+    Raises CutOff, and BadSource for a file that cannot be unpacked here.
     """
     first = b""
     while len(first) < 6 and (more := read(_READ)):
@@ -65,7 +65,7 @@ def _plain(read: Callable[[int], bytes], data: bytes, offset: int) -> Iterator[D
 def _streams(
     read: Callable[[int], bytes], data: bytes, offset: int, new: Callable[[], Any]
 ) -> Iterator[DataBlock]:
-    """Compressed streams, one behind the other; ``offset`` is where ``data`` begins."""
+    """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
         decompressor = new()
         start: int | None = offset
@@ -96,7 +96,7 @@ def _streams(
 
 
 class _Gzip:
-    """zlib's decompressor with the manners of bz2's and lzma's."""
+    """zlib's decompressor with the interface of bz2's and lzma's."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -118,7 +118,7 @@ class _Gzip:
 
 
 class _Zstandard:
-    """zstandard's decompressor, of one frame, with the manners of bz2's and lzma's."""
+    """zstandard's decompressor, for one frame, with the interface of bz2's and lzma's."""
 
     def __init__(self, zstd: ModuleType) -> None:
         self._zstd = zstd

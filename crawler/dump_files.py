@@ -1,4 +1,4 @@
-"""Dump files one behind the other, as a run of pages with the place behind each."""
+"""Dump files one after another, as a sequence of pages with the place after each."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ STANDARD_INPUT = "-"
 class DumpFiles:
     """The articles of some dump files, in their order. Raises BadSource for a file that cannot be opened.
 
-    ``tell`` is called with one line for people when a file is cut off. ``stopped`` is asked now and then
-    whether to end early.
+    ``tell`` is called with one line for people when a file is cut off. ``stopped`` is called now and then and
+    says whether to end early.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class DumpFiles:
         self.base = ""
         """The address of the main page of the wiki that was dumped; "" before the first page is read."""
         self.bytes_read = 0
-        """Of all files, as they are on disk, in all readings together."""
+        """Bytes read from all files, as stored on disk, in all readings together."""
         self._tell = tell
         self._stopped = stopped
         for path in self.paths:
@@ -46,7 +46,7 @@ class DumpFiles:
 
     @property
     def name(self) -> str:
-        """For people: the first file, and how many more."""
+        """The name for people: the first file, and how many more."""
         first = "standard input" if self.paths[0] == STANDARD_INPUT else Path(self.paths[0]).name
         return first if self.count == 1 else f"{first} and {self.count - 1} more"
 
@@ -62,20 +62,20 @@ class DumpFiles:
 
     @property
     def size(self) -> int:
-        """Bytes of all files together, as they are on disk; 0 if one is a stream."""
+        """Bytes of all files together, as stored on disk; 0 if one is a stream."""
         return sum(Path(path).stat().st_size for path in self.paths) if self.is_repeatable else 0
 
     def info(self, articles: int | None) -> SourceInfo:
-        """What is known of them once their first page has been read."""
+        """The facts known once their first page has been read."""
         kept = {BASE: self.base} if self.base else {}
         return SourceInfo(self.name, articles, self.file_names, self.category_names, self.language, kept)
 
     def mark(self) -> dict[str, int]:
-        """The size: a dump is written once, and replaced by another."""
+        """The size: a dump is written once, and only ever replaced by another."""
         return {"size": self.size}
 
     def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the dump as it is now. Raises BadSource where that has changed."""
+        """The mark of the dump as it is now. Raises BadSource if that has changed."""
         if mark.get("size", self.size) != self.size:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
         return self.mark()
@@ -85,7 +85,7 @@ class DumpFiles:
         return self.read()
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The articles behind ``place``: `skip` pages of any kind behind byte `offset` of `file`."""
+        """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
         first = place.get("file", 0)
         for number in range(first, self.count):
             yield from self._read_file(number, place if number == first else START)

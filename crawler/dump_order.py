@@ -1,9 +1,9 @@
-"""In which order the parts of a dump are read: at random, as stochastic inference wants its documents.
+"""The order in which the parts of a dump are read: random, as stochastic inference requires of its documents.
 
-A dump comes in order of age. So windows of neighbouring parts are taken in a random order, several at a time,
-and a round reads one part of each and shuffles their articles. Where a round stands follows from numbers
-alone; nothing has to be read for it. First come the articles to hold out: a few from each of some places
-spread evenly over the dump.
+A dump is ordered by age. So windows of neighbouring parts are taken in a random order, several at a time, and
+a round reads one part of each and shuffles their articles. The state of a round follows from numbers alone;
+nothing has to be read for it. The articles to hold out come first: a few from each of several places spread
+evenly over the dump.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,40 +17,40 @@ from crawler.ranges import Ranged
 from crawler.source import Round
 
 ORDER = "order"
-"""What an identity calls the order that it keeps."""
+"""The key of the order in an identity."""
 WINDOW = 25
-"""Parts of a window at most: some 25 MB, few enough places for a disk or a server to seek."""
+"""The most parts in a window: about 25 MB, few enough places for a disk or a server to seek."""
 _WINDOWS = 64
-"""Of a dump at least, if it has as many parts."""
+"""The fewest windows of a dump, if it has as many parts."""
 LANES = 16
-"""Windows read side by side at most."""
+"""The most windows read side by side."""
 _MOST = 1000
-"""Parts of a window and lanes, whatever version chose them."""
+"""Limits on the parts of a window and the lanes, whichever version chose them."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The rounds of one dump; all numbers are kept with the session, whatever later versions prefer."""
+    """The rounds of one dump; all numbers are stored with the session, whatever later versions prefer."""
 
     seed: int
     part: int
-    """Bytes of a part."""
+    """The bytes of a part."""
     sizes: tuple[int, ...]
-    """Bytes of the files."""
+    """The bytes of each file."""
     places: int
     each: int
-    """Articles held out of each place, where it has so many."""
+    """Articles held out from each place, if it has that many."""
     articles: int
-    """About, in the whole dump."""
+    """The approximate number of articles in the whole dump."""
     window: int
-    """Parts of a window."""
+    """The parts of a window."""
     lanes: int
-    """Windows read side by side."""
+    """The windows read side by side."""
 
     @classmethod
     def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
         parts = sum(-(-size // kept["part"]) for size in kept["sizes"])
-        first = {"window": max(1, min(25, parts // 32)), "lanes": 8}  # as it was before these were kept
+        first = {"window": max(1, min(25, parts // 32)), "lanes": 8}  # as it was before these were stored
         return cls(**{**first, **kept, "sizes": tuple(kept["sizes"])})
 
     def kept(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Order:
 
     @staticmethod
     def fault(kept: object, files: int) -> str:
-        """What in JSON values `kept` never returns for so many files; "" for nothing."""
+        """Why JSON values cannot come from `kept` for this many files; "" if they can."""
         names = set(Order.__dataclass_fields__)
         if not isinstance(kept, dict) or {"window", "lanes", *kept} != names:
             return f"order lacks {', '.join(sorted(names))}"
@@ -74,7 +74,7 @@ class Order:
 
 
 def rounds(order: Order, files: Sequence[Ranged]) -> list[Round[DumpPart]]:
-    """What is read together, first to last, of the dump in ``files``."""
+    """What is read together, first to last, from the dump in ``files``."""
     parts = parts_of(files, order.sizes, order.part)
     chosen = spread(len(parts), order.places)
     for number in chosen if order.each else ():
@@ -91,9 +91,9 @@ def rounds(order: Order, files: Sequence[Ranged]) -> list[Round[DumpPart]]:
 
 
 def windows_and_lanes(parts: int) -> tuple[int, int]:
-    """How many of so many ``parts`` make a window, and how many windows are read side by side.
+    """How many of the ``parts`` make a window, and how many windows are read side by side.
 
-    Hardly fewer of them at the end than before: what is read last counts as much.
+    Hardly fewer are read at the end than before, since the last articles count as much.
     """
     window = max(1, min(WINDOW, parts // _WINDOWS))
     windows = -(-parts // window)
@@ -101,7 +101,7 @@ def windows_and_lanes(parts: int) -> tuple[int, int]:
 
 
 def spread(n: int, places: int) -> list[int]:
-    """``places`` of ``n`` parts (all, where there are fewer), evenly."""
+    """``places`` of ``n`` parts, evenly spread (all, if there are fewer)."""
     places = min(n, places)
     return [(2 * i + 1) * n // (2 * places) for i in range(places)]
 
@@ -116,12 +116,12 @@ def _dice(seed: int, n: int) -> bytes:
 
 
 def _mixed(seed: int, page_ids: Sequence[Sequence[int]]) -> list[int]:
-    """The articles of all parts at random."""
+    """The articles of all parts in random order."""
     flat = [page_id for part in page_ids for page_id in part]
     return sorted(range(len(flat)), key=lambda i: _dice(seed, flat[i]))
 
 
 def _in_turn(page_ids: Sequence[Sequence[int]]) -> list[int]:
-    """The first article of each part, then the second of each."""
+    """The first article of each part, then the second of each, and so on."""
     places = [(i, n) for n, part in enumerate(page_ids) for i in range(len(part))]
     return sorted(range(len(places)), key=lambda i: places[i])

@@ -1,8 +1,8 @@
-"""Stretches of dump files that can be read each for itself, in any process and in any order.
+"""Stretches of dump files that can be read independently, in any process and in any order.
 
-A part is so many bytes of a file as it lies on disk. The pages in it are those whose first byte is in what
-begins to be unpacked there: a block, a frame, or for a plain file the byte itself. So each page is in
-exactly one part, wherever files are cut.
+A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data whose
+unpacking begins there: a block, a frame, or for a plain file the byte itself. So each page is in exactly one
+part, wherever files are divided.
 """
 
 import re
@@ -18,17 +18,19 @@ from crawler.ranges import Held, Ranged, Readable, short_name
 from crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20
-"""Bytes of a part. Its last page may end in a block of 900 kB more, which is unpacked for that alone."""
+"""The bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked only for
+that."""
 MOST_PARTS = 1_000_000
-"""Of a dump; those of a larger one are larger."""
+"""The most parts of a dump; larger dumps have larger parts."""
 _PARTS = 64
-"""Of a small dump, so that its articles too can be held out in many places and read in a random order."""
+"""The fewest parts of a small dump, so that its articles too can be held out in many places and shuffled."""
 _READ = 1 << 20
 _LITTLE = 32 << 10
 _MOST_UNPACKED = 256 << 20
-"""Bytes of a part's data; a dump unpacks to five times its size, or twenty."""
+"""The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
 _MOST_ARTICLES = 50_000
-"""Of a part; the shortest of a real dump, many alike, take a hundred bytes each."""
+"""The most articles of a part; the shortest ones of a real dump, in large numbers, take a hundred bytes
+each."""
 _PAGE = re.compile(rb"<page[\s>]")
 
 
@@ -36,7 +38,7 @@ _PAGE = re.compile(rb"<page[\s>]")
 class DumpPart:
     """The pages that begin in bytes ``start`` to before ``stop`` of a file.
 
-    Of its articles those from ``first`` to before ``last`` are taken (None: all that follow).
+    Only its articles from ``first`` to before ``last`` are taken (None: all that follow).
     """
 
     file: Ranged
@@ -47,7 +49,7 @@ class DumpPart:
 
     @property
     def size(self) -> int:
-        """Bytes, as they are stored; 0 of a part of which the rest is read another time."""
+        """The stored bytes; 0 for a part whose rest is read another time."""
         return self.stop - self.start if self.last is None else 0
 
     def __str__(self) -> str:
@@ -63,7 +65,7 @@ class DumpPart:
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and, unless it ends at ``last``, why others were skipped.
 
-        Raises CutOff behind the last page that can be read, Lacking, BadSource.
+        Raises CutOff after the last page that can be read, Lacking, BadSource.
         """
         articles = 0
         try:
@@ -89,7 +91,7 @@ class DumpPart:
 def can_be_parted(file: Ranged, most: int | None = None) -> bool:
     """Whether reading can begin within the file, judging by ``most`` stretches of it (None: all).
 
-    Raises BadSource where it cannot be read.
+    Raises BadSource if it cannot be read.
     """
     try:
         with file.open() as opened:
@@ -104,7 +106,7 @@ def can_be_parted(file: Ranged, most: int | None = None) -> bool:
 
 
 def part_size(sizes: Sequence[int]) -> int:
-    """Bytes of the parts of a dump whose files have these ``sizes``."""
+    """The bytes of each part of a dump whose files have these ``sizes``."""
     size = sum(sizes)
     return max(min(LARGEST, max(SMALLEST, size // _PARTS)), -(-size // MOST_PARTS))
 
@@ -122,7 +124,7 @@ def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Ski
     is_first = part.start == 0
     reader = DumpReader(part.file.name, language=language, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
-    fed, inside = 0, 1  # bytes that the reader has, and how many of them are the part's own
+    fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
     with reader:
         for start, pieces in _blocks(file, part):
             is_behind = start >= part.stop
@@ -138,7 +140,7 @@ def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Ski
                         return
                     data = before + data
                     if first is None:
-                        before = data[-5:]  # a tag may be cut in two
+                        before = data[-5:]  # a tag may be divided
                         continue
                     has_begun, data = True, data[first.start() :]
                 fed += len(data)
@@ -156,12 +158,13 @@ def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Ski
 
 
 def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same cut up: behind a part there is a page's end to be found, and no more."""
+    """The same data in smaller pieces: after a part, only the end of a page has to be found."""
     return (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
 
 
 def _blocks(file: Readable, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """(byte in which reading can begin, the data from there) from the part's first byte to the file's end."""
+    """(byte at which reading can begin, the data from there), from the part's first byte to the file's
+    end."""
     head = file.read(6)
     magic = magic_of(head)
     if magic is not None:

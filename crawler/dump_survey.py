@@ -1,4 +1,4 @@
-"""A look at a dump before it is read: how many articles it may hold, and where some of them are held out."""
+"""A look at a dump before it is read: its approximate number of articles, and the places to hold some out."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,23 +14,24 @@ from crawler.ranges import Ranged
 from crawler.source import Page, SourceInfo
 
 PLACES = 50
-"""In so many articles are held out, where a dump has as many parts with articles."""
+"""The number of places where articles are held out, if a dump has as many parts with articles."""
 _SAMPLED = 5
-"""Parts that are counted at least."""
+"""The fewest parts that are counted."""
 _ENOUGH = 200
-"""Articles; where they are fewer, more parts are counted."""
+"""Articles: if fewer are found, more parts are counted."""
 _MOST_SAMPLED = 160
-"""Parts. A small dump has no more; a large one with hardly any articles is not read to its end."""
+"""The most parts counted. A small dump has no more; a large one with hardly any articles is not read to
+its end."""
 _HEAD = 1 << 20
-"""Bytes: what comes before the first page lies in these."""
+"""Bytes that contain everything before the first page."""
 _THREADS = 4
-"""Unpacking leaves Python's lock to others."""
+"""Unpacking releases the GIL."""
 
 
 def look(file: Ranged, name: str) -> SourceInfo:
-    """What a dump that begins with ``file`` says of itself before its first page; ``name`` is for people.
+    """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for people.
 
-    Raises BadSource where that is no dump.
+    Raises BadSource if it is not a dump.
     """
     reader = DumpReader(file.name)
     try:
@@ -58,15 +59,15 @@ def survey(
 ) -> Order:
     """The order in which to read the dump in ``files``, of ``sizes`` bytes.
 
-    ``held_out``: how many articles will be; None: the default. Where the places give fewer, the next ones of
-    the stream are held out too, which come at random. Raises BadSource.
+    ``held_out``: how many articles will be held out; None: the default. If the places give fewer, the next
+    ones of the stream, which are in random order, are held out too. Raises BadSource.
     """
     size = part_size(sizes)
     parts = parts_of(files, sizes, size)
     counts = _count_some(parts, info)
     articles = round(sum(counts) * len(parts) / max(1, len(counts)))
     wanted = default_held_out(articles or None) if held_out is None else held_out
-    # Parts without articles: a block or a frame may be larger than a part, and hold other pages.
+    # Parts may lack articles: a block or a frame may be larger than a part, or hold other pages.
     share = max(1, sum(map(bool, counts))) / max(1, len(counts))
     places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
     places = min(places, max(1, round(wanted / share)))  # so that each place gives at least one
@@ -75,7 +76,7 @@ def survey(
 
 
 def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:
-    """The articles of some of the parts, spread evenly."""
+    """The numbers of articles in some of the parts, spread evenly."""
     known: dict[int, int] = {}
     sampled = _SAMPLED
     while True:
@@ -93,7 +94,7 @@ def _articles(part: DumpPart, info: SourceInfo) -> int:
     try:
         for page in part.pages(info):
             found += isinstance(page, Page)
-    except CutOff:  # told when it is read
+    except CutOff:  # reported when it is read
         if part.file.renewed(part.start, part.stop):
             return _articles(part, info)
     return found

@@ -1,4 +1,4 @@
-"""The XML of a MediaWiki dump to pages, piece by piece, with no trust in it."""
+"""Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,27 +11,28 @@ from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
-"""MediaWiki writes UTF-8. Python would look up any other name among its codecs."""
+"""MediaWiki writes UTF-8. For any other name, Python would search its codecs."""
 _LONGEST_FIELD = 1024
-"""Characters of a title, an id, a name."""
+"""The most characters of a title, an id or a name."""
 _DEEPEST = 64
-"""Elements within one another; a dump has 6."""
+"""The deepest nesting of elements; a dump has 6 levels."""
 _MOST_TAGS = 1000
-"""Names of elements and attributes, which the parser keeps; a dump has some 50."""
+"""The most names of elements and attributes, which the parser keeps; a dump has about 50."""
 _LONGEST_TAG = 200
 _MOST_NAMES = 200
-"""Of a namespace."""
+"""The most names of a namespace."""
 _MOST_SILENCE = 16 << 20
-"""Bytes without an element: a page's text has 2 MiB, and each of its characters may be a reference."""
+"""The most bytes without an element: a page's text has 2 MiB, and each of its characters may be a
+reference."""
 _TEXT_MODELS = frozenset({"", "wikitext"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One page of the dump, of whatever kind."""
+    """One page of the dump, of any kind."""
 
     page: Page | Skip | None
-    """The article, or why it must be skipped; None: a page of another kind, or a redirect."""
+    """The article, or the reason to skip it; None: a page of another kind, or a redirect."""
     start: int
     """Bytes of this reader's input before the page."""
     end: int
@@ -41,8 +42,8 @@ class Entry:
 class DumpReader:
     """Feed it bytes within a `with` block, and take out the pages that are complete.
 
-    ``continued``: the input begins behind a page, not at the beginning of a dump; ``language``, the code of
-    the wiki's language, is then not to be found in it. Several dumps one behind the other are read as one.
+    ``continued``: the input begins after a page, not at the beginning of a dump, and so does not contain
+    ``language``, the code of the wiki's language. Several dumps one after another are read as one.
     """
 
     def __init__(self, name: str, *, language: str = "", continued: bool = False) -> None:
@@ -84,7 +85,7 @@ class DumpReader:
         self._redirect = self._has_text = self._too_large = False
 
     def feed(self, data: bytes) -> Iterator[Entry]:
-        """The pages that end within ``data``. Raises BadSource if this is no dump, CutOff if it breaks."""
+        """The pages that end within ``data``. Raises BadSource if this is not a dump, CutOff if it breaks."""
         self._silence += len(data)
         rest = memoryview(data)
         while True:
@@ -114,11 +115,11 @@ class DumpReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the parser: it refers back to this reader, so both would keep a megabyte for a while."""
+        """Drop the parser: it refers back to this reader, so both would keep a megabyte for a while."""
         del self._parser
 
     def close(self) -> None:
-        """Say that the input has ended. Raises CutOff if the dump has not, BadSource if there was none."""
+        """Note the end of the input. Raises CutOff if the dump is incomplete, BadSource if there was none."""
         if not self._seen_root:
             raise BadSource(f"{self._name}: not a MediaWiki dump: it is empty")
         if self._depth:
@@ -140,12 +141,13 @@ class DumpReader:
 
     @property
     def between_pages(self) -> bool:
-        """Whether the input so far ends between two pages, so that another reader could go on from here."""
+        """Whether the input so far ends between two pages, so that another reader could continue from
+        here."""
         return self._depth == 1 and self._ends_cleanly
 
     @property
     def has_ended(self) -> bool:
-        """Whether the input so far is a whole dump."""
+        """Whether the input so far is a complete dump."""
         return self._seen_root and self._depth == 0
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -174,7 +176,7 @@ class DumpReader:
             elif tag == "redirect":
                 self._redirect = True
             elif tag == "revision":
-                # A dump with the whole history: the last revision is the one that counts.
+                # A dump with the full history: the last revision counts.
                 self._has_text = self._too_large = False
                 self._fields["text"] = self._fields["model"] = ""
         elif depth == 4:
@@ -259,7 +261,7 @@ class DumpReader:
             )
 
     def _doctype(self, *_: object) -> None:
-        # No dump has one; what has one may declare entities that grow without bound.
+        # No dump has one, and a file that has one may declare entities that grow without bound.
         raise BadSource(f"{self._name}: not a MediaWiki dump: it declares a document type")
 
 

@@ -1,8 +1,8 @@
-"""What can go wrong for good on the way to an article; each message is one line for people."""
+"""Permanent errors on the way to an article; each message is one line for people."""
 
 
 class CrawlerError(Exception):
-    """Base of this room's errors. ``exit_code`` is the one that `wikitopics` ends with."""
+    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
 
     exit_code = 1
 
@@ -14,23 +14,23 @@ class ContactMissing(CrawlerError):
 
 
 class BadSource(CrawlerError):
-    """The source cannot be what was named: no such file, not a dump, a URL without a scheme."""
+    """The source is not what it was named as: no such file, not a dump, a URL without a scheme."""
 
     exit_code = 2
 
 
 class SourceChanged(CrawlerError):
-    """The source is not what it was when the session began to read it."""
+    """The source is no longer what it was when the session began to read it."""
 
 
 class Unconfirmed(CrawlerError):
-    """Something that nobody has agreed to yet: a person is to be asked. The message says what."""
+    """Something that the user has not agreed to yet and must be asked about. The message says what."""
 
     exit_code = 2
 
 
 class BadPosition(CrawlerError):
-    """The position to go on from is none that this kind of source has ever given."""
+    """A position to continue from that this kind of source cannot have produced."""
 
     exit_code = 5
 
@@ -45,14 +45,14 @@ class WikiUnreachable(CrawlerError):
 
 
 class WikiRefused(CrawlerError):
-    """The wiki said 403: its operators do not want this client. Restarting would make it worse."""
+    """The wiki replied 403: its operators do not want this client. Restarting would make it worse."""
 
     exit_code = 6
 
 
 class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says; what came before has been handed out."""
+    """The data ends or breaks in the middle, as the message says; everything before was handed out."""
 
 
 class Lacking(Exception):
-    """More bytes of a file are needed than were brought along; what came before has been handed out."""
+    """More bytes of a file are needed than were provided; everything before was handed out."""

@@ -1,4 +1,5 @@
-"""A rendered MediaWiki page to prose: BeautifulSoup over lxml, as one string of text instead of a tree."""
+"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, as one string of text instead of a
+tree."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +48,7 @@ iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-9 iso-8859-15 windows-1250 windows-125
 gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
 """
 _CHARSETS = frozenset(_CHARSET_NAMES.split())
-"""Other names are not believed: some of Python's decoders are no character sets."""
+"""Other names are not trusted: some of Python's decoders are not character sets."""
 
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
 _PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
@@ -56,13 +57,13 @@ _END_OF_CONTENT = re.compile(
 )
 
 _MARK = "\x02"
-"""Begins a line of a list or, with its level as the next character, a heading."""
+"""Begins a line of a list, or a heading with its level as the next character."""
 _ITEM_MARK = f"{_MARK}0"
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _OF_XML = re.compile(r"(?<!<)<+\?+")
-"""Where a declaration or an instruction of XML begins, however often."""
+"""The beginning of an XML declaration or processing instruction."""
 _MAX_DEPTH = 1000
-"""Deeper pages are no articles, and libxml2 would search all open elements for each stray closing tag."""
+"""Deeper pages are not articles, and libxml2 would search all open elements for each stray closing tag."""
 _CHUNK = 32_768
 
 
@@ -71,19 +72,20 @@ class _TooDeep(Exception):
 
 
 def extract_html(page: bytes | str) -> str:
-    """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, in lines.
+    """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, one per line.
 
-    Left out are navigation, tables of data, infoboxes, references, edit links, figures with their captions,
-    formulas, code, style sheets, and of the sections See also, References, Notes, Further reading, External
-    links, Bibliography and their like whatever does not read like prose. Bytes are read as the page's own
-    meta element says, else as UTF-8. A page that no MediaWiki made is taken as a whole.
+    Left out are navigation, data tables, infoboxes, references, edit links, figures with their captions,
+    formulas, code and style sheets. In sections such as See also, References, Notes, Further reading,
+    External links and Bibliography, everything that does not read like prose is left out too. Bytes are
+    decoded as the page's meta element says, otherwise as UTF-8. A page that was not made by MediaWiki is used
+    as a whole.
 
     Any input gives a string, in time linear in its length.
     """
     text = _content(
         page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
     )
-    text = _OF_XML.sub("", text)  # MediaWiki writes none, and BeautifulSoup would warn of them
+    text = _OF_XML.sub("", text)  # MediaWiki writes none, and BeautifulSoup would warn about them
     if "<" not in text:
         return tidy(text).strip()
     from bs4 import BeautifulSoup
@@ -102,7 +104,7 @@ def _decoded(page: bytes) -> str:
 
 
 def _content(page: str) -> str:
-    """The part of the page that holds the article, so that the rest need not be parsed."""
+    """The part of the page that contains the article, so that the rest need not be parsed."""
     begin = _CONTENT.search(page) or _PARSER_OUTPUT.search(page)
     if begin is None:
         return page
@@ -120,15 +122,15 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _pruning_builder() -> "type[TreeBuilder]":
-    """The class, made at the first call: importing BeautifulSoup takes a while, and not everyone needs it."""
+    """The class, made at the first call, since importing BeautifulSoup is slow and not always needed."""
     from bs4.builder._lxml import LXMLTreeBuilder
     from lxml.etree import HTMLParser
 
     class PruningBuilder(LXMLTreeBuilder):
-        """Hands on text alone, and only what is prose; blocks become lines, headings and items marked ones.
+        """Passes on only the text that is prose; blocks become lines, headings and items become marked lines.
 
-        No tag reaches the soup: one object an element would take most of the time, and a page that is
-        nothing but ``<br>`` minutes.
+        No tag reaches the soup: one object per element would take most of the time, and a page of nothing but
+        ``<br>`` would take minutes.
         """
 
         _depth = 0
@@ -139,10 +141,10 @@ def _pruning_builder() -> "type[TreeBuilder]":
         def __init__(self) -> None:
             super().__init__()
             self._turns: list[int] = []
-            """Depths at which text is muted (a table's cells) and heard again (a list in one), in turns."""
+            """Depths at which text is muted (a table's cells) and unmuted (a list in one), alternately."""
 
         def feed(self, markup: Any) -> None:
-            # In pieces, because what a method of ours raises stops the parser only at a piece's end.
+            # In pieces, since an exception in our methods stops the parser only at the end of a piece.
             self.parser: Any = HTMLParser(target=self, encoding="utf-8")
             for start in range(0, len(markup), _CHUNK):
                 self.parser.feed(markup[start : start + _CHUNK])
@@ -223,7 +225,7 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
 
 
 def _is_layout(attributes: dict[str, str]) -> bool:
-    """Whether a table with these attributes only puts text into columns."""
+    """Whether a table with these attributes only arranges text in columns."""
     return attributes.get("role") == "presentation" or not _LAYOUTS.isdisjoint(
         attributes.get("class", "").split()
     )

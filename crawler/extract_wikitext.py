@@ -1,4 +1,4 @@
-"""Wikitext to prose, in time linear in its length, whatever it is."""
+"""Turns any wikitext into prose, in time linear in its length."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -14,7 +14,7 @@ _CATEGORY_NAMES = """
 category kategorie catégorie categoría categoria categorie kategoria kategori категория カテゴリ 分类 分類
 """
 _IGNORED = frozenset((_FILE_NAMES + _CATEGORY_NAMES).split())
-"""Links into these namespaces are no words; the names of the larger Wikipedias, in lower case."""
+"""Links into these namespaces are not words; the names on the larger Wikipedias, in lower case."""
 
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
@@ -31,12 +31,12 @@ _LIST_MARKS = "*#:; \t"
 def extract_wikitext(
     text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
 ) -> str:
-    """The prose of an article: paragraphs, headings and list items as plain text, in lines.
+    """The prose of an article: paragraphs, headings and list items as plain text, one per line.
 
-    Left out are references, tables of data, templates (but for a few that stand for words), files with their
-    captions, categories, formulas, code, and of the sections See also, References, Notes, Further reading,
-    External links, Bibliography and their like whatever does not read like prose. ``file_names`` and
-    ``category_names``: what this wiki calls those namespaces, beside the names that are always known.
+    Left out are references, data tables, templates (except a few that stand for words), files with their
+    captions, categories, formulas and code. In sections such as See also, References, Notes, Further reading,
+    External links and Bibliography, everything that does not read like prose is left out too. ``file_names``
+    and ``category_names``: this wiki's names for those namespaces, besides the names that are always known.
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
@@ -69,7 +69,7 @@ def extract_wikitext(
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line with its level as a heading, 0 or ITEM, without the marks of lists, bold and italics."""
+    """Each line with its level as a heading, 0 or ITEM, without the markup of lists, bold and italics."""
     for raw in text.split("\n"):
         line = raw.strip()
         if not line:
@@ -85,12 +85,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         elif first == "|" or line.startswith("----"):
             line = line.lstrip("-") if first == "-" else ""
         elif first == "!" and ('="' in line or "!!" in line):
-            line = ""  # the head of a table whose beginning is in a template
+            line = ""  # the header of a table whose beginning is in a template
         yield level, _without_quotes(line) if "''" in line else line
 
 
 def _without_quotes(line: str) -> str:
-    """Without the quotes for bold and italics. Where both are odd, one of three quotes is an apostrophe."""
+    """The line without the quotes for bold and italics. If both are odd, one of three quotes is an
+    apostrophe."""
     if "'''" in line:
         lengths = [len(run) for run in _QUOTES.findall(line)]
         bold = sum(length == 3 or length >= 5 for length in lengths)

@@ -1,4 +1,4 @@
-"""Packages that are installed only where somebody asks for what they do: `pip install 'wikitopics[NAME]'`."""
+"""Optional packages for some features: `pip install 'wikitopics[NAME]'`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ class Extra:
 
     name: str
     packages: Sequence[str]
-    """The one that messages name comes first."""
+    """The packages; messages name the first."""
     purpose: str
-    """What it is for, as it follows "for"."""
+    """Its purpose, as it follows "for"."""
 
     @property
     def command(self) -> str:
-        """What installs it."""
+        """The command that installs it."""
         return f"pip install 'wikitopics[{self.name}]'"
 
     def needed(self, what: str) -> str:
-        """The line for whoever uses ``what`` without it."""
+        """The message for using ``what`` without it."""
         return f"{what} needs {self.packages[0]}: {self.command}"
 
     def missing(self) -> list[str]:
-        """Those of its packages that are not installed."""
+        """Its packages that are not installed."""
         return [package for package in self.packages if not _installed(package)]
 
 
@@ -38,4 +38,4 @@ def _installed(package: str) -> bool:
 
 
 ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")
-"""The crawler's own; all of them are in `session.extras`."""
+"""The crawler's extras; all extras are in `session.extras`."""

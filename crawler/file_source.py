@@ -1,8 +1,9 @@
 """The lap through files of pages, whatever their format.
 
-Files come in an order of their own, so their first articles are no fair sample to measure on. Before the lap
-they are read once to the end, and the articles with the smallest hashes of their page id are put first in the
-stream; from there on the files are read in order, without those. What can be read only once comes as it is.
+Files have an order of their own, so their first articles are not a fair sample for evaluation. Before the lap
+they are read once to the end, and the articles with the smallest hashes of their page ids come first in the
+stream. After that the files are read in order, without those articles. Input that can be read only once comes
+as it is.
 """
 
 import time
@@ -21,15 +22,15 @@ T = TypeVar("T")
 BATCH_PAGES = 50
 BATCH_CHARACTERS = 4 << 20
 _SECONDS_A_BATCH = 1.0
-"""A batch is not filled up for longer: standard input may come slowly."""
+"""Seconds after which a partial batch is handed out: standard input may be slow."""
 
 
 class FileSource:
-    """The articles of ``files``, which the one that makes it sets.
+    """The articles of ``files``, an attribute that a subclass sets.
 
     ``what`` names the files to people while they are read a first time. ``held_out``: how many articles the
-    trainer will hold out; None: the default, 1000, or a tenth of fewer articles. ``resuming``: do not read
-    the files a first time before it shows that this is needed.
+    trainer will hold out; None: the default, 1000, or a tenth of fewer articles. ``resuming``: skip the first
+    reading of the files until it turns out to be needed.
     """
 
     files: PageFiles
@@ -46,7 +47,7 @@ class FileSource:
     async def open(self) -> SourceInfo:
         """Look at the first page and, unless resuming, choose what comes first.
 
-        Raises BadSource for what holds no pages of this kind.
+        Raises BadSource for files without pages of this kind.
         """
         if self.files.is_repeatable:
             await _in_thread(self.look)
@@ -55,15 +56,15 @@ class FileSource:
         return self.info(self._scan.articles if self._scan else None)
 
     def look(self) -> None:
-        """Raises BadSource where the files cannot be what they are taken for."""
+        """Raise BadSource if the files cannot be of this kind."""
         next(self.files.read(), None)
 
     def info(self, articles: int | None) -> SourceInfo:
-        """What is known of the files once they have been looked at."""
+        """The facts known about the files once they have been looked at."""
         return SourceInfo(self.files.name, articles)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """All batches behind ``position``, some 50 pages each, until the last file ends.
+        """All batches after ``position``, about 50 pages each, until the last file ends.
 
         Raises :class:`~crawler.errors.BadPosition`.
         """
@@ -72,18 +73,18 @@ class FileSource:
         return self._background.run()
 
     async def close(self) -> None:
-        """Let the reading thread end."""
+        """Have the reading thread end."""
         self.closed = True
         if self._background is not None:
             self._background.stop()
 
     def tell(self, message: str) -> None:
-        """Put a line for people where they see it, once."""
+        """Show a line to people, once."""
         if all(message != error.text for error in self.activity.errors):
             self.activity.note(time.time(), message)
 
     def _choose(self, held_out: int | None, size: int | None = None) -> Scan:
-        """The first reading. ``size``: how many articles were put first when this session began."""
+        """The first reading. ``size``: how many articles came first when this session began."""
         most = default_held_out(None) if held_out is None else held_out
         wanted = size if size is not None else with_spare(most)
         scanned = scan(self.files, wanted, self._progress)
@@ -152,12 +153,12 @@ class FileSource:
 
 
 def _is_full(pages: Sequence[Page]) -> bool:
-    """Whether these are enough for one batch."""
+    """Whether these pages are enough for one batch."""
     return len(pages) >= BATCH_PAGES or sum(len(page.text) for page in pages) >= BATCH_CHARACTERS
 
 
 def _check(position: Position, files: int) -> None:
-    """Raises :class:`~crawler.errors.BadPosition` unless it has whole numbers, in so many files."""
+    """Raise :class:`~crawler.errors.BadPosition` unless it has whole numbers that fit this many files."""
     for key, value in position.items():
         most = files - 1 if key == "file" else 2**63 - 1
         if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:

@@ -1,4 +1,4 @@
-"""gzip, xz and Zstandard files made of several frames: reading can begin with any of them."""
+"""gzip, xz and Zstandard files made of several frames: reading can begin with any frame."""
 
 from collections.abc import Iterator
 from io import SEEK_END
@@ -9,9 +9,9 @@ from crawler.errors import CutOff
 from crawler.ranges import Readable
 
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
-"""How a frame of gzip, xz and Zstandard begins."""
+"""The first bytes of a frame of gzip, xz and Zstandard."""
 LARGEST = 16 << 20
-"""Bytes of a frame, compressed, that is no more than one process should unpack at a time."""
+"""The most compressed bytes of a frame that one process should unpack at a time."""
 _READ = 256 << 10
 _MOST_FALSE = 1000
 """False marks to try before giving up. By chance gzip's three bytes occur once in 16 MB, the longer marks
@@ -19,12 +19,13 @@ hardly ever. Testing one takes 0.1 ms."""
 
 
 def magic_of(head: bytes) -> bytes | None:
-    """The one that the file beginning with ``head`` has."""
+    """The mark with which the file beginning with ``head`` begins."""
     return next((magic for magic in MAGIC if head.startswith(magic)), None)
 
 
 def has_frames(file: Readable, magic: bytes, most: int | None = None) -> bool:
-    """Whether there are several, and one begins in every stretch of LARGEST bytes, in ``most`` of these."""
+    """Whether there are several frames, and one begins in every stretch of LARGEST bytes, in ``most`` of
+    these."""
     size = file.seek(0, SEEK_END)
     stretches = range(1, max(2, size - LARGEST), LARGEST)
     try:
@@ -36,9 +37,9 @@ def has_frames(file: Readable, magic: bytes, most: int | None = None) -> bool:
 def frames(
     file: Readable, name: str, magic: bytes, offset: int, within: int
 ) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """(byte in which it begins, its data piece by piece) of every frame from ``offset`` on.
+    """Yield (byte at which it begins, its data in pieces) for every frame from ``offset`` on.
 
-    There are none where no frame begins ``within`` so many bytes.
+    There are none if no frame begins ``within`` this many bytes.
     """
     start = next(_starts(file, magic, offset, within), None)
     while start is not None:
@@ -48,9 +49,9 @@ def frames(
 
 
 def _starts(file: Readable, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
-    """Where frames begin. The few bytes of a mark may be data as well, which then does not unpack.
+    """Where frames begin. The few bytes of a mark may also occur as data, which then does not unpack.
 
-    Raises CutOff where there is nearly nothing but such marks.
+    Raises CutOff if there is hardly anything but such marks.
     """
     false = 0
     last = None if within is None else offset + within
@@ -84,7 +85,7 @@ class _Stretch:
         self._file, self._at, self._stop = file, start, stop
 
     def read(self, size: int) -> bytes:
-        """Wherever the file was left: others read it too."""
+        """Read from our own position, since others read the file too."""
         if self._stop is not None:
             size = min(size, self._stop - self._at)
         self._file.seek(self._at)

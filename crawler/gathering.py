@@ -1,4 +1,4 @@
-"""Pages out of the Action API's replies: types checked, sizes bounded, pieces of one batch put together."""
+"""Pages from the Action API's replies: types checked, sizes bounded, and pieces of one batch combined."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from crawler.wire import Trouble
 
 _MOST_PAGES = 5000
 _MOST_CHARACTERS = 8 << 20
-"""Of the texts of one batch: MediaWiki's replies hold as much, but a batch can take many of them."""
+"""The most characters of a batch: one MediaWiki reply holds as much, but a batch can take many."""
 _MOST_CONTINUES = 30
 _LONGEST_CONTINUE = 4096
 
@@ -23,7 +23,7 @@ class _Listed:
     revision_id: int = 0
     text: str | None = None
     skip: Skip | None = None
-    """Why it is no article."""
+    """Why it is not an article."""
 
 
 class Gathering:
@@ -32,13 +32,13 @@ class Gathering:
     def __init__(self) -> None:
         self._listed: dict[int, _Listed] = {}
         self._nameless: Counter[Skip] = Counter()
-        """Those without an id: missing ones, and what is no page."""
+        """Entries without an id: missing pages, and entries that are not pages."""
         self._size = 0
 
     def add(self, reply: Mapping[str, Any]) -> bool:
-        """Merge one reply; whether it brought anything new.
+        """Merge one reply; returns whether it contained anything new.
 
-        Raises :class:`~crawler.wire.Trouble` where all texts together are more than a batch may hold.
+        Raises :class:`~crawler.wire.Trouble` if the texts exceed the limit of a batch.
         """
         news = False
         nameless: Counter[Skip] = Counter()
@@ -58,17 +58,17 @@ class Gathering:
             if known.text is None:
                 news |= _take_text(known, entry)
                 self._size += len(known.text or "")
-        self._nameless |= nameless  # the larger numbers: each reply of a batch lists them again
+        self._nameless |= nameless  # the larger number, since each reply of a batch lists them again
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
             raise Trouble("the articles of one batch are too large in total", too_large=True)
         return news
 
     def without_text(self) -> list[int]:
-        """Ids of the pages whose text is still to come, in rising order."""
+        """Ids of the pages whose text is still missing, in ascending order."""
         return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
 
     def give_up(self, page_id: int) -> None:
-        """This page's text will never come."""
+        """Note that this page's text will never come."""
         self._listed[page_id].skip = "no text"
 
     def titles(self) -> list[tuple[int, str]]:
@@ -76,16 +76,16 @@ class Gathering:
         return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
 
     def ids(self) -> list[int]:
-        """All that were listed, in the wiki's order, as far as they have an id."""
+        """All listed ids, in the wiki's order."""
         return list(self._listed)
 
     def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
-        """These are no articles for us."""
+        """Note that these pages are not articles for us."""
         for page_id in page_ids:
             self._listed[page_id].skip = reason
 
     def __len__(self) -> int:
-        """How many were listed, with and without an article."""
+        """The number of pages listed, with and without an article."""
         return len(self._listed) + self._nameless.total()
 
     def pages(self) -> tuple[Page, ...]:
@@ -97,18 +97,18 @@ class Gathering:
         )
 
     def skips(self) -> Counter[Skip]:
-        """How many of the listed pages are known to be no articles, by reason."""
+        """The number of listed pages known not to be articles, by reason."""
         return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
 
     def skips_without_text(self) -> Counter[Skip]:
-        """The same once no more texts will come: a page without one is no article either."""
+        """The same once no more texts will come: a page without a text is not an article either."""
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The pages of a reply as it lists them; what is no page at all is an empty one.
+    """The pages of a reply as it lists them; an entry that is not a page becomes an empty one.
 
-    Raises :class:`~crawler.wire.Trouble` where they are no list.
+    Raises :class:`~crawler.wire.Trouble` if they are not a list.
     """
     query = reply.get("query", {})
     pages = query.get("pages", []) if isinstance(query, dict) else query
@@ -125,7 +125,7 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
     slots = revision.get("slots")
     main = slots.get("main") if isinstance(slots, dict) else None
     if "content" in revision:
-        main = revision  # as MediaWiki wrote it before version 1.32
+        main = revision  # the format of MediaWiki before version 1.32
     if not isinstance(main, dict):
         return False
     content = main.get("content")
@@ -142,7 +142,7 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
 
 
 def _skip(entry: Mapping[str, Any]) -> Skip | None:
-    """Why a listed page is no article, as far as this entry tells."""
+    """Why a listed page is not an article, as far as this entry tells."""
     if entry.get("missing") or entry.get("invalid"):
         return "deleted or hidden"
     if entry.get("redirect"):
@@ -152,9 +152,9 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
 
 
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
-    """The parameters that go on from here, all of them passed through; None at the end.
+    """The parameters with which to continue, all passed through; None at the end.
 
-    Raises :class:`~crawler.wire.Trouble` for what is no continuation.
+    Raises :class:`~crawler.wire.Trouble` for an invalid continuation.
     """
     value = reply.get("continue")
     if value is None:

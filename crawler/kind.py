@@ -1,4 +1,4 @@
-"""What a kind of source says of itself, before anything of it is loaded or opened."""
+"""The description of a kind of source, available before anything of it is loaded or opened."""
 
 from __future__ import annotations
 
@@ -15,122 +15,124 @@ if TYPE_CHECKING:
     from crawler.source import PartedSource, Source
 
 Identity = Mapping[str, Any]
-"""What names a source, as plain JSON values. A session keeps it. Nothing of what acts outside is in it."""
+"""The identity of a source, as plain JSON values that a session stores. It contains nothing that acts
+outside the program."""
 
 
 def default_held_out(articles: int | None) -> int:
-    """Articles that are held out of so many (None: unknown) where no number is given."""
+    """The number of articles held out from this many (None: unknown) if no number is given."""
     return 1000 if articles is None else min(1000, articles // 10)
 
 
 def with_spare(held_out: int) -> int:
-    """A few more come first than are held out, as some may hold no word of the vocabulary."""
+    """A few more articles come first than are held out, since some may have no word of the vocabulary."""
     return held_out + max(20, held_out // 20) if held_out else 0
 
 
 @dataclass(frozen=True)
 class Asked(Given):
-    """What a run asks of its source: the options that were given, and what else matters to it."""
+    """A run's parameters for its source: the options given, and other values that matter to it."""
 
     held_out: int | None = None
     articles: int | None = None
-    """How many the session is to train on, where that is limited."""
+    """The number of articles that the session will train on, if that is limited."""
     resuming: bool = False
-    """Whether it goes on behind a position."""
+    """Whether it continues after a position."""
     elsewhere: bool = False
     """Whether its pages are read on other machines."""
     seed: int = 0
     version: str = ""
-    """Of the program, for the User-Agent."""
+    """The program's version, for the User-Agent."""
     budget_folder: Path | None = None
-    """Where this user's trainers share what a server allows."""
+    """The folder in which this user's trainers share a server's request budget."""
 
 
 class SourceKind(ABC):
-    """One kind of source, described. Nothing heavy is loaded for that; what reads is imported when it opens.
+    """The description of one kind of source. It loads nothing heavy; the reading code is imported on opening.
 
-    `identity` makes of what was asked what the session keeps of it. The source is opened from that, at first
-    and whenever the session goes on. A kind that yields pages is a `PageKind`.
+    `identity` turns the options given into the values that the session stores. The source is opened from
+    these, at first and whenever the session continues. A kind that yields pages is a `PageKind`.
     """
 
     name: ClassVar[str]
-    """The word for it in `--source` and in files."""
+    """Its name in `--source` and in files."""
     label: ClassVar[str]
-    """What a dialog and the help say of it."""
+    """Its description in a dialog and the help."""
     options: ClassVar[tuple[Option[Any], ...]] = ()
     presets: ClassVar[Mapping[str, object]] = {}
-    """Settings by name that a session of its own command has."""
+    """Settings, by name, of a session made by its own command."""
     model_defaults: ClassVar[Mapping[str, object]] = {}
-    """Options of models by name, for a new session that is not told them and models that have them."""
+    """Options of models, by name, for a new session that is not given them and whose models have them."""
     command: ClassVar[str] = ""
-    """Of the program, where this kind has one of its own for the screen and the trainer."""
+    """Its own command of the program, if it has one for the screen and the trainer."""
     remark: ClassVar[str] = ""
-    """What the screen says beside the source's name."""
+    """The screen's remark beside the source's name."""
     asks_server: ClassVar[bool] = False
-    """Whether it asks a server for its articles. Only then is there anything to tell of requests, of how they
-    are answered and of what was downloaded."""
+    """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
+    report."""
     advice: ClassVar[tuple[int, str] | None] = None
-    """So many articles, and what whoever has read more of them should know."""
+    """A number of articles, and advice for a reader of more."""
 
     @abstractmethod
     def identity(self, asked: Asked) -> Identity:
-        """What names the source asked for. Raises BadSource, naming the option, where something lacks."""
+        """The identity of the requested source. Raises BadSource, naming the option, if something is
+        missing."""
 
     def fault(self, identity: Identity) -> str:
-        """What in a stored identity `identity` never returns; "" for nothing."""
+        """Why `identity` cannot have returned a stored identity; "" if it can."""
         return ""
 
     def words(self, asked: Asked) -> Sequence[str] | None:
-        """The vocabulary that comes with the source, for whoever names none; None: the usual one.
+        """The vocabulary that comes with the source, used if none is named; None: the default one.
 
-        The lines of a vocabulary file: a word each, before them ``# rule 2`` where that is their rule.
-        Raises BadSource where one has to be named.
+        The lines of a vocabulary file: one word each, preceded by ``# rule 2`` if that is their rule. Raises
+        BadSource if one has to be named.
         """
         return None
 
     def builds_words(self, asked: Asked) -> bool:
         """Whether a new session can build its vocabulary from the first articles of this source.
 
-        Asked only where `language` names one whose vocabulary does not come with the program.
+        Called only if `language` names one whose vocabulary does not come with the program.
         """
         return False
 
     def language(self, asked: Asked) -> str | None:
-        """The code of the language that is asked for; None: none is, and the usual vocabulary will do."""
+        """The code of the requested language; None: none is given, and the default vocabulary will do."""
         return None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """What a vocabulary is called that is built from the articles of this source."""
+        """The name of a vocabulary built from the articles of this source."""
         return self.name
 
     def needs_contact(self, identity: Identity) -> bool:
-        """Whether its server asks who runs a crawler."""
+        """Whether its server requires a contact."""
         return False
 
     def download(self, identity: Identity) -> str:
-        """What whoever begins with it should know of how much it downloads; "" for nothing."""
+        """A message on how much it will download; "" for nothing."""
         return ""
 
     def wiki(self, identity: Identity) -> str | None:
-        """The wiki whose page ids its articles have, "" where it is not known which; None: of no wiki."""
+        """The wiki to which its articles' page ids belong, "" if it is not known which; None: no wiki."""
         return None
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
-        """Where the article can be read as it was, http or https; None where it has no address.
+        """The http or https address of the article as it was read; None if it has none.
 
-        The identity is a sound one: `fault` has nothing to say of it.
+        The identity is valid: `fault` has found nothing wrong.
         """
         return None
 
     def licence(self, identity: Identity) -> Licence | None:
-        """Under which licence its articles are; None where they are the user's own affair.
+        """The licence of its articles; None if they are the user's own.
 
-        The identity is a sound one, as for `address`.
+        The identity is valid, as for `address`.
         """
         return None
 
     def shown(self, source_name: str) -> str:
-        """What to call an opened source on the screen."""
+        """The name of an opened source on the screen."""
         return source_name
 
 
@@ -139,4 +141,4 @@ class PageKind(SourceKind):
 
     @abstractmethod
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
-        """The source, before its own `open`. Raises a CrawlerError for what cannot be."""
+        """The source, before its own `open`. Raises a CrawlerError for an impossible one."""

@@ -1,4 +1,4 @@
-"""What has to be known of the languages that wikis are written in."""
+"""Facts about the languages of wikis."""
 
 from crawler.errors import BadSource
 
@@ -24,14 +24,14 @@ _OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en"}
 
 
 def language_of(code: str) -> str:
-    """The language that Wikipedia has at this code, e.g. "en" for "simple"."""
+    """The language of the Wikipedia with this code, e.g. "en" for "simple"."""
     name = code.strip().lower()
     return _OTHER_CODES.get(name, name)
 
 
 def check_spaced(language: str) -> None:
-    """Raise :class:`~crawler.errors.BadSource` for a language whose words no spaces part."""
-    # Min Nan and some others at zh-… are written in Latin letters.
+    """Raise :class:`~crawler.errors.BadSource` for a language that does not separate words by spaces."""
+    # Min Nan and some others at zh-… use Latin letters.
     name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
     if name is not None:
         raise BadSource(

@@ -1,4 +1,4 @@
-"""One lap through all articles of a wiki in its random order: where it stands, and whether it is a lap."""
+"""One lap through all articles of a wiki in its random order: its state, and checks that it is a lap."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,14 +9,14 @@ from crawler.source import Position
 from crawler.wire import Trouble
 
 _MOST_LEFT = 100
-"""Articles that an end may leave out, beyond two listings: sizes of wikis are estimates."""
+"""Articles that may be missing at the end, beyond two listings: the sizes of wikis are estimates."""
 _MOST_DELETED = 20
 
 
 class Lap:
-    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for what is no position.
+    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for an invalid position.
 
-    ``articles``: how many the wiki says that it holds.
+    ``articles``: the wiki's own count.
     """
 
     def __init__(self, position: Position | None, articles: int | None = None) -> None:
@@ -35,17 +35,17 @@ class Lap:
 
     @property
     def share(self) -> float:
-        """How much of the lap lies behind, 0 to 1."""
+        """The share of the lap completed, 0 to 1."""
         return 1.0 if self.is_over else self._cursor.share if self._cursor else 0.0
 
     @property
     def repeats(self) -> bool:
-        """Whether the wiki brings again what it has brought before; the lap is then over."""
+        """Whether the wiki repeats earlier pages; the lap is then over."""
         return self._seen.repeats
 
     @property
     def position(self) -> dict[str, object]:
-        """What to save to go on from here."""
+        """The values to save in order to continue from here."""
         if self.is_over:
             return {"finished": True}
         cursor = self._cursor.parameters if self._cursor else {}
@@ -56,10 +56,10 @@ class Lap:
         return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
 
     def check(self, going_on: Mapping[str, str] | None, *, complete: bool, listed: int, limit: int) -> None:
-        """Whether the lap goes on behind a listing of ``listed`` articles as the wiki says; None: it is over.
+        """Check the wiki's continuation after a listing of ``listed`` articles; None: the lap is over.
 
-        ``complete``: the listing has all its texts. ``limit``: so many articles were asked for. Raises
-        :class:`~crawler.wire.Trouble` for what can be no place on this lap, or not its end.
+        ``complete``: the listing has all its texts. ``limit``: the number of articles requested. Raises
+        :class:`~crawler.wire.Trouble` for an impossible place or an impossible end of this lap.
         """
         if going_on is None:
             self._check_end(listed, limit)
@@ -71,7 +71,7 @@ class Lap:
             raise Trouble("the wiki's cursor does not advance")
 
     def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
-        """Go on behind a listing that has been checked; returns which of its pages had not come before."""
+        """Continue after a listing that has been checked; returns those of its pages that are new."""
         page_ids = list(page_ids)
         new = self._seen.add(page_ids)
         self._listed = None if self._listed is None else self._listed + len(page_ids)
@@ -81,13 +81,13 @@ class Lap:
 
     def _check_end(self, listed: int, limit: int) -> None:
         left = (1 - self.share) * self._size() - listed
-        # A lap ends with a listing; without one, its last few articles can have been deleted meanwhile.
+        # A lap ends with a listing. Without one, its last few articles may have been deleted meanwhile.
         most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
             raise Trouble(f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early")
 
     def _size(self) -> float:
-        """How many articles there are: as many to a share of the lap as there were so far."""
+        """The estimated number of articles, extrapolated from the share of the lap completed."""
         if self.share > 0 and self._listed is not None:
             return self._listed / self.share
         return float(self.articles or 0)

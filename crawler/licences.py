@@ -1,4 +1,4 @@
-"""Under which licence the texts of a source are, for whoever passes on titles or word counts of them."""
+"""The licences of sources' texts, for passing on titles or word counts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _WIKIPEDIA = ".wikipedia.org"
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """What has to be said of texts that others have written."""
+    """The attribution that other people's texts require."""
 
     origin: str
     """Where they are from."""
     name: str
     url: str = ""
-    """Its text; "" where that is not known."""
+    """The address of its text; "" if it is not known."""
 
     @property
     def told(self) -> str:
@@ -31,11 +31,11 @@ class Licence:
 SAMPLE = Licence(
     "Wikipedia (snapshot of 2014)", "CC BY-SA 3.0", "https://creativecommons.org/licenses/by-sa/3.0/"
 )
-"""Of the embedded sample: crawler/data/README.md."""
+"""The licence of the embedded sample: crawler/data/README.md."""
 
 
 def of_wiki(address: URL) -> Licence:
-    """Of the wiki at any address on it."""
+    """The licence of the wiki that has this address."""
     host = address.host or ""
     if host.endswith(_WIKIPEDIA):
         return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")

@@ -1,4 +1,4 @@
-"""How much one host may be asked: Wikimedia's rules there, gentle defaults elsewhere."""
+"""Request limits for a host: Wikimedia's rules there, gentle defaults elsewhere."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _WIKIMEDIA = (
 
 
 def is_wikimedia(host: str) -> bool:
-    """Whether Wikimedia's rules hold for ``host``."""
+    """Whether Wikimedia's rules apply to ``host``."""
     name = host.lower().rstrip(".")
     return any(name == domain or name.endswith("." + domain) for domain in _WIKIMEDIA)
 
@@ -44,27 +44,27 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """What the crawler holds itself to with one host."""
+    """The limits that the crawler observes with one host."""
 
     rpm: int | None
-    """Requests a minute, None: no cap."""
+    """Requests a minute; None: no cap."""
     wikimedia: bool = False
-    """The budget is then shared by all of this user's trainers, and a contact is needed."""
+    """Whether the budget is shared by all of this user's trainers, and a contact is needed."""
     shortest_gap: float = 0.0
-    """Seconds between the starts of two requests, at the least."""
+    """The least seconds between the starts of two requests."""
     slow_reply: float | None = None
-    """A reply that took longer than these seconds is followed by a wait of ``slow_wait``."""
+    """A reply slower than this many seconds is followed by a wait of ``slow_wait``."""
     slow_wait: float = 0.0
     at_once: int = 10
-    """Requests under way at the same time: for pages `/wiki/Title`; the Action API is asked one by one."""
+    """Requests in parallel for pages `/wiki/Title`; the Action API is asked one request at a time."""
     server: str = "the wiki"
-    """What to call it."""
+    """The server's name in messages."""
     lock: str = "wikimedia.lock"
-    """The file by which this user's trainers take turns, where they share a budget."""
+    """The file with which this user's trainers take turns, if they share a budget."""
 
 
 def manners_for(host: str, rpm: int | None = None) -> Manners:
-    """The rules for ``host``; ``rpm`` is what the user asked for (None: the default, 0: no cap).
+    """The rules for ``host``; ``rpm`` is the user's rate (None: the default, 0: no cap).
 
     Raises :class:`~crawler.errors.BadSource` for a rate that Wikimedia's rules forbid.
     """
@@ -80,7 +80,8 @@ def manners_for(host: str, rpm: int | None = None) -> Manners:
 
 
 def wikimedia_manners(rpm: int | None = None) -> Manners:
-    """Wikimedia's rules: 200 a minute, under 5 a second, 5 s of rest after a reply slower than 1 s."""
+    """Wikimedia's rules: 200 requests a minute, under 5 a second, 5 s of rest after a reply slower than 1
+    s."""
     return Manners(
         rpm=rpm or WIKIMEDIA_RPM,
         wikimedia=True,
@@ -92,10 +93,10 @@ def wikimedia_manners(rpm: int | None = None) -> Manners:
 
 
 def dump_manners(host: str) -> Manners:
-    """The rules for a server of dumps: one connection, and no haste.
+    """The rules for a server of dumps: one connection at a time.
 
-    Ranges of some megabytes take seconds, so no rest follows a slow reply. On Wikimedia all of this user's
-    trainers share the one connection.
+    Ranges of several megabytes take seconds, so a slow reply is not followed by a rest. On Wikimedia all of
+    this user's trainers share the one connection.
     """
     is_own = is_loopback(host)
     return Manners(

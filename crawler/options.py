@@ -1,4 +1,4 @@
-"""What can be set, as data: for the command line, for dialogs, for checks."""
+"""Options as data: for the command line, for dialogs, for checks."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Any, Generic, Literal, TypeVar
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Scope = Literal["session", "run", "outside"]
-"""session: kept, and compared on resume · run: may change from run to run · outside: acts outside the
-program, never kept in a session and never taken from one."""
+"""session: stored, and compared on resume · run: may change from run to run · outside: acts outside the
+program, never stored in a session and never taken from one."""
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Option(Generic[T_co]):
-    """One thing that a user may set.
+    """One option that a user may set.
 
-    of: str, int, float, bool, or tuple for texts where it may be given several times
+    of: str, int, float, bool, or tuple for texts if it may be given several times
     name: the key in files; `flag` is how it is written at the command line
-    metavar: what stands for its value in help, such as "N"
+    metavar: the placeholder for its value in help, such as "N"
     path: whether it is a file, so that ~ is resolved
-    least, most: the range of a number, ends included; `above` in place of `least` where the end is not
-    choices: the words that it may be, if not any
-    default: what holds where nothing is said; None where that is said by `help`
+    least, most: the range of a number, ends included; `above` instead of `least` if that end is excluded
+    choices: the accepted words, if not any
+    default: the value if it is not given; None if `help` states it
     needed: whether its source cannot do without it
-    settled: whether a new session finds out its own default and keeps that
+    settled: whether a new session determines its own default and stores it
     kept_as: the key under which a session keeps it, if not its name
-    label: what a dialog calls it; "" keeps it out of there
+    label: its label in a dialog; "" leaves it out
     """
 
     of: type[T_co]
@@ -57,7 +57,8 @@ class Option(Generic[T_co]):
         return flag(self.name)
 
     def parse(self, text: str) -> object:
-        """What one word of the command line, or of a dialog, means. Raises ValueError with what it takes."""
+        """The value of one word of the command line, or of a dialog. Raises ValueError saying what is
+        accepted."""
         try:
             value: object = int(text) if self.of is int else float(text) if self.of is float else text
         except ValueError:
@@ -67,14 +68,14 @@ class Option(Generic[T_co]):
         return value
 
     def check(self, value: object) -> T_co:
-        """A value as a file has it. Raises ValueError with what it takes."""
+        """A value from a file, checked. Raises ValueError saying what is accepted."""
         fits = isinstance(value, self.of) or (self.of is float and isinstance(value, int))
         if not fits or (isinstance(value, bool) and self.of is not bool) or not self._takes(value):
             raise ValueError(f"must be {self.takes()}")
         return value  # type: ignore[return-value]  # mypy does not follow `of`
 
     def resolved(self, value: object, local: Callable[[str], str]) -> object:
-        """The value, with each name of a file in it as ``local`` makes it. An address stays as it is."""
+        """The value, with each file name in it transformed by ``local``. An address stays as it is."""
         if not self.path:
             return value
         names = value if isinstance(value, tuple) else (value,)
@@ -82,7 +83,7 @@ class Option(Generic[T_co]):
         return found if isinstance(value, tuple) else found[0]
 
     def takes(self) -> str:
-        """What it takes, in words: "a whole number from 1 to 256"."""
+        """The accepted values, in words: "a whole number from 1 to 256"."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.of is bool:
@@ -109,7 +110,7 @@ class Option(Generic[T_co]):
 
 
 def fault_in(options: object) -> str:
-    """What is wrong with these as the options of a kind; "" for nothing."""
+    """Why these cannot be the options of a kind; "" if they can."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
         return "has options that are not a tuple of crawler.Option"
     names = [option.name for option in options]
@@ -123,23 +124,23 @@ def fault_in(options: object) -> str:
 
 
 def flag(name: str) -> str:
-    """How the option of this name is written at the command line."""
+    """The option of this name as written at the command line."""
     return "--" + name.replace("_", "-")
 
 
 @dataclass(frozen=True)
 class Given:
-    """Values of options by name: those that somebody gave, or that a file keeps."""
+    """Values of options by name: those given, or those stored in a file."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, option: Option[T]) -> T | None:
-        """The value, None where there is none."""
+        """The value, None if there is none."""
         value: T | None = self.values.get(option.name)
         return value
 
     def __getitem__(self, option: Option[T]) -> T:
-        """The value, or the option's default. Raises KeyError where there is neither."""
+        """The value, or the option's default. Raises KeyError if there is neither."""
         value = self.values.get(option.name, option.default)
         if value is None:
             raise KeyError(option.name)

@@ -1,4 +1,4 @@
-"""Files of this program's own under names that anybody can foresee: locks, logs, the request budget."""
+"""This program's own files under predictable names: locks, logs, the request budget."""
 
 import errno
 import os
@@ -7,10 +7,11 @@ from pathlib import Path
 
 
 def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
-    """A descriptor of the regular file ``path``, made where it is missing.
+    """A descriptor of the regular file ``path``, which is created if missing.
 
-    Who may write to the folder could have put a link there to any file of the user's, or a pipe that blocks:
-    links are not followed, and nothing is emptied here. Raises :class:`OSError`, whose words say what to do.
+    Anybody who can write to the folder could have put a link to one of the user's files there, or a pipe that
+    blocks. So links are not followed, and nothing is truncated. Raises :class:`OSError`, whose message says
+    what to do.
     """
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

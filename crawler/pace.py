@@ -1,4 +1,4 @@
-"""The requests a minute: no request goes out before its turn, in this process or among several."""
+"""The request rate: no request is sent before its turn, in this process or among several."""
 
 import asyncio
 import fcntl
@@ -16,9 +16,9 @@ from crawler.ownfile import open_own
 from crawler.retry import LONGEST_TOLD_WAIT
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
-"""Waits until a moment of the monotonic clock and says meanwhile what for."""
+"""Waits until a moment of the monotonic clock, reporting the reason meanwhile."""
 _MARGIN = 1.01
-"""Requests leave here evenly but arrive with the line's jitter: keep the budget there as well."""
+"""Requests leave evenly but arrive with jitter: this margin keeps the budget at the server too."""
 _POLL_SECONDS = 0.02
 _FILE_BYTES = 80
 
@@ -31,12 +31,12 @@ def interval(manners: Manners) -> float:
 
 @dataclass(slots=True)
 class Turn:
-    """One request's turn, and what it learnt for those after it."""
+    """One request's turn, and what it found for those after it."""
 
     latency: float = 0.0
     """Seconds from the request to the end of its reply."""
     told_to_wait: float = 0.0
-    """Seconds that the wiki asked for."""
+    """Seconds for which the wiki asked to wait."""
 
     def rest(self, manners: Manners) -> float:
         """Seconds to leave the wiki alone after this turn."""
@@ -52,7 +52,7 @@ class Pace(Protocol):
 
 
 class OwnPace:
-    """A budget of this process alone, for hosts outside Wikimedia."""
+    """A budget of this process only, for hosts outside Wikimedia."""
 
     def __init__(self, manners: Manners, clock: Clock) -> None:
         self._manners = manners
@@ -63,7 +63,7 @@ class OwnPace:
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
         async with self._slots:
-            # Looked at again after the wait: another turn may have been told to wait meanwhile.
+            # Checked again after the wait: another turn may have been told to wait meanwhile.
             while self._clock.monotonic() < self._next:
                 await wait_until(self._next, _reason(self._manners))
             self._next = self._clock.monotonic() + interval(self._manners)
@@ -77,10 +77,9 @@ class OwnPace:
 class SharedPace:
     """One budget, and one request at a time, for all of this user's trainers on this machine.
 
-    Whoever has a turn holds the kernel's lock on a file in ``folder``, which a killed process lets
-    go of; the file keeps the moment (monotonic, the same clock for all) before which nobody sends
-    the next request, behind the moment at which this was written. Raises
-    :class:`~crawler.errors.CrawlerError` where the file cannot be kept.
+    The process with the turn holds the kernel's lock on a file in ``folder``, which is released if it is
+    killed. The file holds the time of writing, then the earliest time of the next request (both monotonic, by
+    the clock that all share). Raises :class:`~crawler.errors.CrawlerError` if the file cannot be written.
     """
 
     def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
@@ -108,7 +107,7 @@ class SharedPace:
             start = self._clock.monotonic()
             turn = Turn()
             try:
-                # Written ahead too: a process killed in its turn must not free the budget.
+                # Also written ahead: a process killed in its turn must not free the budget.
                 _write_moment(file, start, start + interval(self._manners))
                 yield turn
             finally:
@@ -116,10 +115,10 @@ class SharedPace:
                 rested = now + turn.rest(self._manners)
                 _write_moment(file, now, max(start + interval(self._manners), rested))
         finally:
-            os.close(file)  # frees the lock
+            os.close(file)  # releases the lock
 
     async def _acquire(self, file: int, wait_until: WaitUntil) -> None:
-        """Hold the lock at a moment when a request may go out."""
+        """Hold the lock at a moment when a request may be sent."""
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -137,12 +136,12 @@ class SharedPace:
 
 
 def _read_moment(file: int, now: float) -> float:
-    """The moment to wait for; one long past where the file holds none, or one from before a restart."""
+    """The moment to wait for; a past one if the file holds none, or one from before a restart."""
     try:
         written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
     except ValueError:
         return float("-inf")
-    # The monotonic clock begins anew when the machine does: what was written later than now, was before that.
+    # The monotonic clock restarts with the machine: a time of writing in the future is from before that.
     sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
     return moment if sound else float("-inf")
 

@@ -1,4 +1,5 @@
-"""What files of pages give, whatever their format, and which of their pages a first reading puts first."""
+"""The interface of files of pages, whatever their format, and which of their pages a first reading puts
+first."""
 
 import heapq
 import zlib
@@ -11,30 +12,30 @@ from typing import Protocol
 from crawler.source import Page, Skip
 
 _MOST_KEPT = 64 << 20
-"""Bytes of the compressed texts that a scan holds; those of 1000 usual articles take 3 MB."""
+"""The most bytes of compressed texts in a scan; those of 1000 typical articles take 3 MB."""
 
 Place = Mapping[str, int]
-"""Where to read on: a part of a source's position, with the keys of that kind of files."""
+"""Where to continue: a part of a source's position, with the keys of that kind of files."""
 START: Place = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One article, or why one had to be skipped, and the place behind it."""
+    """One article, or the reason for skipping one, and the place after it."""
 
     page: Page | Skip
     place: Place
 
 
 class PageFiles(Protocol):
-    """Files of pages, one behind the other."""
+    """Files of pages, one after another."""
 
     bytes_read: int
-    """Of all files, as they are on disk, in all readings together."""
+    """Bytes read from all files, as stored on disk, in all readings together."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name for people."""
 
     @property
     def count(self) -> int:
@@ -46,23 +47,24 @@ class PageFiles(Protocol):
 
     @property
     def size(self) -> int:
-        """Bytes of all files together, as they are on disk."""
+        """Bytes of all files together, as stored on disk."""
 
     def first_reading(self) -> Iterator[Found]:
-        """All pages from the start, by whoever does not know the files yet."""
+        """All pages from the start, for a reader that does not know the files yet."""
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The pages behind ``place``. Raises BadSource."""
+        """The pages after ``place``. Raises BadSource."""
 
     def mark(self) -> dict[str, int]:
-        """What shows later whether the files are still the same, once they have been read."""
+        """A mark that shows later whether the files, once read, are still the same."""
 
     def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource where they have changed since ``mark``."""
+        """The mark of the files as they are now. Raises BadSource if they have changed since ``mark``."""
 
 
 def page_hash(page_id: int) -> int:
-    """A number below 2**63 that looks random and is the same everywhere: which articles are held out."""
+    """A number below 2**63 that looks random and is the same everywhere; it decides which articles are
+    held out."""
     return int.from_bytes(blake2b(str(page_id).encode(), digest_size=8).digest(), "big") >> 1
 
 
@@ -72,14 +74,14 @@ class Chosen:
 
     hash: int
     page: Page
-    """Without its text."""
+    """The page without its text."""
     text: bytes | None
-    """Compressed; None where too many were too large to keep them all: it is read again."""
+    """The compressed text; None if there were too many large texts to keep them all: it is read again."""
     place: Place
-    """From where on it is the first article."""
+    """The place from which it is the first article."""
 
     def __lt__(self, other: "Chosen") -> bool:
-        return self.hash > other.hash  # a heap then gives the largest hash first
+        return self.hash > other.hash  # so that a heap gives the largest hash first
 
     def whole(self, files: PageFiles) -> Page:
         """The article with its text."""
@@ -90,11 +92,11 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a first reading finds."""
+    """The result of a first reading."""
 
     articles: int
     chosen: tuple[Chosen, ...]
-    """Smallest hash first."""
+    """The chosen articles, smallest hash first."""
 
 
 def scan(files: PageFiles, n: int, progress: Callable[[], None] = lambda: None) -> Scan:

@@ -1,11 +1,11 @@
-"""What both extractors share: which sections are no prose, and how the text that is left is tidied."""
+"""Shared by both extractors: which sections are not prose, and how the remaining text is tidied."""
 
 import html
 import re
 from collections.abc import Iterable, Iterator
 
 ITEM = -1
-"""What stands in the place of a heading's level for a line of a list; 0 stands for a paragraph."""
+"""The value for a line of a list in place of a heading's level; 0 stands for a paragraph."""
 
 _LINKS = """
 see also; external links; external link; related pages; other websites; external links and references
@@ -15,7 +15,7 @@ voci correlate; collegamenti esterni; altri progetti; ver também; ligações ex
 zobacz też; linki zewnętrzne; se även; externa länkar; см. также; ссылки
 関連項目; 外部リンク; 参见; 外部链接; 外部連結; 参看; 相关条目
 """
-"""Sections that lead elsewhere."""
+"""Sections of links to elsewhere."""
 _REFERENCES = """
 references; reference; notes; further reading; bibliography; footnotes; citations; endnotes; inline citations
 notes and references; references and notes; notes and citations; citations and notes; notes and sources
@@ -30,12 +30,12 @@ referências; leitura adicional; notas e referências; referenties; noten; voetn
 referenser; noter; vidare läsning; примечания
 脚注; 注釈; 出典; 参考文献; 参考资料; 註釋
 """
-"""Sections that list what an article rests on; now and then one holds a paragraph of prose beside."""
+"""Sections that list an article's sources; occasionally they contain a paragraph of prose too."""
 _SUBJECTS = """
 literature; sources; primary sources; literatur; quellen; fuentes; literatuur; bronnen; litteratur; källor
 литература; источники
 """
-"""Sections that may do so, or else tell of a country's literature, or of where a river rises."""
+"""Sections that may list sources, but may also be about a country's literature, or the source of a river."""
 
 
 def _headings(names: str) -> frozenset[str]:
@@ -47,14 +47,14 @@ _LEAST_WORDS = {
     **dict.fromkeys(_headings(_REFERENCES), 12),
     **dict.fromkeys(_headings(_SUBJECTS), 5),
 }
-"""How many words a paragraph under such a heading must have to be taken for prose; None: none is."""
+"""The least words of a paragraph under such a heading to count as prose; None: no paragraph does."""
 
 _CITATION = re.compile(r"\b(?:ISBN|ISSN|OCLC)\b|\bdoi:|\bpp?\.\s?\d|^\W*[^\W\d_]+, [^\W\d_]\.")
 _WORD = re.compile(r"\w+")
 _ENDS_OF_SENTENCES = (".", "!", "?", "…")
 _CLOSING_MARKS = " \"'”’»)"
 _LEAST_LOWER_CASE = 0.45
-"""The share of words in lower case that 99 in 100 paragraphs of English articles reach, and most citations do
+"""The share of lower-case words that 99 in 100 paragraphs of English articles reach, and most citations do
 not."""
 
 _URL = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s\[\]{}<>\"|]*+", re.IGNORECASE)
@@ -62,9 +62,9 @@ _ENDLESS_REFERENCE = re.compile("&#[0-9]{100,}+;?")
 """Python refuses to read a number of more than 4300 digits; no character has more than seven."""
 _RULES = re.compile("={2,}+|_{2,}+")
 _MARKUP = r"{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff"
-"""With control characters, and lone surrogates, which UTF-8 cannot carry."""
+"""Control characters, and lone surrogates, which UTF-8 cannot encode."""
 _BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""What matches ``\\s`` besides, but for the blank and the end of a line; to name them is thrice as fast."""
+"""Other characters that match ``\\s``, except space and newline; naming them is three times as fast."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}]")
 _SEVERAL_BLANKS = re.compile("  +")
 
@@ -72,8 +72,8 @@ _SEVERAL_BLANKS = re.compile("  +")
 def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     """The texts of ``(level, text)`` pairs that are prose; level: of a heading, 0 for a paragraph, or ITEM.
 
-    In sections of references and literature only paragraphs that read like prose are, in those of links none.
-    The heading of a section without text goes too: its table, gallery or literature has been left out.
+    In sections of references and literature only paragraphs that read like prose count, in those of links
+    none. The heading of a section without text is dropped too: its table, gallery or literature was left out.
     """
     reference_level = 0
     least_words: int | None = None
@@ -95,7 +95,7 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
 
 
 def _is_prose(text: str, least_words: int | None) -> bool:
-    """Whether this paragraph consists of sentences, not of names, titles and numbers as a citation does."""
+    """Whether this paragraph consists of sentences, and not of names, titles and numbers like a citation."""
     if least_words is None or not text.rstrip(_CLOSING_MARKS).endswith(_ENDS_OF_SENTENCES):
         return False
     words: list[str] = _WORD.findall(text)
@@ -105,7 +105,8 @@ def _is_prose(text: str, least_words: int | None) -> bool:
 
 
 def tidy(text: str) -> str:
-    """Without addresses, character references and what is no text; one blank between words."""
+    """The text without addresses, character references and characters that are not text; one space between
+    words."""
     if "&" in text:
         text = html.unescape(_ENDLESS_REFERENCE.sub(" ", text))
     if "://" in text or "www." in text:

@@ -1,4 +1,4 @@
-"""Which proxy the environment names for a URL."""
+"""The proxy that the environment names for a URL."""
 
 from urllib.request import getproxies, proxy_bypass
 
@@ -11,9 +11,9 @@ from crawler.limits import is_loopback
 def proxy_for(url: URL) -> URL | None:
     """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
 
-    This machine itself is never asked for through a proxy. (aiohttp's own ``trust_env`` would
-    also send passwords out of ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for what is
-    no address, and for a proxy of another kind than http.
+    Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
+    from ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for an invalid address, and for a proxy that
+    is not an http proxy.
     """
     host = url.host
     if host is None or is_loopback(host) or proxy_bypass(host):
@@ -24,7 +24,7 @@ def proxy_for(url: URL) -> URL | None:
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")
-        host = proxy.host  # raises for what is no valid IDNA
+        host = proxy.host  # raises if it is not valid IDNA
     except ValueError:
         raise BadSource("the proxy named in the environment is not an address") from None
     if not host:

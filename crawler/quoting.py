@@ -1,4 +1,4 @@
-"""What a server says, as words for people: the one way from foreign text into a message."""
+"""A server's words as words for people: foreign text enters a message only through this module."""
 
 import html
 import re
@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 LONGEST_MESSAGE = 300
 _MOST_READ = 20_000
-"""Characters of a text that are looked at."""
+"""The most characters of a text that are looked at."""
 _TAG = re.compile(
     r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE
 )
@@ -16,7 +16,7 @@ _HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
 """No character has such a number, and int() refuses the longest of them."""
 _UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MOST_LAYERS = 5
-"""Escapes of escapes of escapes …"""
+"""The depth of escapes within escapes."""
 _ELLIPSIS = re.compile(r"(…|\.\.\.)")
 _SHORTEST_PIECE = 3
 _REMOVED = "[contact]"
@@ -25,8 +25,8 @@ _REMOVED = "[contact]"
 class Quoting:
     """Quotes servers without ever repeating ``contact``, which they know from our User-Agent.
 
-    It is taken out before the text is shortened, in every writing: character references, percent and
-    backslash escapes, IDNA, with tags or blanks in between, and where the server itself has cut it.
+    The contact is removed before the text is shortened, in every spelling: character references, percent and
+    backslash escapes, IDNA, with tags or spaces in between, and where the server itself cut it.
     """
 
     def __init__(self, contact: str | None = None) -> None:
@@ -37,7 +37,7 @@ class Quoting:
         return one_line(self._without_contact(_plain(text[:_MOST_READ])), longest)
 
     def knows(self, text: str) -> bool:
-        """Whether ``text`` holds the contact."""
+        """Whether ``text`` contains the contact."""
         line = one_line(_plain(text), len(text) + 1)
         return self._without_contact(line) != line
 
@@ -49,14 +49,15 @@ class Quoting:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
-        """Of the User-Agent's parentheses, cut or not, and of the contact and what identifies within it."""
+        """Patterns of the User-Agent's parentheses, cut or not, and of the contact and its identifying
+        parts."""
         if not self._contact:
             return []
         user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
         return [user_agent, *map(_in_any_spelling, _parts(self._contact))]
 
     def _without_cut_ends(self, piece: str) -> str:
-        """``piece`` of a text without the part of the contact at which it was cut, before or behind."""
+        """``piece`` of a text without a partial contact at its beginning or end."""
         if not self._contact:
             return piece
         lower = piece.lower()
@@ -77,7 +78,7 @@ def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    """Whether it is a control, format, private or unassigned character, and no blank."""
+    """Whether it is a control, format, private or unassigned character, and not a space."""
     return not character.isspace() and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
@@ -100,7 +101,8 @@ def _parts(contact: str) -> list[str]:
 
 
 def _in_any_spelling(part: str) -> re.Pattern[str]:
-    """Finds ``part``, its labels in IDNA too, also with a blank where a tag or line break has been."""
+    """A pattern that finds ``part``, also with its labels in IDNA, or a space in place of a tag or line
+    break."""
     pieces = []
     for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*| )", part):
         spelt = " ?".join(map(re.escape, piece.replace(" ", "")))

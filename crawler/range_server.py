@@ -1,4 +1,4 @@
-"""A server asked for ranges of its files, one request at a time, and what may be wrong with its replies."""
+"""Requests for ranges of a server's files, one at a time, and the possible faults of its replies."""
 
 import re
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from crawler.errors import BadSource, CrawlerError, SourceChanged
 from crawler.wire import Reply, Trouble, Wanted
 
 HEAD = 16
-"""Bytes by which the format of a file is known."""
+"""Bytes by which the format of a file is recognised."""
 FIRST = 64 << 10
-"""Bytes of a file that are asked for to learn how large it is."""
+"""Bytes of a file requested to learn its size."""
 SMALLEST, LARGEST = 256 << 10, 4 << 20
-"""Bytes of one request: fewer where replies do not come whole or in time."""
+"""Bytes of one request: fewer if replies are incomplete or late."""
 MOST_SIZE = 1 << 44
-"""Largest dump, in bytes: with at most a million parts, those of a larger one would fill the memory."""
+"""The largest dump, in bytes: with at most a million parts, those of a larger one would fill the memory."""
 _LONGEST_VERSION = 200
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
@@ -24,26 +24,26 @@ _GONE = (401, 403, 404, 410)
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a server says of a file."""
+    """A server's information on a file."""
 
     size: int
     version: str
-    """Its ETag, or when it was last changed; "" where neither is said."""
+    """Its ETag, or the time of its last change; "" if neither is given."""
     head: bytes = b""
-    """Its first few bytes, where they came along."""
+    """Its first few bytes, if they were received."""
 
 
 class RangeServer:
-    """Asks through ``client`` for the bytes of files, by their addresses."""
+    """Requests bytes of files through ``client``, by their addresses."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._most = LARGEST
         self._found_at: dict[URL, URL] = {}
-        """Where a redirect has led."""
+        """The targets of redirects."""
 
     async def look(self, url: URL) -> FileFacts:
-        """How large a file is, which version it is, and how it begins. Raises a CrawlerError."""
+        """The size of a file, its version, and its first bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
@@ -63,9 +63,9 @@ class RangeServer:
         return await self._client.fetch(url, read, wanted=Wanted(_range(0, FIRST), FIRST, check))
 
     async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
-        """These bytes of a file that is known, tried for as long as the client has patience.
+        """These bytes of a known file, retried for as long as the client allows.
 
-        Raises SourceChanged where it is another one now, and whatever the client raises.
+        Raises SourceChanged if it is a different file now, and the client's errors.
         """
         parts: list[bytes] = []
         tries = 0
@@ -120,14 +120,15 @@ class RangeServer:
         return not version or not facts.version or version == facts.version
 
     def _version(self, reply: Reply) -> str:
-        """What it says of that, if it can be kept: the contact is in no session, whoever writes it there."""
+        """The reply's version, if it can be stored: no session contains the contact, even if a server
+        repeats it."""
         said = reply.headers.get("ETag") or reply.headers.get("Last-Modified") or ""
         is_sound = said.isascii() and said.isprintable() and len(said) <= _LONGEST_VERSION
         return said if is_sound and not self._client.quote.knows(said) else ""
 
 
 def curl(url: URL) -> str:
-    """How to download a file as its server wants it."""
+    """The command that downloads a file as its server wants it."""
     return f'curl -A "wikitopics (YOUR CONTACT)" -LO {url}'
 
 
@@ -136,14 +137,14 @@ def _range(start: int, stop: int) -> dict[str, str]:
 
 
 def _check_encoding(reply: Reply, url: URL) -> None:
-    """Raise BadSource for ranges of something else than the file."""
+    """Raise BadSource if the ranges are not of the file itself."""
     encoding = reply.headers.get("Content-Encoding", "identity").strip().lower()
     if reply.status == 206 and encoding not in ("", "identity"):
         raise BadSource(f"{url}: this server compresses what it sends, so ranges are not of the file itself")
 
 
 def _range_of(reply: Reply) -> tuple[int, int, int]:
-    """(start, stop, bytes of the whole file) of a reply. Raises Trouble where it says no such thing."""
+    """(start, stop, bytes of the whole file) of a reply. Raises Trouble if they are missing."""
     if reply.status != 206:
         raise Trouble(f"{reply.url.host} answers {reply.status}", lasting=True)
     found = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())

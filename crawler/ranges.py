@@ -1,4 +1,4 @@
-"""Bytes that can be read by range, wherever they lie: in a file here, or brought along from elsewhere."""
+"""Bytes that can be read by range: from a local file, or from bytes sent along."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,35 +13,36 @@ _HEAD = 16
 
 
 class Readable(Protocol):
-    """What of an open binary file is used here."""
+    """The part of an open binary file's interface used here."""
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes, fewer only at the end."""
+        """Exactly this many bytes, fewer only at the end."""
 
     def read1(self, size: int, /) -> bytes:
-        """1 to so many bytes, none only at the end."""
+        """1 to this many bytes, none only at the end."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """As of a file: the new place, from the beginning."""
+        """As for a file: returns the new position from the beginning."""
 
 
 class Ranged(Protocol):
-    """One file, wherever it lies."""
+    """One file, wherever it is stored."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name for people."""
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Read it. Raises OSError or a :class:`~crawler.errors.CrawlerError`, while it is read too."""
+        """Open it for reading. Raises OSError or a :class:`~crawler.errors.CrawlerError`, also during
+        reading."""
 
     def renewed(self, start: int, stop: int) -> bool:
-        """Whether these bytes, asked for once more because they are damaged, are others now."""
+        """Whether these bytes, requested again because they are damaged, are now different."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A file of this machine."""
+    """A file on this machine."""
 
     path: str
 
@@ -58,20 +59,20 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Some bytes of a file that lies elsewhere. It travels pickled, and reads as that file would."""
+    """Some bytes of a file stored elsewhere. It is sent pickled, and reads like that file."""
 
     name: str
     size: int
-    """Bytes of the whole file."""
+    """The size of the whole file in bytes."""
     head: bytes
-    """Its first few bytes, by which its format is known."""
+    """Its first few bytes, by which its format is recognised."""
     start: int
-    """Where in the file ``data`` begins."""
+    """Where ``data`` begins in the file."""
     data: bytes
 
     @classmethod
     def of(cls, file: Ranged, start: int, stop: int) -> "Held":
-        """Bytes ``start`` to before ``stop`` of a file, fewer at its end. Raises as opening it does."""
+        """Bytes ``start`` to before ``stop`` of a file, fewer at its end. Raises the errors of opening it."""
         with file.open() as opened:
             size = opened.seek(0, SEEK_END)
             opened.seek(0)
@@ -86,11 +87,11 @@ class Held:
 
     @property
     def stop(self) -> int:
-        """Where in the file ``data`` ends."""
+        """Where ``data`` ends in the file."""
         return self.start + len(self.data)
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Reading beyond what is held raises :class:`~crawler.errors.Lacking`."""
+        """Open it; reading beyond the bytes held raises :class:`~crawler.errors.Lacking`."""
         return nullcontext(_HeldReader(self))
 
     def renewed(self, start: int, stop: int) -> bool:

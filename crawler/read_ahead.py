@@ -1,4 +1,4 @@
-"""Which bytes of a dump are needed when: so that they are asked for before, in few requests."""
+"""Which bytes of a dump are needed when, so that they can be requested ahead, in few requests."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -7,22 +7,23 @@ from crawler.dump_parts import DumpPart
 from crawler.source import Round
 
 BEHIND = 512 << 10
-"""Bytes fetched after the end of a part: the block of its last page hardly ever ends after them."""
+"""Bytes fetched after the end of a part: the block of its last page hardly ever ends later."""
 FIRST = 512 << 10
 """Bytes of a part of which only the first articles are taken."""
 STEP = 2 << 20
-"""Bytes of a window that are asked for at once, less at its beginning, so that work can begin.
+"""Bytes of a window requested at once, fewer at its beginning, so that work can begin.
 
-Of sixteen windows side by side they fit into what is kept, together with what is being read."""
+For sixteen windows side by side, they fit into the cache, together with the bytes being read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Bytes that parts of one round need, and of the rounds behind it."""
+    """Bytes needed by parts of one round and of the rounds after it."""
 
     round: int
     part: DumpPart
-    """The first one."""
+    """The first of these parts."""
     stop: int
 
 
@@ -33,7 +34,7 @@ class _Window:
 
 
 def stop_of(part: DumpPart, behind: int | None = None) -> int:
-    """Where the bytes end that are fetched with a part: ``behind`` bytes after its end (None: BEHIND).
+    """The end of the bytes fetched with a part: ``behind`` bytes after the part's end (None: BEHIND).
 
     The file may end earlier.
     """
@@ -42,7 +43,7 @@ def stop_of(part: DumpPart, behind: int | None = None) -> int:
 
 
 def steps(rounds: Sequence[Round[DumpPart]], first: int) -> list[Step]:
-    """What to ask for, in this order, for the rounds from the ``first`` on."""
+    """The requests, in order, for the rounds from ``first`` on."""
     found = [
         Step(window.round + done, group[0], stop_of(group[-1]))
         for window in _windows(rounds, first)
@@ -52,7 +53,7 @@ def steps(rounds: Sequence[Round[DumpPart]], first: int) -> list[Step]:
 
 
 def _windows(rounds: Sequence[Round[DumpPart]], first: int) -> list[_Window]:
-    """Parts that lie behind one another and are read in rounds that follow one another."""
+    """Consecutive parts that are read in consecutive rounds."""
     found: list[_Window] = []
     before: dict[Hashable, _Window] = {}
     for number in range(first, len(rounds)):
@@ -70,7 +71,7 @@ def _windows(rounds: Sequence[Round[DumpPart]], first: int) -> list[_Window]:
 
 
 def _groups(parts: Sequence[DumpPart]) -> list[tuple[int, Sequence[DumpPart]]]:
-    """(how many there were before, some of them): one, then two, and so on up to a whole step."""
+    """(how many came before, some parts): one, then two, and so on up to a whole step."""
     found = []
     done, length = 0, 1
     while done < len(parts):

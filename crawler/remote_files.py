@@ -1,4 +1,4 @@
-"""Files on a server, read as if they lay here: what was read is kept a while, and then forgotten."""
+"""Files on a server, read like local ones: bytes read are kept for a while, then dropped."""
 
 import asyncio
 from collections import Counter
@@ -18,18 +18,19 @@ T = TypeVar("T")
 
 BLOCK = 512 << 10
 MOST = 72 << 20
-"""Bytes that are kept: four parts of each of sixteen windows, and the half that is fetched behind them.
+"""Bytes kept: four parts of each of sixteen windows, and the half part fetched after them.
 
-One of the four is being read and two at most are read ahead, so the oldest bytes were read already."""
+One of the four is being read and at most two are read ahead, so the oldest bytes have been read already.
+"""
 
 MOST_RENEWALS = 3
-"""Of the same bytes."""
+"""The most times that the same bytes are read again."""
 
 
 class Blocks:
-    """The bytes of all files of a server that were read last, in blocks.
+    """The bytes read last from all files of a server, in blocks.
 
-    To be made and awaited in one event loop.
+    It must be made and awaited in one event loop.
     """
 
     def __init__(self, server: RangeServer) -> None:
@@ -41,7 +42,7 @@ class Blocks:
         self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
 
     async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
-        """Bytes of a file, those that it has. Raises a CrawlerError."""
+        """Bytes of a file, as many as it has. Raises a CrawlerError."""
         stop = min(stop, file.facts.size)
         if start >= stop:
             return b""
@@ -59,7 +60,7 @@ class Blocks:
     async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
         """Read bytes again, a few times at most; return whether they now differ from ``before``.
 
-        None: from those that are kept. Bytes dropped since are fetched anew: their damage goes unnoticed.
+        None: from the bytes kept. Bytes dropped since are fetched again, and their damage goes unnoticed.
         """
         self._renewals[file, start] += 1
         if self._renewals[file, start] > MOST_RENEWALS:
@@ -84,9 +85,9 @@ class Blocks:
         return found
 
     def _keep(self, file: "RemoteFile", number: int, block: memoryview) -> None:
-        """Keep a block in memory of its own.
+        """Keep a block in separately mapped memory.
 
-        In the heap, blocks that stay a while would keep what lies between them from being given back.
+        In the heap, long-lived blocks would keep the memory between them from being released.
         """
         kept = self._kept[file, number] = mmap(-1, len(block), MAP_PRIVATE)
         kept[:] = block
@@ -98,7 +99,7 @@ class Blocks:
 
 
 class RemoteFile:
-    """A file on a server. It can be read in any thread but that of its event loop."""
+    """A file on a server. It can be read in any thread except that of its event loop."""
 
     def __init__(self, url: URL, facts: FileFacts, blocks: Blocks) -> None:
         self.url = url
@@ -119,18 +120,18 @@ class RemoteFile:
         return self.wait(self._blocks.renewed(self, start, stop))
 
     def read(self, start: int, stop: int) -> bytes:
-        """Bytes of it, those that it has. Raises a CrawlerError."""
+        """Bytes of it, as many as it has. Raises a CrawlerError."""
         return self.wait(self._blocks.read(self, start, stop))
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have the event loop do it."""
+        """Run the work in the event loop, and wait for it."""
         loop = self._blocks.loop
         future = asyncio.run_coroutine_threadsafe(work, loop)
         while True:
             try:
                 return future.result(1.0)
             except TimeoutError:
-                if loop.is_closed():  # nobody will answer any more, and nobody waits for us
+                if loop.is_closed():  # nothing will answer any more, and nothing waits for us
                     raise CrawlerError("stopped") from None
 
 
@@ -153,7 +154,7 @@ class _Reading:
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[range]:
-    """Ascending numbers as stretches without a gap."""
+    """Ascending numbers as stretches without gaps."""
     start = 0
     for i in range(1, len(numbers) + 1):
         if i == len(numbers) or numbers[i] != numbers[i - 1] + 1:

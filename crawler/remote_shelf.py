@@ -1,4 +1,4 @@
-"""Dump files on a server: their bytes are asked for by ranges, a little ahead, and nothing is stored."""
+"""Dump files on a server: their bytes are requested by ranges, a little ahead, and nothing is stored."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,20 +24,21 @@ from crawler.wikimedia_dumps import newest_dump
 from crawler.wire import Reply, WireLimits
 
 AHEAD = 1
-"""Rounds whose bytes are asked for before anybody wants them, where a step does not hold more.
+"""Rounds whose bytes are requested ahead, unless a step holds more.
 
-With 2, up to half of a dump is requested twice: blocks that are still to be read are dropped."""
+With 2, up to half of a dump is requested twice, because blocks are dropped before they are read.
+"""
 MOST_BROUGHT = 64 << 20
-"""Bytes brought along with one part."""
+"""The most bytes sent along with one part."""
 AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
-"""The size is known only afterwards, and nobody is asked a second time."""
+"""Agreement covers any size: the size is known only later, and the user is not asked again."""
 
 
 class RemoteShelf:
-    """The files at ``urls``, all of one server; with a ``wiki``, the newest of its dumps in that folder.
+    """The files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
 
-    ``known``: their facts, from a session that goes on; None: they are asked for. ``agreed``: whether a
-    person has agreed to whatever size, and to whatever server the contact goes to. Raises
+    ``known``: their facts, from a session being resumed; None: they are requested. ``agreed``: whether the
+    user has agreed to any size, and to sending the contact to any server. Raises
     :class:`~crawler.errors.ContactMissing` and :class:`~crawler.errors.Unconfirmed` at once.
     """
 
@@ -152,7 +153,7 @@ class RemoteShelf:
         await self._client.close()
 
     async def _read_ahead(self, first: int) -> None:
-        """Have the bytes at hand when they are wanted. Whoever wants them is told what goes wrong."""
+        """Have the bytes at hand before they are needed. Errors are raised to whoever needs them."""
         with suppress(CrawlerError):
             for step in steps(self._rounds, first):
                 while step.round > self._round + AHEAD:
@@ -169,11 +170,11 @@ class RemoteShelf:
 
 
 def _followed(reply: Reply, there: URL) -> None:
-    """A person has agreed to it."""
+    """Follow the redirect: the user has agreed to it."""
 
 
 def _not_agreed(reply: Reply, there: URL) -> None:
-    """Among Wikimedia's servers it needs nobody's agreement."""
+    """Among Wikimedia's servers, no agreement is needed."""
     host = there.host or ""
     if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
         raise Unconfirmed(f"{reply.url.host} redirects to {reply.quote(host, 100)}: {AGREED_TO}")

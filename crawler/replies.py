@@ -1,4 +1,5 @@
-"""What a reply means: an answer, a plea for patience, a refusal, or noise. Everything in it is hostile."""
+"""The meaning of a reply: an answer, a request to wait, a refusal, or noise. Everything in it may be
+hostile."""
 
 import json
 import re
@@ -20,7 +21,7 @@ def plain_reason(reply: Reply) -> str:
 
 
 def judge_status(reply: Reply) -> None:
-    """Raise what a status other than success means; those of the kind 404 are left to the reader."""
+    """Raise the error of an unsuccessful status; statuses like 404 are left to the reader."""
     status, host = reply.status, reply.url.host
     if status in (401, 403):
         reason = plain_reason(reply)
@@ -34,9 +35,9 @@ def judge_status(reply: Reply) -> None:
 def read_api(reply: Reply) -> dict[str, Any]:
     """The Action API's reply as an object without ``error``.
 
-    Raises :class:`~crawler.wire.Trouble` for what can pass (not JSON, cut, maxlag, the text of a
-    429 under status 200), :class:`~crawler.errors.WikiRefused`, and
-    :class:`~crawler.errors.CrawlerError` for requests that this wiki will never answer.
+    Raises :class:`~crawler.wire.Trouble` for temporary faults (not JSON, cut, maxlag, the text of a 429 under
+    status 200), :class:`~crawler.errors.WikiRefused`, and :class:`~crawler.errors.CrawlerError` for requests
+    that this wiki will never answer.
     """
     host = reply.url.host
     if reply.status in (404, 410):

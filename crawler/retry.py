@@ -1,4 +1,4 @@
-"""When to ask again: Retry-After, and growing waits where the wiki does not say."""
+"""When to retry: Retry-After, and growing waits if the wiki gives none."""
 
 import math
 import random
@@ -6,7 +6,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 LONGEST_TOLD_WAIT = 3600.0
-"""A Retry-After above this is taken as this: after an hour it is fair to ask once more."""
+"""Longer values of Retry-After count as this: after an hour it is fair to ask again."""
 SHORTEST_TOLD_WAIT = 1.0
 THROTTLED_FIRST = 5.0
 THROTTLED_MOST = 300.0
@@ -15,10 +15,10 @@ TROUBLE_MOST = 60.0
 
 
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
-    """Seconds that a Retry-After header asks for, None where it says nothing usable.
+    """Seconds requested by a Retry-After header, None if it is not usable.
 
     A date is read against the reply's own ``Date`` header, so that a wrong clock on either side
-    does no harm; ``wall`` (seconds since the epoch) serves where that is missing.
+    does no harm; ``wall`` (seconds since the epoch) is used if that is missing.
     """
     if value is None:
         return None
@@ -47,9 +47,9 @@ def _seconds_of_date(text: str) -> float | None:
 def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
     """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
 
-    What the wiki told us is obeyed, plus up to a tenth so that several clients do not return in
-    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken lines and
-    replies) with jitter that only lengthens it.
+    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return in
+    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
+    replies), with jitter that only lengthens it.
     """
     if retry_after is not None:
         return retry_after * (1 + 0.1 * rng.random())

@@ -1,4 +1,5 @@
-"""robots.txt as RFC 9309 has it: the group for us, the longest rule decides, ``*`` and ``$`` understood."""
+"""robots.txt as in RFC 9309: the group for us applies, the longest rule decides, ``*`` and ``$`` are
+supported."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ _PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
 @dataclass(frozen=True, slots=True)
 class _Rule:
     pieces: tuple[str, ...]
-    """What stands between the stars."""
+    """The pieces between the stars."""
     anchored: bool
     """The path must end where the rule does."""
     allow: bool
@@ -19,7 +20,7 @@ class _Rule:
 
 
 class Robots:
-    """What one robots.txt allows to a crawler called ``agent``."""
+    """The permissions of one robots.txt for a crawler called ``agent``."""
 
     def __init__(self, text: bytes | str, agent: str) -> None:
         if isinstance(text, bytes):
@@ -37,7 +38,7 @@ class Robots:
 
 
 def _rules_for(text: str, agent: str) -> list[_Rule]:
-    """The rules of all groups that name ``agent``; of those for ``*`` where none does."""
+    """The rules of all groups that name ``agent``; if there are none, those for ``*``."""
     ours: list[_Rule] = []
     everyones: list[_Rule] = []
     named = False
@@ -69,14 +70,15 @@ def _rules_for(text: str, agent: str) -> list[_Rule]:
 
 def _rule(pattern: str, allow: bool) -> _Rule | None:
     if not pattern.startswith(("/", "*")):
-        return None  # empty: no rule at all
+        return None  # empty: not a rule
     anchored = pattern.endswith("$")
     plain = _same_spelling(pattern.removesuffix("$"))
     return _Rule(tuple(plain.split("*")), anchored, allow, len(pattern))
 
 
 def _same_spelling(path: str) -> str:
-    """``path`` with everything beyond the reserved characters unescaped, so that spellings compare."""
+    """``path`` with everything beyond the reserved characters unescaped, so that spellings can be
+    compared."""
     if "%" not in path:
         return path
     raw = re.sub(
@@ -88,7 +90,7 @@ def _same_spelling(path: str) -> str:
 
 
 def _matches(rule: _Rule, path: str) -> bool:
-    """Piece by piece, each as early as possible: linear where a regular expression would explode."""
+    """Match piece by piece, each as early as possible: linear where a regular expression would explode."""
     first, *rest = rule.pieces
     if not path.startswith(first):
         return False

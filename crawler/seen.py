@@ -1,4 +1,4 @@
-"""Which pages have come before: a small memory for a source that is to bring each of them once."""
+"""Pages that came before: a small memory for a source that should return each page once."""
 
 from array import array
 from base64 import b64decode, b64encode
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 _RECENT = 1000
 _SAMPLE = 1024
 _MOST_AGAIN = 200
-"""After so many known pages in a row, the source is repeating itself."""
+"""After this many known pages in a row, the source is repeating itself."""
 _FEWEST_HITS = 3
 _SCATTER = 0x9E3779B97F4A7C15
 """2**64 over the golden ratio: multiples of it are spread evenly (Knuth, volume 3, section 6.4)."""
@@ -15,39 +15,40 @@ _ALL_BITS = (1 << 64) - 1
 
 
 class Seen:
-    """Remembers the last 1,000 pages, and of all before them a sample that is chosen by a hash of the id.
+    """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of the id.
 
-    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a lap begins
-    anew; a wiki that goes round a few batches is noticed by the last pages. 16 kB, whatever it has seen.
+    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a lap
+    restarts; a wiki that repeats a few batches is noticed by the last pages. It takes 16 kB, whatever it has
+    seen.
     """
 
     def __init__(self, stored: Mapping[str, object] | None = None) -> None:
-        """``stored``: what :meth:`stored` gave, or something unusable, which is as good as nothing."""
+        """``stored``: the result of :meth:`stored`; something unusable counts as nothing."""
         fields = stored or {}
         self._recent = _ids(fields.get("recent"))[:_RECENT]
-        """A ring: once full, the oldest stands at ``_next``."""
+        """A ring: once full, the oldest is at ``_next``."""
         self._next = _number(fields.get("next")) % _RECENT
         self._sample = set(_ids(fields.get("sample"))[:_SAMPLE])
         self._bits = min(_number(fields.get("bits")), 64)
-        """A page is in the sample where so many bits of its hash are zero, the highest first."""
+        """A page is in the sample if this many leading bits of its hash are zero."""
         self._hits = _number(fields.get("hits"))
         """Known pages since the last one that was certainly new."""
         self._again = _number(fields.get("again"))
-        """How many pages those stand for."""
+        """How many pages those represent."""
         self._known = set(self._recent)
         self._sample_text: str | None = None
 
     @property
     def repeats(self) -> bool:
-        """Whether what comes now has all come before."""
+        """Whether all recent pages came before."""
         return self._hits >= _FEWEST_HITS and self._again >= _MOST_AGAIN
 
     def add(self, page_ids: Iterable[int]) -> set[int]:
-        """Take note of these pages; returns those of them that had not come before, as far as is known."""
+        """Record these pages; returns those that are new, as far as is known."""
         return {page_id for page_id in page_ids if self._is_new(page_id)}
 
     def stored(self) -> dict[str, object]:
-        """All of it as JSON values, to be kept with the position."""
+        """Everything as JSON values, to be stored with the position."""
         if self._sample_text is None:
             self._sample_text = _text(array("q", self._sample))
         numbers = {"next": self._next, "bits": self._bits, "hits": self._hits, "again": self._again}
@@ -57,7 +58,7 @@ class Seen:
         is_sampled = self._samples(page_id)
         if page_id in self._sample or page_id in self._known:
             self._hits += 1
-            # A page of the sample stands for all those that came along with it.
+            # A page of the sample represents all those that came with it.
             self._again += 1 << self._bits if is_sampled else 1
             return False
         if is_sampled:

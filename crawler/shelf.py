@@ -1,4 +1,4 @@
-"""Where the files of a dump lie, and how their bytes come to whoever reads a part of them."""
+"""Where the files of a dump are, and how their bytes reach the reader of a part."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from crawler.read_ahead import stop_of
 from crawler.source import Activity, Lack, Round
 
 BEYOND = 64 << 10
-"""Bytes sent after the end of a part, at first: its last page ends in the next block, or soon after."""
+"""Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""
 MOST_BEYOND = 512 << 10
 """Bytes sent after the end of the other parts, once one has needed more."""
 
@@ -26,17 +26,17 @@ class Shelf(Protocol):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name for people."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What a session keeps of it beside what it was asked for."""
+        """What a session stores of it besides the options given."""
 
     async def open(self) -> Sequence[tuple[Ranged, int]]:
         """The files, each with its size. Raises a CrawlerError."""
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
-        """In this order parts are going to be asked for."""
+        """Note the order in which parts will be requested."""
 
     async def bring(self, part: DumpPart) -> DumpPart:
         """As for :class:`~crawler.source.PartedSource`."""
@@ -45,11 +45,11 @@ class Shelf(Protocol):
         """As for :class:`~crawler.source.PartedSource`."""
 
     async def close(self) -> None:
-        """Let go of connections; safe to call twice."""
+        """Close connections; safe to call twice."""
 
 
 class LocalShelf:
-    """Files of this machine. Raises BadSource at once for those that are not there.
+    """Files on this machine. Raises BadSource at once for missing ones.
 
     ``elsewhere``: parts are read on other machines.
     """
@@ -70,15 +70,15 @@ class LocalShelf:
             raise BadSource(f"{error.filename}: cannot be read: {error.strerror}") from error
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
-        """Nothing: the system reads ahead."""
+        """Do nothing: the system reads ahead."""
 
     async def bring(self, part: DumpPart) -> DumpPart:
-        """Itself, as the files are at hand; to other machines with its bytes."""
+        """The part itself, since the files are at hand; for other machines, with its bytes."""
         self.activity.bytes_read += part.size
         return await asyncio.to_thread(part.held, stop_of(part, self._beyond)) if self._elsewhere else part
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        """With more bytes, if there are more: what is damaged here does not get better."""
+        """The part with more bytes, if there are more: damaged local bytes do not get better."""
         if lack != "more" or not isinstance(part.file, Held):
             return None
         had = part.file.stop - part.stop
@@ -87,4 +87,4 @@ class LocalShelf:
         return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, stop)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""

@@ -1,4 +1,4 @@
-"""What a wiki says of itself before its first article is read."""
+"""A wiki's information about itself, requested before its first article is read."""
 
 import re
 from collections.abc import Mapping
@@ -33,14 +33,14 @@ class SiteInfo:
     name: str
     articles: int | None
     file_names: tuple[str, ...]
-    """What the File namespace is called there, English names included."""
+    """The names of the File namespace there, including the English ones."""
     category_names: tuple[str, ...]
     article_path: str
-    """Where rendered pages are, with ``$1`` for the title, as on "/wiki/$1"."""
+    """The path of rendered pages, with ``$1`` for the title, such as "/wiki/$1"."""
 
 
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
-    """Take a siteinfo reply apart. Raises :class:`~crawler.wire.Trouble` where it is none."""
+    """Parse a siteinfo reply. Raises :class:`~crawler.wire.Trouble` if it is not one."""
     query = reply.get("query")
     general = query.get("general") if isinstance(query, dict) else None
     if not isinstance(query, dict) or not isinstance(general, dict):
@@ -58,7 +58,7 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
 
 
 def _article_path(path: object) -> str:
-    """A path on the wiki's own host, for one title, as it can be sent; the usual one for what is none."""
+    """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
     if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
         return _USUAL_PATH
     try:

@@ -6,10 +6,10 @@ from crawler.limits import Manners
 from crawler.pace import interval
 
 _FORGET = 0.95
-"""Weight of an observation after each newer one: about twenty replies count."""
+"""The weight of an observation relative to the next newer one: about twenty replies count."""
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
-"""A reply without pages: what to believe until replies of several sizes were seen."""
+"""The latency of a reply without pages, assumed until replies of several sizes were seen."""
 _PRIOR = tuple(_PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2))
 """As sums of observations, see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
@@ -17,12 +17,12 @@ _PROBE_EVERY = 60
 
 
 class BatchSizer:
-    """Chooses the batch size that brings most pages a second under ``manners``.
+    """Chooses the batch size that gives most pages per second under ``manners``.
 
-    Where no reply is too slow, that is ``most``. Wikimedia asks for a rest of 5 s after each reply
-    slower than 1 s: there a line ``latency = a + b * pages`` is fitted to the replies seen, older ones
-    counting less, and the size is the one for which pages over expected seconds is largest, the
-    rest included as often as the spread about the line makes it likely.
+    If no reply is too slow, that is ``most``. Wikimedia asks for a rest of 5 s after each reply slower than 1
+    s. There a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
+    chosen size has the most pages per expected second, including the rest with the probability that follows
+    from the spread about the line.
     """
 
     def __init__(self, manners: Manners, most: int) -> None:
@@ -36,11 +36,11 @@ class BatchSizer:
 
     @property
     def pages(self) -> int:
-        """What to ask for now."""
+        """The number of pages to request now."""
         return self._pages
 
     def seen(self, pages: int, latency: float) -> None:
-        """A reply with ``pages`` pages took ``latency`` seconds."""
+        """Record that a reply with ``pages`` pages took ``latency`` seconds."""
         values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
         self._sums = [
             keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
@@ -53,7 +53,7 @@ class BatchSizer:
             self._pages = min(self._ceiling, self._pages + max(1, self._pages // 5))
 
     def timed_out(self) -> None:
-        """The wiki did not manage a reply in time: ask for half, and grow again slowly."""
+        """Record that the wiki did not reply in time: request half as many, and grow again slowly."""
         self._ceiling = max(1, min(self._pages, self._ceiling) // 2)
         self._pages = min(self._pages, self._ceiling)
 

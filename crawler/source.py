@@ -1,21 +1,21 @@
-"""What every source hands on: pages in batches, each batch with the position behind it."""
+"""The interface of every source: pages in batches, each batch with the position after it."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 LARGEST_TEXT = 2 << 20
-"""Bytes of UTF-8: MediaWiki's own bound on a page; a larger one is no article."""
+"""Bytes of UTF-8: MediaWiki's own limit on a page; a larger page is not an article."""
 LONGEST_TITLE = 255
-"""Bytes, as in MediaWiki."""
+"""In bytes, as in MediaWiki."""
 LARGEST_ID = (1 << 63) - 1
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
-"""Where a source stands, as plain JSON values; opaque to everyone but the source that made it."""
+"""The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What a part may be read better with: more bytes behind those that it brought along, or the same ones once
-more, as these are damaged."""
+"""What would help to read a part: more bytes after those sent along, or the same bytes again, because
+these are damaged."""
 Skip = Literal[
     "disambiguation",
     "redirect",
@@ -31,7 +31,7 @@ Skip = Literal[
 ]
 """Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
 Skips = Mapping[Skip, int] | Mapping[str, int]
-"""Pages by such a reason; sources of other packages have reasons of their own."""
+"""Numbers of pages by such a reason; sources of other packages have reasons of their own."""
 
 
 def is_id(value: object) -> TypeGuard[int]:
@@ -45,7 +45,7 @@ def utf8_size(text: str) -> int:
 
 
 def sound_text(text: str) -> str:
-    """``text`` without the lone surrogates that JSON can smuggle in and UTF-8 cannot carry."""
+    """``text`` without the lone surrogates that JSON can contain and UTF-8 cannot encode."""
     if text.isascii():
         return text
     try:
@@ -59,7 +59,7 @@ def sound_text(text: str) -> str:
 class Page:
     """One article as the source delivered it, markup not yet removed.
 
-    Of the title, what UTF-8 cannot write is replaced, as in the name of a file that is no text, and what is
+    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and everything
     beyond 255 bytes is cut off.
     """
 
@@ -69,7 +69,7 @@ class Page:
     text: str
     markup: Markup
     id: str | None = None
-    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+    """Its id in its own collection, "" if it has none; None: the source has no ids."""
 
     def __post_init__(self) -> None:
         title = sound_text(self.title)
@@ -82,26 +82,26 @@ class Page:
 class PageBatch:
     """Consecutive pages of the stream.
 
-    ``position`` is the position behind the last page: a source resumed from it goes on with the
-    next page, so that nothing is lost or repeated if it is saved together with these pages.
-    ``skips`` counts the pages that the source listed but that give no article, by reason.
+    ``position`` is the position after the last page: a source resumed from it continues with the next page,
+    so that nothing is lost or repeated if it is saved together with these pages. ``skips`` counts the pages
+    that the source listed but that give no article, by reason.
     """
 
     pages: tuple[Page, ...]
     position: Position
     skips: Skips = field(default_factory=dict)
     lap: float | None = None
-    """Share of the whole source behind us, 0 to 1, where it can be known."""
+    """The share of the whole source read so far, 0 to 1, if it is known."""
 
     @property
     def skipped(self) -> int:
-        """Pages that give no article, for whatever reason."""
+        """The number of pages that give no article, for any reason."""
         return sum(self.skips.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """An error that the source got over, or tries to."""
+    """An error that the source has overcome, or is trying to."""
 
     at: float
     """Seconds since the epoch."""
@@ -111,67 +111,67 @@ class Mishap:
 
 @dataclass(slots=True)
 class Activity:
-    """What a source is doing at this moment; the source writes it, the trainer copies it out."""
+    """What a source is doing at the moment; the source writes it, and the trainer copies it."""
 
     waiting_for: str | None = None
     """In plain words, e.g. "the wiki" or "429: told to wait"; None while it works."""
     waiting_until: float | None = None
-    """Seconds since the epoch, where the wait has a known end."""
+    """Seconds since the epoch, if the wait has a known end."""
     trying_until: float | None = None
-    """Seconds since the epoch at which it gives up, as long as nothing valid has been heard."""
+    """Seconds since the epoch at which it gives up if no valid reply has come."""
     requests: int = 0
     retries: int = 0
     throttled: int = 0
-    """Replies of the kind 429, 503 and maxlag."""
+    """The number of replies such as 429, 503 and maxlag."""
     bytes_read: int = 0
-    """Bytes of reply bodies as they came over the wire (compressed)."""
+    """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None
     batch_pages: int | None = None
-    """Pages asked for in one request at the moment."""
+    """Pages currently requested at a time."""
     errors: list[Mishap] = field(default_factory=list)
     """The last few, newest last."""
 
     def note(self, at: float, text: str) -> None:
-        """Put one line into the list of errors."""
+        """Add one line to the list of errors."""
         self.errors = [*self.errors, Mishap(at, text)][-MOST_ERRORS:]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """What a source knows of itself once it has been opened."""
+    """A source's information about itself once it is open."""
 
     name: str
     """For people: "en.wikipedia.org", "demo", "pages-articles.xml.bz2"."""
     articles: int | None
-    """How many articles it holds, where that can be known."""
+    """The number of its articles, if it can be known."""
     file_names: tuple[str, ...] = ()
-    """What its File namespace is called, for taking files out of wikitext."""
+    """The names of its File namespace, for removing files from wikitext."""
     category_names: tuple[str, ...] = ()
     language: str = ""
-    """The code of its language, where it says so."""
+    """The code of its language, if it states one."""
     identity: Mapping[str, Any] = field(default_factory=dict)
-    """What names its content beside what was asked for, such as a checksum: kept by a new session."""
+    """Further identification of its content, such as a checksum, which a new session stores."""
 
 
 class Part(Protocol):
-    """A piece of a source that another process can read for itself; it travels pickled."""
+    """A piece of a source that another process can read independently; it is sent pickled."""
 
     @property
     def size(self) -> int:
-        """Bytes, as they are stored, that are behind us once it is read."""
+        """Stored bytes that are done once it is read."""
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and why others were skipped.
 
-        Raises :class:`~crawler.errors.CutOff` or :class:`~crawler.errors.Lacking` where it ends early,
-        behind what can be read, and :class:`~crawler.errors.BadSource`.
+        Raises :class:`~crawler.errors.CutOff` or :class:`~crawler.errors.Lacking` if it ends early, after
+        everything readable, and :class:`~crawler.errors.BadSource`.
         """
 
     def __str__(self) -> str:
-        """For people."""
+        """The name for people."""
 
 
 PartT = TypeVar("PartT", bound=Part)
@@ -179,54 +179,55 @@ PartT = TypeVar("PartT", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class Round(Generic[PartT]):
-    """Parts that are read together, and how the articles of all of them are ordered."""
+    """Parts that are read together, and the order of all their articles."""
 
     parts: Sequence[PartT]
     order: Callable[[Sequence[Sequence[int]]], Sequence[int]]
-    """From the page ids of each part to the order: indices into all articles, part behind part."""
+    """From the page ids of each part to the order: indices into all articles, one part after another."""
 
 
 @runtime_checkable
 class PartedSource(Protocol[PartT]):
-    """One way in for articles that lie still, so that they can be read by many at once and in any order."""
+    """A source of articles that do not change, so that they can be read by many processes and in any
+    order."""
 
     activity: Activity
 
     async def open(self) -> SourceInfo:
-        """Look at it. Raises a :class:`crawler.errors.CrawlerError`."""
+        """Inspect the source. Raises a :class:`crawler.errors.CrawlerError`."""
 
     def rounds(self) -> Sequence[Round[PartT]]:
-        """What to read, in the order in which it is trained on; the same whenever it is opened again."""
+        """What to read, in the order of training; the same whenever it is opened again."""
 
     async def bring(self, part: PartT) -> PartT:
-        """The part as any process can read it, with its bytes where these are not at hand everywhere.
+        """The part in a form that any process can read, with its bytes if these are not available everywhere.
 
-        Parts are asked for in the order of the rounds, from any of these on. Raises a CrawlerError.
+        Parts are requested in the order of the rounds, starting at any round. Raises a CrawlerError.
         """
 
     async def bring_better(self, part: PartT, lack: Lack) -> PartT | None:
-        """One of those brought, with what it lacks; None where that cannot be had."""
+        """A part sent before, with what it lacks; None if that is not available."""
 
     async def close(self) -> None:
         """Safe to call twice."""
 
 
 class Source(Protocol):
-    """One way in for articles. Adding a source is adding one file."""
+    """A source of articles. To add a source, add a file."""
 
     activity: Activity
 
     async def open(self) -> SourceInfo:
-        """Make contact. Raises a :class:`crawler.errors.CrawlerError`."""
+        """Contact the source. Raises a :class:`crawler.errors.CrawlerError`."""
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """All batches behind ``position`` (None: from the start), until the source ends."""
+        """All batches after ``position`` (None: from the start), until the source ends."""
 
     async def close(self) -> None:
-        """Let go of connections and files; safe to call twice."""
+        """Close connections and files; safe to call twice."""
 
 
 async def close_batches(batches: AsyncIterator[PageBatch]) -> None:
-    """Close the generator of a source before the source: it may still need what the source closes."""
+    """Close a source's generator before the source, since it may still need what the source closes."""
     if isinstance(batches, AsyncGenerator):
         await batches.aclose()

@@ -1,4 +1,4 @@
-"""People's own documents: JSON lines, tables and plain texts, one file behind the other."""
+"""The user's own documents: JSON lines, tables and plain texts, one file after another."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,20 +25,20 @@ from crawler.text_lines import Contents, Lines, Stopped, open_regular
 from crawler.text_records import Bad, Document, Record, Table, json_lines, whole_file
 
 MOST_NAMED = 10
-"""Bad records are named up to here, the others only counted."""
+"""The number of bad records that are named; further ones are only counted."""
 Tell = Callable[[str], None]
 
 
 def _silently(message: str) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
 class TextFiles:
-    """The documents of ``paths``, numbered from 1 on in their order: a document's number is its page id.
+    """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
 
-    Whatever cannot be read as a document has a number too. ``column`` is the one that holds the text in
-    tables. ``tell`` takes lines for people; ``stopped`` is asked now and then whether to end early. Raises
-    BadSource for paths that are none to read documents from, and later for files that change.
+    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables.
+    ``tell`` takes lines for people; ``stopped`` is called now and then and says whether to end early. Raises
+    BadSource for paths from which no documents can be read, and later for files that change.
     """
 
     is_repeatable = True
@@ -60,13 +60,13 @@ class TextFiles:
 
     @property
     def name(self) -> str:
-        """For people: the first path, and how many more."""
+        """The name for people: the first path, and how many more."""
         first = printable(os.path.basename(os.path.normpath(self._paths[0])))
         return first if len(self._paths) == 1 else f"{first} and {len(self._paths) - 1} more"
 
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
-        """All files, as they are when this is asked first."""
+        """All files, as they are when first listed."""
         return text_files(self._paths, self._tell)
 
     @property
@@ -76,18 +76,18 @@ class TextFiles:
 
     @property
     def size(self) -> int:
-        """Bytes of all files together, as they are on disk."""
+        """Bytes of all files together, as stored on disk."""
         return sum(file.size for file in self.files)
 
     def mark(self) -> dict[str, int]:
-        """What tells later whether a file has changed."""
+        """A mark that shows later whether a file has changed."""
         known = self._known or self._read_through()
         return self._listing() | {"content": known.content, "repeated": len(known.repeats)}
 
     def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource, naming a file, where one has changed.
+        """The mark of the files as they are now. Raises BadSource, naming a file, if one has changed.
 
-        Files that only have other times than then, as copies have, are read through and compared.
+        Files that differ only in their times, as copies do, are read completely and compared.
         """
         listing = self._listing()
         if any(listing[key] != mark.get(key) for key in ("files", "size")):
@@ -121,7 +121,7 @@ class TextFiles:
         return self._known
 
     def first_reading(self, tell: Tell = _silently) -> Iterator[Found]:
-        """All documents from the start. Raises BadSource where there is none."""
+        """All documents from the start. Raises BadSource if there are none."""
         seen, repeats, digest = SeenIds(), Repeats(), blake2b(digest_size=8)
         first_bad: list[str] = []
 
@@ -146,7 +146,7 @@ class TextFiles:
         self._known = _Known(number_of(digest.digest()), repeats)
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The documents behind ``place``, once the first reading is over or :meth:`check` has been passed."""
+        """The documents after ``place``, once the first reading is over or :meth:`check` has succeeded."""
         repeats = self._known.repeats if self._known else Repeats()
         return self._read(place, lambda number, _: number in repeats, _Naming(self._tell), lambda _: None)
 
@@ -179,7 +179,7 @@ class TextFiles:
     def _records(
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object]
     ) -> Iterator[tuple[Record, int, int]]:
-        """Each record with the place behind it: unpacked bytes and lines of the file."""
+        """Each record with the place after it: unpacked bytes and lines of the file."""
         offset, line = begin.get("offset", 0), begin.get("line", 0)
         if file.ending == ONE_DOCUMENT and offset:
             return
@@ -199,7 +199,7 @@ class TextFiles:
                         if isinstance(record.found, Document):
                             contents.found()
                         yield record, lines.offset, lines.number
-                while data := opened.read(1 << 20):  # what was not looked at belongs to the file too
+                while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
                     seen(data)
                 _check_same(file, opened)
         except OSError as error:
@@ -219,7 +219,7 @@ class TextFiles:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a reading of all files has shown."""
+    """What a complete reading of all files has shown."""
 
     content: int
     """Hash of all bytes, below 2**63."""
@@ -258,7 +258,7 @@ def _open(file: TextFile) -> BinaryIO:
 
 
 def _check_same(file: TextFile, opened: BinaryIO) -> None:
-    """Raises BadSource where the file has been written to since it was listed."""
+    """Raise BadSource if the file has been written to since it was listed."""
     now = os.fstat(opened.fileno())
     if (now.st_size, now.st_mtime_ns) != (file.size, file.modified):
         raise BadSource(f"{printable(file.path)} changed while it was read: start again when it is complete")

@@ -1,4 +1,4 @@
-"""Which files people's own documents are in: those that are named, and the .txt files of named folders."""
+"""The files of the user's own documents: the named ones, and the .txt files of named folders."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ TABLES = (".csv", ".tsv")
 _JSON_LINES = (".jsonl", ".ndjson")
 _TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
 MOST_FILES = 1_000_000
-"""Their names are kept in memory, some 200 bytes each."""
+"""The most files: their names are kept in memory, about 200 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +23,21 @@ class TextFile:
 
     path: str
     label: str
-    """Its name, below the folder that was named where it is from one."""
+    """Its name, relative to the named folder if it is in one."""
     ending: str
-    """.jsonl, .csv, .tsv or .txt, without that of a compression."""
+    """.jsonl, .csv, .tsv or .txt, without the ending of a compression."""
     size: int
     modified: int
-    """Nanoseconds since the epoch; like the size 0 where the file cannot even be looked at."""
+    """Nanoseconds since the epoch; like the size, 0 if the file cannot be inspected."""
 
 
 def printable(path: str) -> str:
-    """A path as text that UTF-8 can carry: names of files are bytes."""
+    """A path as text that UTF-8 can encode: file names are bytes."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def ending(name: str) -> str | None:
-    """What a file's name says of its documents; None where it says nothing that is taken."""
+    """The ending that says how a file holds documents; None if it is not one of ours."""
     suffix = PurePath(PurePath(name).stem if is_packed(name) else name).suffix.lower()
     if suffix in _JSON_LINES:
         return _JSON_LINES[0]
@@ -45,7 +45,7 @@ def ending(name: str) -> str | None:
 
 
 def check_paths(paths: Sequence[str]) -> None:
-    """Raises BadSource for a path that is nothing to read documents from."""
+    """Raise BadSource for a path from which no documents can be read."""
     for number, path in enumerate(paths):
         name = printable(path)
         if path == "-":
@@ -65,8 +65,8 @@ def check_paths(paths: Sequence[str]) -> None:
 def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextFile, ...]:
     """All files of ``paths``, in their order; those of a folder by name.
 
-    Hidden files and other endings in a folder are left out; ``tell`` is told of parts of it that cannot be
-    read, and of links to folders that are read already, which may go round in circles. Raises BadSource.
+    Hidden files and other endings in a folder are left out. ``tell`` is called for parts of it that cannot be
+    read, and for links to folders already read, which may form a loop. Raises BadSource.
     """
     found: list[TextFile] = []
     for path in paths:
@@ -84,7 +84,7 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
 
 def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
     seen: set[tuple[int, int]] = set()
-    waiting = [root]  # the next one last; no recursion, folders may lie in one another by the thousand
+    waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
     while waiting:
         path = waiting.pop()
         if not os.path.isdir(path):
@@ -109,7 +109,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
 def _is_wanted(entry: "os.DirEntry[str]") -> bool:
     if entry.name.startswith("."):
         return False
-    return ending(entry.name) == ONE_DOCUMENT or os.path.isdir(entry)  # of a link to itself, False
+    return ending(entry.name) == ONE_DOCUMENT or os.path.isdir(entry)  # False for a link to itself
 
 
 def _file(path: str, label: str) -> TextFile:
@@ -117,13 +117,13 @@ def _file(path: str, label: str) -> TextFile:
     assert kind is not None
     try:
         found = os.stat(path)
-    except OSError:  # a link to nowhere, or to itself: told when the file is to be read
+    except OSError:  # a broken link, or one to itself: reported when the file is read
         return TextFile(path, printable(label), kind, 0, 0)
     return TextFile(path, printable(label), kind, found.st_size, found.st_mtime_ns)
 
 
 def fingerprint(files: Sequence[TextFile]) -> int:
-    """A number below 2**63 that is another one as soon as a file comes, goes or is written to."""
+    """A number below 2**63 that changes whenever a file is added, removed or written to."""
     digest = blake2b(digest_size=8)
     for file in files:
         digest.update(f"{file.label}\0{file.size}\0{file.modified}\0".encode())

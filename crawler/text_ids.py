@@ -1,17 +1,17 @@
-"""Which documents have an id that came before."""
+"""Documents whose id came before."""
 
 from array import array
 from bisect import bisect_left
 from hashlib import blake2b
 
 MOST_IDS = 1 << 25
-"""Ids beyond these 33 million are not compared: the table of so many takes 512 MB."""
+"""The most ids compared, 33 million: their table takes 512 MB."""
 
 
 class SeenIds:
-    """The ids that have come: 64 bits of each, in 16 to 32 bytes an id.
+    """The ids so far: 64 bits of each, in 16 to 32 bytes per id.
 
-    Two different ids are taken for the same one with a chance of 3 in 100,000 among 33 million.
+    Among 33 million ids, the probability of mistaking any two different ones for the same is 3 in 100,000.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class SeenIds:
         self._count = 0
 
     def add(self, external_id: str) -> bool:
-        """Whether it is new."""
+        """Add an id; returns whether it is new."""
         key = int.from_bytes(blake2b(external_id.encode(), digest_size=8).digest(), "big") or 1
         place = _place(self._table, key)
         if self._table[place]:
@@ -40,7 +40,7 @@ class SeenIds:
 
 
 def _place(table: "array[int]", key: int) -> int:
-    """Where ``key`` lies, or is to lie: open addressing, 0 is free."""
+    """The place of ``key``, present or future: open addressing, 0 is free."""
     mask = len(table) - 1
     place = key & mask
     while table[place] not in (0, key):
@@ -49,7 +49,7 @@ def _place(table: "array[int]", key: int) -> int:
 
 
 class Repeats:
-    """The numbers of the documents whose id came before, in 8 bytes each; added in rising order."""
+    """The numbers of the documents whose id came before, in 8 bytes each; added in ascending order."""
 
     def __init__(self) -> None:
         self._numbers = array("Q")
@@ -58,7 +58,7 @@ class Repeats:
         return len(self._numbers)
 
     def add(self, number: int) -> None:
-        """Document ``number`` has an id that came before."""
+        """Record that document ``number`` has an id that came before."""
         self._numbers.append(number)
 
     def __contains__(self, number: int) -> bool:

@@ -1,4 +1,4 @@
-"""Files of people's own documents to lines: unpacked, in bounded memory, with the place behind each line."""
+"""Files of the user's own documents as lines: unpacked, in bounded memory, with the place after each line."""
 
 import os
 import stat
@@ -10,9 +10,9 @@ from crawler.dump_blocks import data_blocks
 from crawler.errors import BadSource, CutOff
 
 LARGEST_DOCUMENT = 32 << 20
-"""Bytes of a document, or of the line that holds it; a larger one is skipped and never held in memory."""
+"""The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
 MOST_WITHOUT = 1 << 30
-"""Bytes without a single document after which a file is none of documents: a decompression bomb, or zeros."""
+"""Bytes without a document after which a file is rejected: a decompression bomb, or zeros."""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _READ = 256 << 10
 
@@ -33,16 +33,16 @@ def open_regular(path: str) -> BinaryIO:
 
 
 class Stopped(Exception):
-    """Nobody wants the rest of the file any more."""
+    """The rest of the file is no longer wanted."""
 
 
 class Contents:
-    """The bytes of one open file in blocks, unpacked where its name says that it is compressed.
+    """The bytes of one open file in blocks, unpacked if its name says that it is compressed.
 
     ``offset`` counts unpacked bytes: a plain file is read from there on, a compressed one from its start.
-    ``seen`` is called with the bytes as they are on disk, ``stopped`` is asked before each block whether to
-    end. What reads documents out of the blocks calls :meth:`found` at each; raises BadSource where none
-    comes for ``MOST_WITHOUT`` bytes, Stopped and CutOff.
+    ``seen`` is called with the bytes as stored on disk; ``stopped`` is called before each block and says
+    whether to end. The reader of the documents calls :meth:`found` for each one. Raises BadSource if there is
+    none in ``MOST_WITHOUT`` bytes, Stopped and CutOff.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Contents:
         self._without = 0
 
     def found(self) -> None:
-        """A document was found in what has been read."""
+        """Note that a document was found in the data read."""
         self._without = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -95,16 +95,16 @@ class Contents:
 class Lines:
     """Lines of bytes with their ends, as an iterator; None for one over ``LARGEST_DOCUMENT``.
 
-    ``tell`` takes one line for people where the file ends early.
+    ``tell`` takes one line for people if the file ends early.
     """
 
     def __init__(
         self, contents: Contents, tell: Callable[[str], None], name: str, offset: int = 0, number: int = 0
     ) -> None:
         self.offset = offset
-        """Of the end of the last line handed out, in unpacked bytes."""
+        """The end of the last line handed out, in unpacked bytes."""
         self.number = number
-        """Lines up to there, from the file's start."""
+        """The number of lines up to there, from the file's start."""
         self._lines = self._split(contents)
         self._tell = tell
         self._name = name
@@ -150,7 +150,7 @@ class Lines:
 
 
 def whole(contents: Contents) -> bytes | None:
-    """All of a file that is one document; None where it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
+    """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
     pieces: list[bytes] = []
     size = 0
     for block in contents:

@@ -1,4 +1,4 @@
-"""Lines to people's own documents: JSON lines, tables, whole files. Bad records are named, not raised."""
+"""Lines as the user's own documents: JSON lines, tables, whole files. Bad records are named, not raised."""
 
 import csv
 import io
@@ -15,18 +15,19 @@ from crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
 T = TypeVar("T")
 
 LONGEST_ID = 4096
-"""Bytes. An id is never cut, since it has to stay the document's own: one with a longer id is skipped."""
+"""The most bytes of an id. An id is never cut, since it must stay the document's own: a document with a
+longer one is skipped."""
 _TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
 _LONGEST_HEADER = 1 << 20
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
 """Spreadsheets write semicolons where the comma is a decimal sign."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-"""JSON can smuggle in lone ones, and UTF-8 cannot carry them."""
+"""JSON can contain lone surrogates, which UTF-8 cannot encode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as its file has it."""
+    """A document as stored in its file."""
 
     text: str
     title: str = ""
@@ -51,7 +52,7 @@ class Record:
 
 
 class _Unfit(Exception):
-    """What is in a record is no document."""
+    """The contents of a record are not a document."""
 
     def __init__(self, skip: Skip, why: str) -> None:
         self.bad = Bad(skip, why)
@@ -69,7 +70,7 @@ def _attempt(read: Callable[[T], Document], what: T) -> Document | Bad:
 
 
 def json_lines(lines: Lines) -> Iterator[Record]:
-    """A JSON object a line, with `text` and perhaps `title` and `id`; blank lines are no records."""
+    """One JSON object per line, with `text` and optionally `title` and `id`; blank lines are not records."""
     for line in lines:
         if line is None or line.strip():
             yield Record(_attempt(_from_json, line), lines.number)
@@ -88,13 +89,13 @@ def _from_json(line: bytes | None) -> Document:
 
 
 class Table:
-    """How to read the rows of a table, as its first row says, which names the columns.
+    """Reads the rows of a table; its first row names the columns.
 
-    ``column`` is the one with the text; None: the one called `text`. Raises BadSource where there is none.
+    ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none.
     """
 
     def __init__(self, lines: Lines, ending: str, column: str | None, name: str) -> None:
-        """``lines``: of the file from its start, read up to where the records begin."""
+        """``lines``: those of the file from its start, read up to the first record."""
         header = _header(lines, name)
         rows = {mark: _columns(header, mark) for mark in _DELIMITERS[ending]}
         wanted = column or "text"
@@ -110,8 +111,8 @@ class Table:
         self._title, self._id = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))
 
     def records(self, lines: Lines) -> Iterator[Record]:
-        """The records behind the header, or behind one of them. Quoted cells may hold line breaks."""
-        csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process: nothing else in it reads tables
+        """The records after the header, or after a later record. Quoted cells may contain line breaks."""
+        csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
         while True:
             source = _RowLines(lines)
             rows = csv.reader(source, delimiter=self._delimiter)
@@ -122,7 +123,7 @@ class Table:
                         yield Record(_attempt(self._from_row, row), source.first)
             except StopIteration:
                 return
-            # The reader is in the middle of that row: a new one begins behind it.
+            # The reader is in the middle of that row, so a new one begins after it.
             except _Unfit as unfit:
                 yield Record(unfit.bad, source.first)
             except csv.Error as error:
@@ -136,7 +137,7 @@ class Table:
 
 
 class _RowLines:
-    """Lines as a reader of rows takes them, one by one as far as a row needs them."""
+    """Lines for a reader of rows, one at a time as a row needs them."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines

@@ -1,4 +1,4 @@
-"""Asking one MediaWiki: finding its api.php, queries with their continuations, texts of known pages."""
+"""Requests to one MediaWiki: finding its api.php, queries with continuations, texts of known pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from crawler.source import Activity
 from crawler.wire import Reply, Trouble, WireLimits
 
 MOST_PAGES = 50
-"""The API gives no more pages with content in one reply to clients without an account."""
+"""The API returns at most this many pages with content per reply to clients without an account."""
 QUERY: Mapping[str, str] = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 TEXTS: Mapping[str, str] = {
     "prop": "revisions|pageprops",
@@ -28,19 +28,18 @@ TEXTS: Mapping[str, str] = {
     "rvslots": "main",
 }
 _MOST_REPLIES = 4 * MOST_PAGES
-"""For one batch: more means that the wiki leads us round in circles."""
+"""The most replies for one batch: more means that the wiki leads us in circles."""
 Query = Mapping[str, str]
 Answer = tuple[dict[str, Any], dict[str, str] | None]
 """A reply and the parameters that continue it, None at the end."""
 
 
 class Wiki:
-    """A MediaWiki at ``address`` (its api.php, or any address from which to find it), and the client for it.
+    """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its client.
 
     ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
-    this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that the host's
-    name would give. Raises :class:`~crawler.errors.BadSource` and
-    :class:`~crawler.errors.ContactMissing` at once.
+    this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that follow from the host's
+    name. Raises :class:`~crawler.errors.BadSource` and :class:`~crawler.errors.ContactMissing` at once.
     """
 
     def __init__(
@@ -73,9 +72,9 @@ class Wiki:
         self._site: SiteInfo | None = None
 
     async def open(self) -> SiteInfo:
-        """What the wiki says of itself; asked once.
+        """The wiki's siteinfo, requested once.
 
-        Raises :class:`~crawler.errors.WikiUnreachable` where there is none within 30 s.
+        Raises :class:`~crawler.errors.WikiUnreachable` if there is none within 30 s.
         """
         if self._site is None:
             self._site = await self._find()
@@ -83,15 +82,15 @@ class Wiki:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What a session keeps of it once it is found, as :class:`crawler.kinds.wiki.WikiKind` says."""
+        """What a session stores of it once it is found, as :class:`crawler.kinds.wiki.WikiKind` says."""
         return {FOUND: str(self.api)}
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self.client.close()
 
     async def _find(self) -> SiteInfo:
-        """Which of the possible addresses is the api.php, and what the wiki says of itself."""
+        """Find out which of the possible addresses is the api.php; returns the siteinfo."""
         tries = 0
         while True:
             for url in self._places.copy():
@@ -114,9 +113,9 @@ class Wiki:
         *,
         lap: Lap | None = None,
     ) -> Answer:
-        """One valid reply to ``query``; a function is asked for it anew at every try.
+        """One valid reply to ``query``; if that is a function, it is called again for every try.
 
-        ``lap``: the one that ``query`` is to go on with.
+        ``lap``: the lap that ``query`` continues.
         """
         assert self.api is not None
         api = self.api
@@ -145,13 +144,13 @@ class Wiki:
     ) -> tuple[Query, Answer | None]:
         """Follow the continuations of ``answer`` to ``query`` until the batch is complete.
 
-        Returns the last parameters of the continuation and the complete answer; None for it where the
-        wiki makes no progress, because one text is larger than a whole reply may be.
+        Returns the last parameters of the continuation and the complete answer; None instead if the wiki
+        makes no progress, because one text is larger than a whole reply may be.
         """
         seen: list[Query] = []
         while "batchcomplete" not in answer[0]:
             going_on = answer[1]
-            assert going_on is not None  # ask saw to it
+            assert going_on is not None  # ensured by ask
             if len(seen) > _MOST_REPLIES:
                 return going_on, None
             seen.append(going_on)
@@ -161,14 +160,15 @@ class Wiki:
         return (seen[-1] if seen else {}), answer
 
     def step(self, lap: Lap, going_on: Query | None, gathering: Gathering) -> None:
-        """Go on with the lap behind a batch, and leave out what the lap has brought before."""
+        """Advance the lap past a batch, and leave out pages that the lap returned before."""
         new = lap.step(going_on, gathering.ids())
         gathering.leave_out(set(gathering.ids()) - new, "repeated")
         if lap.repeats:
             self.client.note("the wiki keeps returning the same articles: the lap ends here")
 
     async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:
-        """Texts of the listed pages by their ids, giving up ``stuck`` and whatever else never comes."""
+        """Fetch texts of the listed pages by their ids, giving up ``stuck`` and any others that never
+        come."""
         while left := gathering.without_text():
             gathering.give_up(stuck if stuck in left else left[0])
             stuck = None
@@ -179,7 +179,7 @@ class Wiki:
                     break
 
     async def by_title(self, titles: Sequence[str]) -> Gathering:
-        """The pages with these titles, at most 50; missing ones and redirects are no articles."""
+        """The pages with these titles, at most 50; missing ones and redirects are not articles."""
         gathering = Gathering()
         query = {**TEXTS, "titles": "|".join(titles), "prop": TEXTS["prop"] + "|info"}
         answer = await self.ask(query)
@@ -191,11 +191,11 @@ class Wiki:
 
 
 def stuck_page(cursor: Query) -> int | None:
-    """The page id at which ``rvcontinue`` ("page|revision") stands."""
+    """The page id at which ``rvcontinue`` ("page|revision") is."""
     first = cursor.get("rvcontinue", "").partition("|")[0]
     return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None
 
 
 def _read_site(reply: Reply) -> tuple[URL, SiteInfo]:
-    """The api.php, after redirects, and what the wiki says of itself."""
+    """The api.php, after redirects, and the wiki's siteinfo."""
     return reply.url.with_query(None), read_siteinfo(read_api(reply), reply.url)

@@ -1,6 +1,6 @@
 """Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
 
-New: one folder a month, all namespaces in many files, complete once two files more are there. Old: one or two
+New: one folder a month, all namespaces in many files, complete once two further files exist. Old: one or two
 folders a month, articles and templates only, complete when their status says so.
 """
 
@@ -34,9 +34,9 @@ _JOBS = (
     "articlesdump",
 )
 _MOST_FILES = 5_000
-"""Each file is checked before the first is read; the largest dumps have a few hundred."""
+"""The most files: each is checked before the first is read, and the largest dumps have a few hundred."""
 _MOST_TRIED = 6
-"""Dates of each layout: what is older was given up."""
+"""The number of dates tried per layout: older dumps have been abandoned."""
 _DAY = 24 * 3600
 """How far this machine's clock may be behind the server's."""
 
@@ -50,15 +50,15 @@ class FoundDump:
 
 
 def database(api: str) -> str:
-    """What the dumps call the Wikipedia with this api.php: "dewiki"."""
+    """The name of the Wikipedia with this api.php in the dumps: "dewiki"."""
     return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
 
 
 async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
-    """The newest complete dump of ``wiki`` at ``home``; of two of one date, the one of articles only.
+    """The newest complete dump of ``wiki`` at ``home``; of two with the same date, the one of articles only.
 
-    ``home`` may be the folder of one dump itself. Raises BadSource where there is none, or only ones whose
-    files do not go together.
+    ``home`` may itself be the folder of one dump. Raises BadSource if there is none, or only dumps whose
+    files do not belong together.
     """
     for files in (_new_files, _old_files):
         if urls := await files(client, home):
@@ -72,7 +72,7 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
     for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
         try:
             urls = await files(client, folder)
-        except BadSource as error:  # an older one may be sound
+        except BadSource as error:  # an older one may be usable
             fault = fault or error
             continue
         if urls:
@@ -112,7 +112,8 @@ def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
-    """Raise BadSource if two files hold the same pages, as when a part was made anew: they count twice.
+    """Raise BadSource if two files hold the same pages, as when a part was made again: they would count
+    twice.
 
     Which file belongs to the dump cannot be guessed. One file may end where the next begins, since dumps
     differ in whether the last page is included.
@@ -126,7 +127,7 @@ def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
 
 
 async def _names(client: Client, folder: URL) -> frozenset[str]:
-    """What lies in a folder, as its page lists it; nothing where there is no such folder."""
+    """The names in a folder, as its page lists them; none if there is no such folder."""
     return await client.fetch(folder, _listed)
 
 

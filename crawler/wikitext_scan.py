@@ -1,9 +1,9 @@
-"""The two linear passes that take wikitext apart: tags first, then everything that nests.
+"""The two linear passes that parse wikitext: tags first, then everything that nests.
 
 Both read the text once from left to right, with regular expressions that match one token and never look
 further than its end. The nesting pass keeps a stack of bounded depth, so that neither ``{{`` a hundred
-thousand times nor an unclosed table takes more than linear time. (General parsers of wikitext backtrack:
-30 kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
+thousand times nor an unclosed table takes more than linear time. (General parsers of wikitext backtrack: 30
+kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
 """
 
 import re
@@ -28,7 +28,8 @@ _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
 
 def remove_tags(text: str) -> str:
-    """Without comments and tags; what they enclose stays, unless it is no prose (references, formulas).
+    """The text without comments and tags; their contents stay, unless they are not prose (references,
+    formulas).
 
     ``<table>`` and ``</table>`` stay for the pass that knows nesting.
     """
@@ -53,7 +54,7 @@ def _without_tags(text: str) -> Iterator[str]:
         elif opens and name in _CLOSINGS and name not in unclosed:
             closing = _CLOSINGS[name].search(text, end)
             if closing is None:
-                # Never look for this one again, or many unclosed tags would cost the square of their number.
+                # Never search for this one again: many unclosed tags would take quadratic time.
                 unclosed.add(name)
             else:
                 position = closing.end()
@@ -65,7 +66,7 @@ def _without_tags(text: str) -> Iterator[str]:
 
 
 _LEAF = r"\[\[([^\[\]{}<|]*+)(?:\|([^\[\]{}<|]*+))?\]\]|\{\{([^\[\]{}<]*+)\}\}"
-"""A link or a template in which nothing else opens or closes; nine in ten are such."""
+"""A link or a template in which nothing else opens or closes; nine in ten are of this kind."""
 _BRACKET = (
     r"\{\{|\}\}|\[\[|\]\]|\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
 )
@@ -74,19 +75,19 @@ _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
 _MAX_DEPTH = 60
-"""Articles nest up to a dozen deep; MediaWiki itself gives up at 40 levels of templates."""
+"""Articles nest up to a dozen deep; MediaWiki itself stops at 40 levels of templates."""
 _BAR = "\x01"
-"""A bar that separates nothing, while what it is in may still have bars that do."""
+"""A bar that separates nothing, while the construct around it may still have bars that do."""
 
 _Frame = tuple[int, int]
-"""What is open: kind, where in the output its content begins."""
+"""An open construct: its kind, and where its content begins in the output."""
 
 
 def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
-    """Without templates, tables of data and brackets: links and known templates become their words.
+    """The text without templates, data tables and brackets; links and known templates become their words.
 
-    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. What is opened and never closed
-    stays as text; what is closed and was never opened goes.
+    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. Openings without a closing stay
+    as text; closings without an opening are removed.
     """
     if "{" not in text and "[[" not in text and "<" not in text:
         return text
@@ -131,9 +132,9 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
 def _close(
     kind: int, stack: list[_Frame], out: list[str], render_link: Callable[[str, list[str]], str]
 ) -> None:
-    """Replace the nearest open ``kind`` by its words; whatever is open inside it was never closed."""
+    """Replace the nearest open ``kind`` by its words; anything open inside it was never closed."""
     if kind == _LINK:
-        # A bracket closes only what is directly open: it must not tear a template or a table apart.
+        # A bracket closes only the innermost construct: it must not tear a template or a table apart.
         if not stack or stack[-1][0] != _LINK:
             return
         place = len(stack) - 1
@@ -160,9 +161,9 @@ _LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol
 
 
 def _text_in_columns(content: str) -> str:
-    """What a table holds that has no data, only text in columns; nothing of any other.
+    """The contents of a table without data, only text in columns; nothing for any other table.
 
-    Its attributes come first. Of a table that does not say what it is for, lists count as text.
+    Its attributes come first. In a table without a stated purpose, lists count as text.
     """
     first, *others = content.split("|")
     attributes, _, rest = first.partition("\n")
@@ -171,7 +172,7 @@ def _text_in_columns(content: str) -> str:
         return ""
     lines = rest.split("\n")
     for part in others:
-        # Text that a bar ends without a new line is a cell's attributes; "|-" begins a row, "|+" the caption.
+        # Text before a bar on the same line is a cell's attributes; "|-" begins a row, "|+" the caption.
         cell, *more = part.split("\n")
         lines += [cell, *more] if more and cell[:1] not in ("-", "+") else more
     marks = ("*", "#", ":", ";")
@@ -179,11 +180,11 @@ def _text_in_columns(content: str) -> str:
 
 
 _UNCLOSED = ("", "\x00", "\n|", "\n|")
-"""What stands for an opening that was never closed: \\x00 for a link, which may prove to be a file's."""
+"""Stands for an opening that was never closed: \\x00 for a link, which may turn out to be a file's."""
 
 
 def _flatten(frames: list[_Frame], out: list[str]) -> None:
-    """Make plain text of frames that nothing closed; their bars separate nothing."""
+    """Turn frames that nothing closed into plain text; their bars separate nothing."""
     if not frames:
         return
     pieces: list[str] = []

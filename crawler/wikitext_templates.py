@@ -1,4 +1,4 @@
-"""Templates that stand for words of the sentence they are in; every other template is left out.
+"""Templates that stand for words of their sentence; all other templates are left out.
 
 Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); these few say
 something that a reader reads as prose.
@@ -7,7 +7,7 @@ something that a reader reads as prose.
 from collections.abc import Sequence
 
 Arguments = Sequence[str]
-"""What stands between the bars, the template's name not counted."""
+"""The texts between the bars, not counting the template's name."""
 
 _FIRST = """
 nowrap|nobr|nobreak|nowr|small|smaller|large|larger|big|resize|em|strong|bold|italic|noitalic|normal|kbd|mono
@@ -106,7 +106,7 @@ _UNITS = {
 
 
 def render_template(content: str) -> str:
-    """The words that ``{{content}}`` stands for, or nothing; within it no other markup is left."""
+    """The words that ``{{content}}`` stands for, or nothing; it contains no other markup."""
     name, *arguments = content.split("|")
     key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
     if (literal := _LITERAL.get(key)) is not None:
@@ -175,7 +175,7 @@ def _first(positional: list[str]) -> str:
 
 
 def _convert(named: dict[str, str], positional: list[str]) -> str:
-    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure is no news."""
+    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds nothing."""
     values = [value.strip() for value in positional[:4]]
     short = named.get("abbr", "").strip() not in {"", "off", "none"}
     for place, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""One request and its whole reply over HTTP, with every way in which it can go wrong named in a line."""
+"""One HTTP request and its complete reply; every possible failure is described in a line."""
 
 import asyncio
 import errno
@@ -19,12 +19,12 @@ _CHUNK = 1 << 16
 _CLOCK_CODES = (9, 10)
 """OpenSSL's X509_V_ERR: not yet valid, expired."""
 _NAME_CODES = (62, 64)
-"""Made out to another host name or IP address."""
+"""Issued to another host name or IP address."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class Trouble(Exception):
-    """Something that can pass: the request is worth repeating.
+    """A temporary error: the request is worth repeating.
 
     ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
     ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
@@ -62,19 +62,19 @@ class Reply:
     headers: CIMultiDictProxy[str] = field(repr=False)
     body: bytes = field(repr=False)
     quote: Quoting = field(default=Quoting(), repr=False)
-    """For whatever of it goes into a message."""
+    """Quotes any part of it that goes into a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a request asks for beside its address."""
+    """A request's requirements besides its address."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Beside the usual ones."""
+    """Headers besides the usual ones."""
     most_bytes: int | None = None
-    """Of the body, where that is less than usual."""
+    """The most bytes of the body, if that is less than usual."""
     check: Callable[[Reply], None] | None = None
-    """Is shown the reply before its body is read, and may refuse it."""
+    """Receives the reply before its body is read, and may refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,11 @@ class WireLimits:
     """Bounds on one request."""
 
     most_bytes: int = 16 << 20
-    """Of a body, decompressed: twice the 8 MiB at which MediaWiki cuts its replies, as JSON takes more."""
+    """The most bytes of a decompressed body: twice the 8 MiB at which MediaWiki cuts its replies, since
+    JSON takes more."""
     connect_seconds: float = 15.0
     stall_seconds: float = 30.0
-    """Without a single byte."""
+    """The most seconds without a single byte."""
     total_seconds: float = 120.0
 
 
@@ -114,7 +115,7 @@ async def get(
     """GET ``url`` once and read the body whole; redirects are not followed.
 
     The session must have been made with ``auto_decompress=False`` and :func:`sent_once`.
-    ``count_bytes`` is told of bytes as they came over the wire. Raises :class:`Trouble`.
+    ``count_bytes`` is called with the number of bytes transferred. Raises :class:`Trouble`.
     """
     total = limits.total_seconds if total_seconds is None else min(total_seconds, limits.total_seconds)
     timeout = aiohttp.ClientTimeout(
@@ -136,19 +137,19 @@ async def get(
 
 
 Elsewhere = Callable[[Reply, URL], None]
-"""Raises what is to be said of a redirect to another host; returns where it is followed."""
+"""Raises the error for a redirect to another host; returns if it is followed."""
 
 
 def not_followed(reply: Reply, there: URL) -> None:
-    """No redirect to another host is. Raises :class:`Trouble`."""
+    """Follow no redirect to another host. Raises :class:`Trouble`."""
     host = reply.quote(there.host or "", 100)
     raise Trouble(f"{reply.url.host} redirects to another host, {host}: not followed")
 
 
 def redirected(reply: Reply, elsewhere: Elsewhere = not_followed) -> URL | None:
-    """Where a redirect leads; None for any other reply.
+    """The target of a redirect; None for any other reply.
 
-    Raises :class:`Trouble` for one that cannot be followed, and whatever ``elsewhere`` raises for one to
+    Raises :class:`Trouble` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to
     another host.
     """
     target = reply.headers.get("Location")
@@ -184,7 +185,7 @@ async def _whole(
     except (aiohttp.ClientError, OSError, zlib.error, Trouble):
         if response.status < 400:
             raise
-        body = b""  # "wait" and "go away" hold without their explanation
+        body = b""  # "wait" and "go away" are valid without their explanation
     return Reply(response.status, url, response.headers, body, quote)
 
 
@@ -205,10 +206,10 @@ async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callab
 async def decompressed(
     response: aiohttp.ClientResponse, count_bytes: Callable[[int], None]
 ) -> AsyncGenerator[bytes]:
-    """The body in parts of bounded size, whatever a compressed one would like to grow to.
+    """The body in parts of bounded size, however large a compressed one becomes.
 
-    Other tasks get their turn after each part: a little that was compressed can take long to read.
-    Raises ``zlib.error`` for a body that is not what its Content-Encoding says, or that is cut.
+    Other tasks run after each part, since a small compressed body can take long to read. Raises
+    ``zlib.error`` for a body that contradicts its Content-Encoding, or that is cut.
     """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
@@ -240,7 +241,7 @@ async def stream(
     count_bytes: Callable[[int], None],
     quote: Quoting,
 ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
-    """GET ``url`` and hand out its body in parts as they come; a whole :class:`Reply` where it fails.
+    """GET ``url`` and yield its body in parts as they come; a complete :class:`Reply` if it fails.
 
     Raises :class:`Trouble`, while the parts are read as well.
     """
@@ -262,7 +263,7 @@ async def stream(
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
     """Whole lines without their ends; raises :class:`Trouble` for one above ``longest`` bytes."""
-    begun: list[bytes] = []  # of a line whose end has not come
+    begun: list[bytes] = []  # the beginning of a line whose end has not come
     size = 0
     async with aclosing(parts):
         async for part in parts:

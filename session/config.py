@@ -1,6 +1,6 @@
 """The user's own settings file: the contact that Wikimedia asks for, and the screen's theme and keys.
 
-HTTP is imported late: the screen asks here, and would otherwise load it for nothing.
+The HTTP client is imported late: the screen uses this module and would otherwise load it for nothing.
 """
 
 import json
@@ -18,7 +18,7 @@ _MOST_BYTES = 100_000
 
 
 def load() -> dict[str, Any]:
-    """The whole file; empty where there is none. Raises :class:`BadUsage` where it is no TOML."""
+    """The whole file; empty if there is none. Raises :class:`BadUsage` if it is not TOML."""
     return _parsed(_read())
 
 
@@ -66,9 +66,10 @@ def contact_problem(text: str) -> str | None:
 
 
 def save_contact(text: str) -> Path:
-    """Keep the contact, in the form in which it is sent, and leave the rest of the file as it is.
+    """Save the contact, in the form in which it is sent, and leave the rest of the file as it is.
 
-    Only the user can read the file. Raises :class:`~crawler.errors.ContactMissing` for what is no contact.
+    Only the user can read the file. Raises :class:`~crawler.errors.ContactMissing` for text that is not a
+    contact.
     """
     from crawler.contact import check_contact
 
@@ -77,14 +78,14 @@ def save_contact(text: str) -> Path:
         f"contact = {json.dumps(check_contact(text), ensure_ascii=False)}"  # a JSON string is a TOML string
     )
     before = _read()
-    _parsed(before)  # a file that nobody can read is not written either
+    _parsed(before)  # a file that cannot be read is not written either
     lines = before.splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
     kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
     after = "\n".join([line, *kept]) + "\n"
     try:
         tomllib.loads(after)
-    except ValueError:  # the old contact has several lines, say
+    except ValueError:  # such as an old contact of several lines
         raise BadUsage(f"cannot change {path} automatically; set this line in it: {line}") from None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

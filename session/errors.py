@@ -1,11 +1,11 @@
-"""What a user can run into; each message is one clear line, each class has the exit code of its kind."""
+"""Errors that a user can run into; each message is one clear line, and each class has an exit code."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """What to say to whoever wrote ``word`` where only ``known`` words make sense."""
+    """A hint for somebody who wrote ``word`` where only ``known`` words are accepted."""
     names = list(known)
     close = difflib.get_close_matches(word.lower(), names, n=1)
     return f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(names)}"
@@ -21,7 +21,7 @@ class SessionError(Exception):
 
 
 class BadUsage(SessionError):
-    """An option that makes no sense, or contradicts what the session was created with."""
+    """An option that makes no sense, or contradicts the settings with which the session was created."""
 
     exit_code = 2
 
@@ -33,20 +33,20 @@ class SessionInUse(SessionError):
 
 
 class NotASession(SessionError):
-    """The file is no session, or was written by a newer version."""
+    """The file is not a session, or was written by a newer version."""
 
     exit_code = 5
 
 
 class Damaged(NotASession):
-    """Something in the file is not as any session of ours has it; takes what it is, in a few words."""
+    """Something in the file cannot come from a session; takes a few words on what it is."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the session is damaged ({what}): restore a backup, or start another --session")
 
 
 class MissingKind(SessionError):
-    """A session's kind of model or source came with a package that is gone; takes which one that is."""
+    """A session's kind of model or source came with a package that is no longer installed; takes its name."""
 
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(
@@ -56,7 +56,7 @@ class MissingKind(SessionError):
 
 
 class NotRunning(SessionError):
-    """A running trainer was asked for, and none runs."""
+    """A request needs a running trainer, and there is none."""
 
 
 class NoSession(SessionError):
@@ -64,8 +64,8 @@ class NoSession(SessionError):
 
 
 class NotNow(SessionError):
-    """Nothing can be saved until its cause is gone: a trainer waits for that."""
+    """Nothing can be saved until the cause is gone; a trainer waits for that."""
 
 
 class DiskFull(NotNow):
-    """Somebody has to make room."""
+    """Space has to be freed on the disk."""

@@ -1,6 +1,6 @@
-"""What a terminal is told beside text: links, its title, notes. Only where :func:`obeys` says that it can.
+"""Terminal sequences besides text: links, titles, notifications. For terminals that :func:`obeys` accepts.
 
-No function here lets foreign text say more than itself.
+No function here lets foreign text do more than appear as text.
 """
 
 import os
@@ -9,26 +9,26 @@ from typing import TextIO
 from session.foreign import visible
 
 PLAIN = frozenset({"dumb", "linux", "vt100", "vt220"})
-"""Values of $TERM without anything of the kind; nor do they draw braille."""
+"""Values of $TERM for terminals without such sequences, which do not draw braille either."""
 BELL = "\a"
 _END = "\x1b\\"
 KEEP_TITLE, GIVE_BACK_TITLE = "\x1b[22;2t", "\x1b]2;" + _END + "\x1b[23;2t"
-"""Where a terminal cannot give its title back, it has none: shells set their own."""
+"""Clears the title of a terminal that cannot restore it: shells set their own."""
 
 
 def obeys(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal that takes such sequences, or ignores them."""
+    """Whether the stream is a terminal that supports such sequences, or ignores them."""
     term = os.environ.get("TERM", "dumb")
     return stream is not None and not stream.closed and stream.isatty() and term not in PLAIN
 
 
 def links(stream: TextIO | None) -> bool:
-    """Whether text on the stream may be a link; whoever asks for no colour is asking for plain text."""
+    """Whether text on the stream may be a link; asking for no colour means asking for plain text."""
     return obeys(stream) and not os.environ.get("NO_COLOR")
 
 
 def link(text: str, address: str) -> str:
-    """OSC 8. ``address``: as :func:`session.answers.addresses.addresses` gives it."""
+    """OSC 8. ``address``: one from :func:`session.answers.addresses.addresses`."""
     return f"\x1b]8;;{address}{_END}{visible(text)}\x1b]8;;{_END}"
 
 
@@ -38,5 +38,5 @@ def title(text: str) -> str:
 
 
 def notice(how: str, text: str) -> str:
-    """ "bell", or "osc9": a note that the desktop shows."""
+    """The sequence for "bell", or for "osc9", a desktop notification."""
     return BELL if how == "bell" else f"\x1b]9;{visible(text)}{_END}"

@@ -1,4 +1,4 @@
-"""Every extra that a user may install and what it is for: `doctor` and all messages read this one table."""
+"""Every extra that can be installed, with its purpose; `doctor` and all messages use this table."""
 
 from crawler.extras import ZST, Extra
 

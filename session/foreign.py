@@ -1,18 +1,18 @@
-"""Text from strangers, made harmless for a terminal: at the command line and on the screen."""
+"""Text from strangers, made harmless for the command line and the screen."""
 
 import unicodedata
 
 _KEEP = frozenset("\u200c\u200d")
-"""Joiners: Persian and Indic titles are misspelt without them, and they can do no harm."""
+"""Joiners: Persian and Indic titles are misspelt without them, and they are harmless."""
 
 
 def visible(text: str) -> str:
-    """``text`` with everything that a terminal could obey written out, e.g. ``\\x1b`` or ``\\u202e``.
+    """``text`` with everything that a terminal could obey escaped, e.g. ``\\x1b`` or ``\\u202e``.
 
-    Control characters, bidirectional overrides, line separators and lone surrogates print as themselves,
-    never act.
+    Control characters, bidirectional overrides, line separators and lone surrogates are printed as escapes
+    and have no effect.
     """
-    if text.isprintable():  # it has nothing of what is written out, and this is quick
+    if text.isprintable():  # it contains nothing to escape, and this test is quick
         return text
     return "".join(map(_shown, text))
 

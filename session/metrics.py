@@ -1,7 +1,7 @@
-"""What every model of a session is measured by: a metric is one declaration here, and nothing else.
+"""The metrics of every model of a session; each is one declaration here, and nothing else.
 
-Evaluation, chart, exports and help read it. What only one kind of model can measure is declared by the kind
-(:attr:`model.OnlineModel.metrics`). Importing this loads no numpy.
+Evaluation, chart, exports and help read them. A metric that only one kind of model can measure is declared by
+that kind (:attr:`model.OnlineModel.metrics`). Importing this loads no numpy.
 """
 
 from collections.abc import Callable
@@ -24,17 +24,17 @@ class Evaluation:
     model: "OnlineModel"
     held_out: "Minibatch"
     log_likelihood: float
-    """Of the held-out articles, by document completion."""
+    """The log-likelihood of the held-out articles, by document completion."""
     before: "TopWords | None"
-    """The topics at the last measurement, where there was one."""
+    """The topics at the last measurement, if there was one."""
     now: "TopWords | None"
     prequential: float | None = None
-    """Log-likelihood of the newest articles of the stream before they were trained, where it is measured."""
+    """Log-likelihood of the newest articles of the stream before they were trained, if it is measured."""
 
 
 @dataclass(frozen=True)
 class SessionMetric(Metric):
-    """A metric, and how it is measured; None where there is nothing to measure it by."""
+    """A metric and its measurement, which gives None if there is nothing to measure."""
 
     measure: Callable[[Evaluation], float | None] = lambda of: None
 
@@ -77,7 +77,7 @@ SCORES = (
         measure=lambda of: of.log_likelihood,
     ),
 )
-"""How well it predicts; every measurement has them."""
+"""How well the model predicts; every measurement has these."""
 OF_STREAM = (
     SessionMetric(
         "prequential_log_likelihood",
@@ -87,7 +87,7 @@ OF_STREAM = (
         measure=lambda of: of.prequential,
     ),
 )
-"""How well it predicts what comes next; sessions whose models forget have them."""
+"""How well it predicts the next articles; sessions whose models forget have these."""
 OF_TOPICS = (
     SessionMetric(
         "npmi",
@@ -113,5 +113,5 @@ OF_TOPICS = (
         measure=_drift,
     ),
 )
-"""What its topics are like."""
+"""Qualities of its topics."""
 METRICS = (*SCORES, *OF_STREAM, *OF_TOPICS)

@@ -1,4 +1,4 @@
-"""Models made from a session's settings, and from what the store kept of them."""
+"""Models made from a session's settings, and from their stored states."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from session.specs import ModelSpec
 
 
 def default_batch_size(spec: ModelSpec) -> int:
-    """The batch size of a model, its kind's where the spec sets none."""
+    """The batch size of a model: its kind's, if the spec sets none."""
     return spec.batch_size or _kind(spec.kind).default_batch_size
 
 
 def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
-    """A model as its spec says, before its first article. Raises :class:`BadUsage` where its kind refuses."""
+    """A model made from its spec, before its first article. Raises :class:`BadUsage` if its kind refuses."""
     try:
         return _kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
     except ValueError as error:
@@ -23,7 +23,7 @@ def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> Onl
 
 
 def own_metrics(kind: str) -> tuple[Metric, ...]:
-    """What only this kind of model can measure; nothing where it is not installed."""
+    """The metrics that only this kind of model can measure; none if it is not installed."""
     try:
         return kinds.load(kind).metrics
     except KindError:
@@ -31,7 +31,7 @@ def own_metrics(kind: str) -> tuple[Metric, ...]:
 
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
-    """The model that had this state. Raises :class:`Damaged` where that is not the model stored there."""
+    """The model with this state. Raises :class:`Damaged` if it is not the model stored there."""
     kind = _kind(stored.kind)
     try:
         model = kind.from_state(state)

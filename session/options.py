@@ -1,4 +1,4 @@
-"""The settings of a trainer, each declared once: name, type, range, default, help, and how long it holds.
+"""The settings of a trainer, each declared once: name, type, range, default, help, and how long it applies.
 
 The command line, requests, stored settings, the resume check and the dialog for new sessions are made from
 these, together with the options by which each kind of source describes itself (:mod:`session.sources`).
@@ -54,7 +54,7 @@ SHARED = (
         metavar="N",
     ),
 )
-"""For every model that has such an option and shares it; what each takes, its kind knows."""
+"""For every model with such an option that shares it; its kind knows the accepted values."""
 
 SEED = Option(int, "seed", "Random seed.", metavar="N", least=0, most=2**32 - 1, default=0)
 HELD_OUT = Option(
@@ -99,7 +99,7 @@ VOCAB_ARTICLES = Option(
     default=10_000,
 )
 KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, VOCAB_ARTICLES)
-"""A session has these for good, as they were when it was made."""
+"""Settings fixed for the session when it is created."""
 
 ARTICLES = Option(
     int,
@@ -125,7 +125,7 @@ THREADS = Option(
     scope="run",
 )
 RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
-"""These may be another at every run."""
+"""Settings that may change with every run."""
 
 ON_END = Option(
     str,
@@ -159,7 +159,7 @@ CLUSTER_UNENCRYPTED = Option(
     scope="outside",
 )
 OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
-"""These act outside the program: no session keeps them."""
+"""Settings that act outside the program; no session keeps them."""
 
 OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, *OUTSIDE)
-"""All but those of the sources."""
+"""All settings except those of the sources."""

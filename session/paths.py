@@ -1,4 +1,4 @@
-"""Where things lie: the session folder, the config file, the log beside a session."""
+"""Paths: the session folder, the config file, the log beside a session."""
 
 import os
 import re
@@ -11,19 +11,19 @@ from session.errors import BadUsage, NoSession, did_you_mean
 
 WAL = "-wal"
 BESIDE = ("-journal", WAL, "-shm")
-"""What SQLite adds to a session's name for the files that it keeps beside it."""
+"""The endings of the files that SQLite keeps beside a session."""
 LOCK = ".lock"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
 def session_folder() -> Path:
-    """`$WIKITOPICS_HOME`, else the platform's user data directory. Not created here."""
+    """`$WIKITOPICS_HOME`, otherwise the platform's user data directory. Not created here."""
     home = os.environ.get("WIKITOPICS_HOME")
     return user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
 
 
 def vocabulary_file(name: str) -> Path:
-    """Where the vocabulary of this name is kept that was built for a session."""
+    """The file of a vocabulary of this name that was built for a session."""
     return session_folder() / "vocabularies" / f"{name}.txt"
 
 
@@ -36,7 +36,8 @@ def config_file() -> Path:
 
 
 def user_path(name: str) -> Path:
-    """A file as a user names it, `~` and `~user` resolved. Raises :class:`BadUsage` for an unknown user."""
+    """A path as given by the user, with `~` and `~user` resolved. Raises :class:`BadUsage` for an unknown
+    user."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -44,9 +45,9 @@ def user_path(name: str) -> Path:
 
 
 def session_path(name: str) -> Path:
-    """The file of a session: NAME in the session folder, or NAME itself where it is a path.
+    """The file of a session: NAME in the session folder, or NAME itself if it is a path.
 
-    Raises :class:`BadUsage` for a name that could leave the folder or that no shell would like.
+    Raises :class:`BadUsage` for a name that could leave the folder or is awkward in a shell.
     """
     if "\0" in name:
         raise BadUsage("a session name cannot contain a NUL character")
@@ -63,18 +64,18 @@ def session_path(name: str) -> Path:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """The part of the session at ``path`` whose name has this ending; the same through whatever links."""
+    """The part of the session at ``path`` whose name has this ending; the same through any links."""
     real = Path(os.path.realpath(path))  # SQLite follows links too
     return real.with_name(real.name + ending)
 
 
 def session_name(path: Path) -> str:
-    """What to call the session at ``path``: its name where it lies in the folder, else the path."""
+    """The name of the session at ``path`` if it lies in the folder, otherwise the path."""
     return path.stem if path.parent == session_folder() and path.suffix == ".db" else str(path)
 
 
 def command(words: str, path: Path) -> str:
-    """What to type at a shell for the session at ``path``, e.g. `wikitopics stop --session night`.
+    """The shell command for the session at ``path``, e.g. `wikitopics stop --session night`.
 
     ``words`` come after `wikitopics`; "" opens the screen.
     """
@@ -85,7 +86,7 @@ def command(words: str, path: Path) -> str:
 
 
 def log_file(path: Path) -> Path:
-    """Where a trainer started by the screen writes its messages."""
+    """The file to which a trainer started by the screen writes its messages."""
     return path.with_name(path.name + ".log")
 
 

@@ -1,4 +1,5 @@
-"""Which process is meant: a number alone may be another program's by now, or one in another container."""
+"""Identifies a process: its number alone may belong to another program by now, or one in another
+container."""
 
 import os
 import sys
@@ -10,33 +11,33 @@ _MOST_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that cannot be taken for another, as text that others can check."""
+    """A process that cannot be mistaken for another, as text that others can check."""
 
     pid: int
     """0: nothing is known of it."""
     place: str
-    """Where the number counts: on Linux this boot of this machine, and in it this pid namespace."""
+    """Where the number is valid: on Linux this boot of this machine, and the pid namespace in it."""
     start: str
-    """When it began, in the words of the system."""
+    """Its start time, as the system states it."""
 
     @classmethod
     def own(cls) -> "Process":
-        """The process that asks."""
+        """The calling process."""
         return cls(os.getpid(), _place(), _start("self" if sys.platform == "linux" else str(os.getpid())))
 
     @classmethod
     def from_text(cls, text: str) -> "Process":
-        """The inverse of :meth:`as_text`; of any other text nothing is known."""
+        """The inverse of :meth:`as_text`; any other text gives an unknown process."""
         pid, place, start, *_ = [*text.split("\n"), "", "", ""]
         plausible = pid.isascii() and pid.isdigit() and len(pid) <= _MOST_DIGITS
         return cls(int(pid), place, start) if plausible else UNKNOWN
 
     def as_text(self) -> str:
-        """A line for each field."""
+        """One line for each field."""
         return f"{self.pid}\n{self.place}\n{self.start}\n"
 
     def lives(self) -> bool | None:
-        """Whether it still runs; None where that cannot be known from here."""
+        """Whether it is still running; None if that cannot be known from here."""
         if not self.start or not self.place or self.place != _place():
             return None
         return _start(str(self.pid)) == self.start
@@ -46,7 +47,7 @@ UNKNOWN = Process(0, "", "")
 
 
 def _place() -> str:
-    """ "" where the system does not say."""
+    """The place, or "" if the system does not tell."""
     if sys.platform != "linux":
         return f"{sys.platform} {os.uname().nodename}"
     try:
@@ -57,13 +58,13 @@ def _place() -> str:
 
 
 def _start(pid: str) -> str:
-    """ "" for a process that has ended, or where the system does not say."""
+    """The start time, or "" if the process has ended or the system does not tell."""
     try:
         if sys.platform == "linux":
             state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-            start = fields[18]  # in clock ticks since the boot
+            start = fields[18]  # in clock ticks since boot
         else:
-            import subprocess  # only here
+            import subprocess  # needed only here
 
             told = subprocess.run(
                 ["ps", "-o", "state=,lstart=", "-p", pid],

@@ -1,4 +1,4 @@
-"""What the screen, `status` and the exports see of a session: plain values, read and let go."""
+"""Records of a session for the screen, `status` and the exports: plain values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
-"""`dead`: the trainer's process is gone without having said so. `stalled`: it holds the session but has
-given no sign of life for 15 s. `finished`: the source has ended or
---articles is reached. `new`: nothing has run on it yet."""
+"""`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the session
+but has shown no sign of life for 15 s. `finished`: the source has ended or --articles is reached. `new`:
+nothing has run on it yet."""
 
 
 BoundBy = Literal["network", "parsing", "training"]
 Role = Literal["trained", "held_out", "skipped"]
 
 NO_KNOWN_WORD = "no known word"
-"""Why an article is skipped that holds no word of the vocabulary."""
+"""The reason for skipping an article without any word of the vocabulary."""
 UNREAD = "could not be read"
-"""The same for one that its reader failed on or was killed by; the log names each."""
+"""For an article on which its reader failed or was killed; the log names each."""
 HELD_OUT_ALREADY = "already held out"
-"""The same for one that is in the evaluation set: training on it would flatter every score."""
+"""For an article in the evaluation set: training on it would flatter every score."""
 NOT_RECORDED = "reason not recorded"
-"""The same for what was skipped before sessions kept the reasons."""
+"""For articles skipped before sessions recorded reasons."""
 
 
 def skips_told(skips: Mapping[str, int]) -> str:
@@ -33,7 +33,7 @@ def skips_told(skips: Mapping[str, int]) -> str:
 
 
 def per_hour(articles: int, seconds: float) -> float:
-    """Articles trained an hour of trainer running time: `articles_per_hour` wherever it is told."""
+    """Articles trained per hour of trainer running time; `articles_per_hour` everywhere means this."""
     return articles / seconds * 3600 if seconds > 0 else 0.0
 
 
@@ -50,7 +50,7 @@ class ModelStatus:
     perplexity: float | None
     log_likelihood: float | None
     prequential_log_likelihood: float | None = None
-    """Of the newest articles before they were trained, where a model of the session has a half-life."""
+    """For the newest articles before they were trained, if a model of the session has a half-life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Flow:
 
     at: float
     crawl_rate: float
-    """Articles a second that came in."""
+    """Articles per second that came in."""
     train_rate: float
-    """Articles a second while the models learn, that is what they could take; 0 while they do not."""
+    """Articles per second while the models learn, so what they could take; 0 while they do not."""
     queue: int
     """Articles crawled and waiting to be trained."""
 
@@ -77,19 +77,19 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class TrainerActivity:
-    """What a trainer is doing: it sends this record with every heartbeat, and everybody reads this record.
+    """What a trainer is doing. It writes this record with every heartbeat, and every reader uses it.
 
-    The defaults say nothing; they stand for what a trainer, perhaps an older one, does not tell.
+    The defaults mean "not known", for values that a trainer, perhaps an older one, does not report.
     """
 
     article_limit: int | None = None
     waiting_for: str | None = None
     waiting_until: float | None = None
-    """Seconds since the epoch, where the wait has a known end."""
+    """Seconds since the epoch, if the wait has a known end."""
     compiling: bool = False
-    """Whether training waits for kernels to be compiled, as it does once after an installation."""
+    """Whether training waits for kernels to be compiled, as happens once after an installation."""
     bound_by: BoundBy | None = None
-    """What has held up the run most of late."""
+    """What has limited the run most lately."""
     crawl_rate: float = 0.0
     """As in :class:`Flow`, like the next two."""
     train_rate: float = 0.0
@@ -102,10 +102,10 @@ class TrainerActivity:
     retries: int = 0
     throttled: int = 0
     errors: tuple[Event, ...] = ()
-    """The source's last few, newest last."""
+    """The source's last few errors, newest last."""
 
     def ended(self) -> "TrainerActivity":
-        """What is left of it when the trainer is gone: its counts, but nothing that was of the moment."""
+        """What remains of it when the trainer is gone: its counts, but nothing momentary."""
         return replace(
             self,
             waiting_for=None,
@@ -120,7 +120,7 @@ class TrainerActivity:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Status:
-    """One look at a session. Field meanings as in `status --json`; the rest is for the screen."""
+    """One look at a session. Fields mean the same as in `status --json`; the others are for the screen."""
 
     session: str
     state: State
@@ -141,12 +141,12 @@ class Status:
     articles_per_hour: float
     bytes_read: int
     committed_at: float
-    """When what was learnt was last saved, seconds since the epoch: another moment, another state of it."""
+    """When training results were last saved, in seconds since the epoch; it changes with each new state."""
     checkpoint_age_seconds: float | None
     heartbeat_age_seconds: float | None
     lap: float | None
     activity: TrainerActivity
-    """Of the trainer that runs, or what is left of the last one's."""
+    """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
 
     def __repr__(self) -> str:
@@ -161,7 +161,7 @@ class Status:
 
     @property
     def lively(self) -> bool:
-        """Whether a trainer gives signs of life, so that its rates are of now."""
+        """Whether a trainer shows signs of life, so that its rates are current."""
         return self.running and self.state != "stalled"
 
 
@@ -177,15 +177,15 @@ class Curve:
     values: NDArray[np.float64]
 
     def up_to(self, articles: int) -> "Curve":
-        """Its part after so many articles and fewer."""
+        """The part up to this many articles."""
         end = int(np.searchsorted(self.articles, articles, side="right"))
         return Curve(self.articles[:end], self.tokens[:end], self.seconds[:end], self.values[:end])
 
 
 SNAPSHOT_WORDS = 20
-"""Words that a snapshot keeps of each topic."""
+"""The words of each topic stored in a snapshot."""
 COHERENT_WORDS = 10
-"""The most probable words of a topic, by which its coherence is measured."""
+"""The number of a topic's most probable words on which its coherence is measured."""
 
 
 TopicChange = Literal["born", "died", "split", "merged", "renamed"]
@@ -193,7 +193,7 @@ TopicChange = Literal["born", "died", "split", "merged", "renamed"]
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """Something that has happened to a topic; what each means: :class:`model.changes.Change`."""
+    """Something that happened to a topic; for the meanings see :class:`model.changes.Change`."""
 
     model: str
     articles: int
@@ -202,7 +202,7 @@ class TopicEvent:
     other: int | None
     """The topic that was born of a split, or lives on after a merger."""
     name: str
-    """Of what was born, has died, or got this name."""
+    """The name of the topic that was born, died, or was renamed."""
 
     def told(self) -> str:
         """In words: "#13 splits: #46 slavic, languages, grammar"."""
@@ -221,20 +221,20 @@ class TopicEvent:
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """One topic as it stands now, with its way here."""
+    """One topic as it is now, with its recent history."""
 
     topic: int
     name: str
-    """The one that somebody gave it, else the words that tell it apart."""
+    """The name given to it, otherwise the words that tell it apart."""
     share: float
     words: tuple[tuple[str, float], ...]
-    """Most probable first: (word, probability)."""
+    """Its words, most probable first: (word, probability)."""
     newcomers: frozenset[str]
-    """Words now among the first ten that were not when the trend begins."""
+    """Words among its first ten now, but not when the trend begins."""
     trend: tuple[float, ...]
     """Shares from then to now, oldest first."""
     articles: int
-    """After how many it was so: those of the newest snapshot."""
+    """The number of articles at the newest snapshot."""
     since: int
     """Where the trend begins: the snapshot nearest to half of `articles`, or the first one."""
 
@@ -264,46 +264,45 @@ class TopWords:
 
     @property
     def leading(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """As the functions of `model` that compare topics take it."""
+        """The form in which `model`'s functions compare topics."""
         return self.word_ids, self.probabilities
 
 
 @dataclass(frozen=True, slots=True)
 class ShareHistory:
-    """How large every topic of a model was at every point that was kept, oldest first."""
+    """The share of every topic of a model at every stored point, oldest first."""
 
     articles: NDArray[np.int64]
     """(S,)"""
     shares: NDArray[np.float32]
     """(S, K)"""
     own: NDArray[np.float32]
-    """(S, K) the part of each share that is the topic's own: its share, times how far its words are no other
-    topic's (:func:`model.naming.distinctness`). It grows when a topic is born, even if shares hardly
-    move."""
+    """(S, K) the topic's own part of each share: the share times the distinctness of its words
+    (:func:`model.naming.distinctness`). It grows when a topic is born, even if shares hardly move."""
 
     def up_to(self, articles: int) -> "ShareHistory":
-        """Its part after so many articles and fewer."""
+        """The part up to this many articles."""
         end = int(np.searchsorted(self.articles, articles, side="right"))
         return ShareHistory(self.articles[:end], self.shares[:end], self.own[:end])
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All topics of one model after so many articles. Row k is topic k."""
+    """All topics of one model after this many articles. Row k is topic k."""
 
     model: str
     articles: int
     words: tuple[tuple[str, ...], ...]
     """K rows of (up to 20) top words."""
     probabilities: NDArray[np.float32]
-    """(K, 20), beside ``words``."""
+    """(K, 20), parallel to ``words``."""
     shares: NDArray[np.float32]
     """(K,)"""
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleRow:
-    """One article of the stream and what one model made of it."""
+    """One article of the stream, and its topics in each model."""
 
     seq: int
     page_id: int
@@ -314,14 +313,14 @@ class ArticleRow:
     topics: tuple[tuple[str, int, float], ...] = field(default=())
     """(model, topic, proportion) with each model's largest topic."""
     id: str | None = None
-    """What its own collection calls it, "" where it has no such name; None: the source has none at all."""
+    """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleColumns:
     """Articles of the stream by column, for callers that read millions.
 
-    Each field but ``models`` has one value for every article.
+    Each field except ``models`` has one value per article.
     """
 
     models: tuple[str, ...]
@@ -332,9 +331,9 @@ class ArticleColumns:
     words: Sequence[int]
     roles: Sequence[Role]
     topics: Sequence[Sequence[int]]
-    """Each model's largest topic, and none where the article was not trained on."""
+    """Each model's largest topic; none if the article was not trained on."""
     shares: Sequence[Sequence[float]]
-    """Beside ``topics``: their proportions."""
+    """Their proportions, parallel to ``topics``."""
     ids: Sequence[str | None]
 
     def rows(self) -> list[ArticleRow]:

@@ -1,4 +1,4 @@
-"""What a user asks of a trainer, and whether an existing session can give it."""
+"""What a user asks of a trainer, and whether an existing session can provide it."""
 
 from dataclasses import replace
 
@@ -18,14 +18,14 @@ from vocab import Vocabulary
 
 
 class TrainRequest(Given):
-    """The settings that were given, by name: those of :mod:`session.options` and those of a source."""
+    """The settings given, by name: those of :mod:`session.options` and those of a source."""
 
     def __init__(self, **given: object) -> None:
-        """None and () stand for what was not given."""
+        """None and () mean that a setting was not given."""
         super().__init__({name: value for name, value in given.items() if value not in (None, ())})
 
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
-        """The models asked for, with what a source of this kind suggests. Raises :class:`BadUsage`."""
+        """The models requested, with what a source of this kind suggests. Raises :class:`BadUsage`."""
         usual = {} if kind is None else kind.model_defaults
         given = {option.name: self[option] for option in SHARED if option in self}
         specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
@@ -38,9 +38,10 @@ class TrainRequest(Given):
         return specs
 
     def kind(self, otherwise: str = str(SOURCE.default)) -> SourceKind:
-        """The kind of source asked for, by its name or by an option that only one has, else ``otherwise``.
+        """The kind of source asked for, by its name or by an option that only one has, otherwise
+        ``otherwise``.
 
-        Raises :class:`BadUsage` where these disagree.
+        Raises :class:`BadUsage` if these disagree.
         """
         kinds = {name: kinds for name, (_, kinds) in sources.our_options().items() if name in self.values}
         implied = {name: owners[0] for name, owners in kinds.items() if len(owners) == 1}
@@ -56,12 +57,12 @@ class TrainRequest(Given):
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
-        """What was given that names a source, and not one of this kind."""
+        """The given options that identify a source, but not one of this kind."""
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope == "session"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
-        """What it asks of a source of this kind."""
+        """The options for a source of this kind."""
         given = {
             option.name: option.resolved(self[option], _local) for option in kind.options if option in self
         }
@@ -77,7 +78,7 @@ class TrainRequest(Given):
         )
 
     def identity(self, kind: SourceKind) -> Identity:
-        """What names the source asked for. Raises :class:`BadUsage` for options that do not make one."""
+        """The identity of the requested source. Raises :class:`BadUsage` for options that do not give one."""
         for name in self.foreign(kind):
             raise BadUsage(f"--source {kind.name} does not take {flag(name)}: leave it out")
         for option in kind.options:
@@ -90,9 +91,9 @@ class TrainRequest(Given):
 
 
 def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None) -> None:
-    """Raises :class:`BadUsage`, naming the option, where ``request`` contradicts what the session is.
+    """Raise :class:`BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
-    ``vocabulary``: the one asked for, None where nothing was said about it.
+    ``vocabulary``: the one requested, None if none was.
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
@@ -107,7 +108,7 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
-        # One begun before its source suggested anything has what was said and no more.
+        # A session begun before its source suggested anything has only what was given.
         if stored.models not in (request.specs(), request.specs(kind)):
             raise _differs(MODEL.flag, " ".join(request[MODEL]), " ".join(map(str, stored.models)))
     else:
@@ -132,7 +133,7 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
 
 
 def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
-    """What is asked of the source; what it says nothing about is as the session has it."""
+    """The options for the source; those not given are as the session has them."""
     said = {option.kept_as or option.name for option in kind.options if option in asked}
     values = dict(asked.values)
     for option in kind.options:
@@ -143,7 +144,7 @@ def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
 
 
 def _local(name: str) -> str:
-    """A file as a user names it, with `~` resolved."""
+    """A path as given by the user, with `~` resolved."""
     return str(user_path(name))
 
 
@@ -162,5 +163,5 @@ def _differs(flag: str, asked: object, stored: object) -> BadUsage:
 
 
 def _said(value: object) -> str:
-    """As it would stand behind its option."""
+    """The value as written after its option."""
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,4 +1,4 @@
-"""What a session is created with and keeps: resuming it with anything else is refused."""
+"""The settings with which a session is created; resuming it with other ones is refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,30 +11,31 @@ from session.specs import ModelSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Given):
-    """Fixed at creation. `values` holds those of :data:`session.options.KEPT`; these are found out beside.
+    """Fixed at creation. `values` holds those of :data:`session.options.KEPT`; the fields below are
+    determined in addition.
 
     Limits, threads, requests a minute and the contact are not here: they may change.
     """
 
     source: str
-    """The name of a kind, as :mod:`session.sources` knows it."""
+    """The name of a kind in :mod:`session.sources`."""
     source_name: str
-    """For people, e.g. "en.wikipedia.org"."""
+    """The name for people, e.g. "en.wikipedia.org"."""
     source_options: Mapping[str, Any]
-    """What the source needs to be opened again, as its kind says. No contact, ever."""
+    """What the source needs to be opened again, as its kind defines. Never a contact."""
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
-    """Of its words; "" until the session has built its vocabulary from its first articles."""
+    """That of its words; "" until the session has built its vocabulary from its first articles."""
     rule: str
-    """What a word of a text is, as a vocabulary names it: part of the vocabulary as its words are."""
+    """The word rule, as a vocabulary names it: as much a part of the vocabulary as its words."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
-    """Largest minibatch of each model, in the order of ``models``; all divide the largest."""
+    """The largest minibatch of each model, in the order of ``models``; all divide the largest one."""
 
     @property
     def building(self) -> bool:
-        """Whether the session still collects the articles that its vocabulary is to be built from."""
+        """Whether the session is still collecting the articles from which its vocabulary will be built."""
         return not self.fingerprint
 
     @property
@@ -58,7 +59,7 @@ class Settings(Given):
 
 
 def check_batch_sizes(models: tuple[ModelSpec, ...], sizes: tuple[int, ...]) -> None:
-    """Raises :class:`BadUsage` unless every batch size divides the largest."""
+    """Raise :class:`BadUsage` unless every batch size divides the largest."""
     largest = max(sizes)
     for spec, size in zip(models, sizes, strict=True):
         if largest % size:

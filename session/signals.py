@@ -1,4 +1,4 @@
-"""Signals that ask a program to end: recorded, and acted on when the program is ready to."""
+"""Signals that ask a program to end: recorded, and acted on when the program is ready."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
-    """Within the block signals are recorded and passed to the callback, once :meth:`tell` has named one.
+    """Within the block, signals are recorded, and passed to the callback once :meth:`tell` has set one.
 
     No signal is lost while one part of the program hands over to another. One that arrives while a trainer is
     starting still stops that trainer.
@@ -33,8 +33,8 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             signal.signal(number, handler)
 
     def tell(self, call: Callable[[signal.Signals], object]) -> None:
-        """Have the running event loop call ``call``, and nobody else, for each signal noted so far and from
-        now on."""
+        """Have the running event loop call ``call``, and only that, for each signal recorded so far and
+        from now on."""
         loop = asyncio.get_running_loop()
 
         def pass_on(number: signal.Signals) -> None:
@@ -46,7 +46,7 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             pass_on(number)
 
     def hang_up(self) -> None:
-        """The terminal is gone, although no signal said so."""
+        """Record that the terminal is gone, although no signal said so."""
         self._note(signal.SIGHUP)
 
     def _note(self, number: int) -> None:

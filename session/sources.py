@@ -1,6 +1,6 @@
-"""The kinds of sources that there are: ours, and those that other packages bring.
+"""The kinds of sources: ours, and those that other packages provide.
 
-Another package joins by an entry point of the group `wikitopics.sources`, name → subclass of
+Another package registers an entry point in the group `wikitopics.sources`: name → subclass of
 `crawler.PageKind`. It is imported only when it is named, and it cannot take the name of a built-in one.
 """
 
@@ -28,12 +28,12 @@ RESERVED = ("session", "log", "json", "help")
 
 
 def names() -> tuple[str, ...]:
-    """Every kind's name, the built-in ones first; loads none of them."""
+    """Every kind's name, the built-in ones first, without loading any."""
     return _kinds.names()
 
 
 def load(name: str) -> SourceKind:
-    """The kind of this name. Raises :class:`BadUsage` where there is none, or none that works."""
+    """The kind of this name. Raises :class:`BadUsage` if there is none, or none that works."""
     kind = _kinds.load(name)()
     if name not in BUILT_IN:
         _check_options(kind)
@@ -49,7 +49,7 @@ def load_stored(name: str) -> SourceKind:
 
 @cache
 def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
-    """The options that our kinds have, by name, and the kinds that have them."""
+    """The options of our kinds, by name, and the kinds that have them."""
     found: dict[str, tuple[Option[Any], list[str]]] = {}
     for name in BUILT_IN:
         for option in load(name).options:
@@ -59,7 +59,7 @@ def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
 
 @cache
 def described(name: str) -> SourceKind:
-    """The kind of a stored session: for whoever only reads it, one that is not installed will do."""
+    """The kind of a stored session. For reading alone, a kind that is not installed will do."""
     try:
         return load(name)
     except BadUsage:
@@ -67,13 +67,13 @@ def described(name: str) -> SourceKind:
 
 
 def check_identity(kind: SourceKind, identity: Identity) -> None:
-    """Raise :class:`Damaged` for a session's identity that its kind never gave it."""
+    """Raise :class:`Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
 
 
 def _check_options(kind: SourceKind) -> None:
-    """Raise :class:`BadUsage` for an option that cannot be written, or means something else here.
+    """Raise :class:`BadUsage` for an option that cannot be written, or that has another meaning here.
 
     A built-in option may be used unchanged.
     """

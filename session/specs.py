@@ -1,4 +1,4 @@
-"""What a model of a session is to be: `--model KIND[:key=value,…]`, checked before anything starts."""
+"""The specification of a model: `--model KIND[:key=value,…]`, checked before anything starts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-"""Of a model."""
+"""The most topics of a model."""
 MOST_TOPICS = 10_000
-"""Of any kind: a topic's number takes two bytes where articles are kept."""
+"""For any kind: a topic's number takes two bytes where articles are stored."""
 BATCH_SIZE = ModelOption("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)
 
 
@@ -30,7 +30,7 @@ class ModelSpec:
     batch_size: int | None = None
     """None: the kind's default."""
     options: Mapping[str, Value] = field(default_factory=dict)
-    """Those that are set, as the kind describes them; the others are left to its defaults."""
+    """The options that are set, as the kind describes them; the others keep its defaults."""
 
     def as_json(self) -> dict[str, Value]:
         """Plain values, defaults left out."""
@@ -43,10 +43,10 @@ class ModelSpec:
 
 
 def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
-    """The models named by ``--model`` (one `lda` where none is).
+    """The models named by ``--model`` (one `lda` if there are none).
 
-    ``shared``: option values for all models by key, None where not given. They reach the models whose option
-    of that name is shared; a value in the text wins. Raises :class:`BadUsage` with the word that is wrong.
+    ``shared``: option values for all models by key, None if not given. They apply to models whose option of
+    that name is shared; a value in the text takes precedence. Raises :class:`BadUsage` naming the wrong word.
     """
     specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
@@ -59,7 +59,7 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
 
 
 def shared_value(kind: str, key: str, value: object) -> Value | None:
-    """What ``value``, given for all models, means for one of this kind; None where it does not reach that.
+    """What ``value``, given for all models, means for one of this kind; None if it does not apply.
 
     Raises :class:`BadUsage`.
     """
@@ -78,7 +78,8 @@ def load_kind(name: str) -> "type[OnlineModel]":
 
 
 def model_choices() -> Iterator[tuple[str, str, str]]:
-    """(kind, topics by default, words about it) of each; those of other packages are not loaded for that."""
+    """(kind, default topics, words about it) of each kind; those of other packages are not loaded for
+    this."""
     for name in kinds.names():
         if name in kinds.BUILT_IN:
             kind = kinds.load(name)
@@ -88,7 +89,7 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
 
 
 def options_of(kind: "type[OnlineModel]") -> tuple[ModelOption, ...]:
-    """All that can be set, the sizes that every kind has among them."""
+    """All options, including the sizes that every kind has."""
     most = min(kind.most_topics, MOST_TOPICS)
     return (
         ModelOption("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),

@@ -1,4 +1,4 @@
-"""What has happened to topics from one snapshot to the next, in a line for the log."""
+"""The topic events from one snapshot to the next, as a line for the log."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -6,7 +6,7 @@ from typing import get_args
 from session.records import TopicChange, TopicEvent
 
 NAMED = 3
-"""Topics of one kind of change that a line names; beyond that it counts them."""
+"""The most topics of one kind of change named in a line; beyond that it counts them."""
 _TOGETHER: dict[TopicChange, str] = {
     "born": "are born",
     "died": "died",

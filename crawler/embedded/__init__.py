@@ -1,1 +1,1 @@
-"""A little Wikipedia on loopback: for the demo, for the tests, and for trying what a wiki can do wrong."""
+"""A small Wikipedia on loopback, for the demo, for tests, and for simulating what can go wrong on a wiki."""

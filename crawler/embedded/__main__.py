@@ -58,7 +58,7 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
     except OSError as error:
         await runner.cleanup()
         sys.exit(f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another --port")
-    over = _asked_to_end()  # before anybody knows of it, who could ask
+    over = _asked_to_end()  # before any client knows its address
     print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
     await _parent_gone(over)
     await runner.cleanup()
@@ -67,7 +67,7 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
 def _asked_to_end() -> asyncio.Event:
     """An event that the end of standard input, SIGTERM and SIGINT set.
 
-    A file and /dev/null, which a shell gives what it runs with ``&`` in a script, have no end to wait for.
+    A file and /dev/null, which a shell gives to commands run with ``&`` in a script, have no end to wait for.
     """
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -79,16 +79,16 @@ def _asked_to_end() -> asyncio.Event:
             over.set()
             loop.remove_reader(sys.stdin.fileno())
 
-    with contextlib.suppress(PermissionError):  # of epoll: nothing that could be waited for
+    with contextlib.suppress(PermissionError):  # from epoll: there is nothing to wait for
         loop.add_reader(sys.stdin.fileno(), read)
     return over
 
 
 async def _parent_gone(over: asyncio.Event) -> None:
-    """Wait for ``over``, or for another parent than now."""
+    """Wait for ``over``, or for the parent process to change."""
     parent = os.getppid()
     while not over.is_set() and os.getppid() == parent:
-        # A pipe that a forked child of the parent still holds has no end when the parent dies.
+        # A pipe also held by a forked child of the parent does not end when the parent dies.
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(over.wait(), 1.0)
 

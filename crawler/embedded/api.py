@@ -28,8 +28,8 @@ class ApiError(Exception):
 class EmbeddedApi:
     """Answers `action=query` on ``articles``.
 
-    Pages stand in a fixed random order: page ``index`` at ``(index + shift) mod size``, so that a lap
-    begun without a cursor meets the articles in their own order and wraps around on its way.
+    Pages are in a fixed random order, with page ``index`` at ``(index + shift) mod size``. A lap begun
+    without a cursor therefore gives the articles in their own order and wraps around.
     """
 
     def __init__(
@@ -131,7 +131,8 @@ class EmbeddedApi:
         fault: str | None,
         rng: random.Random,
     ) -> str | None:
-        """Give the entries their texts as far as the reply's size allows; where to go on, if need be."""
+        """Give the entries their texts as far as the reply's size allows; returns where to continue, if
+        necessary."""
         cursor = query.get("rvcontinue", "0|0").split("|")
         if len(cursor) < 2 or not cursor[0].isdigit():
             raise ApiError("badcontinue", "Invalid continue param.")
@@ -165,7 +166,7 @@ class EmbeddedApi:
     # -- lists -------------------------------------------------------------------
 
     def _random(self, query: Mapping[str, str]) -> tuple[list[int], dict[str, str], dict[str, str]]:
-        """Indexes of the batch, the cursor that lists it again, and the one behind it."""
+        """Indexes of the batch, the cursor that lists it again, and the cursor after it."""
         size = self.articles.size
         limit = _limit(query, "grnlimit", 1, _MOST_LISTED)
         if "content" in query.get("rvprop", "").split("|"):
@@ -273,5 +274,5 @@ def _ids(text: str) -> Iterator[int]:
 
 
 def to_json(reply: Mapping[str, Any]) -> bytes:
-    """As MediaWiki writes it: UTF-8, no blanks."""
+    """As MediaWiki writes it: UTF-8, without spaces."""
     return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()

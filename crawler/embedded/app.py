@@ -1,4 +1,4 @@
-"""The embedded wiki as an aiohttp application, its misdeeds included."""
+"""The embedded wiki as an aiohttp application, including its faults."""
 
 import asyncio
 import random
@@ -28,8 +28,8 @@ def make_app(
 ) -> web.Application:
     """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`.
 
-    ``latency``: seconds before each reply; ``page_latency``: more of them for each page whose text is
-    wanted. ``on_request`` sees every request first.
+    ``latency``: seconds before each reply; ``page_latency``: further seconds for each page whose text is
+    requested. ``on_request`` receives every request first.
     """
     rng = random.Random(api.faults.seed)
 
@@ -162,7 +162,7 @@ async def _never_ends_well(
             await asyncio.sleep(3600)
         _cut(request)
     except ConnectionError:
-        pass  # the client has had enough
+        pass  # the client has closed the connection
     return response
 
 

@@ -1,4 +1,4 @@
-"""The articles of the embedded wiki as word counts, without end if need be, none of them kept in memory."""
+"""The articles of the embedded wiki as word counts, in any number, none of them kept in memory."""
 
 import re
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ class Articles:
     """``size`` articles: the corpus in its order, then articles resampled from all but its first tenth
     (its first 1,000 at most).
 
-    Every article is made anew from ``seed`` and its index whenever it is asked for, always the same.
-    ``words_each``: draw so many words from each article's distribution instead of its own counts.
+    Every article is generated from ``seed`` and its index whenever it is needed, always the same.
+    ``words_each``: draw this many words from each article's distribution instead of using its own counts.
     """
 
     def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
@@ -46,7 +46,7 @@ class Articles:
         self.size = size
         self._seed = seed
         self._words_each = words_each
-        # A trainer holds the first articles out: it must not be shown copies of them later.
+        # A trainer holds the first articles out and must not be given copies of them later.
         self._spared = min(MOST_SPARED, len(corpus.titles) // 10)
         self._index = {title: i for i, title in enumerate(corpus.titles)}
 
@@ -67,7 +67,7 @@ class Articles:
         return found if found is not None and found < self.size else None
 
     def article(self, index: int) -> Article:
-        """Article ``index`` with its words in the order in which they are to be written."""
+        """Article ``index`` with its words in the order in which they are written."""
         corpus, (base, _) = self.corpus, self._place(index)
         rng = np.random.default_rng((self._seed, index))
         span = slice(corpus.indptr[base], corpus.indptr[base + 1])
@@ -81,7 +81,7 @@ class Articles:
         return Article(index, self.title(index), words.astype(np.int64))
 
     def _place(self, index: int) -> tuple[int, int]:
-        """(article of the corpus, lap): lap 0 is the corpus itself, the later ones lack its beginning."""
+        """(article of the corpus, lap): lap 0 is the corpus itself; later laps leave out its beginning."""
         n = len(self.corpus.titles)
         if index < n:
             return index, 0
@@ -97,7 +97,7 @@ class Articles:
 
 
 def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> Corpus:
-    """Made-up articles about eight made-up subjects, for where the sample is not wanted."""
+    """Made-up articles about eight made-up subjects, for use without the sample."""
     rng = np.random.default_rng(seed)
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     words = tuple(

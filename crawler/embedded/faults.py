@@ -1,4 +1,4 @@
-"""What the embedded wiki can do wrong, how often, and to which pages."""
+"""The faults of the embedded wiki: their kinds, rates and pages."""
 
 import random
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ REQUEST_KINDS = (
     "out-of-order",
     "duplicate",
 )
-"""Kinds that befall one request; at most one befalls each."""
+"""Kinds that affect one request; each request has at most one."""
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")
-"""Kinds that befall a page for good, the same pages for the same seed."""
+"""Kinds that affect a page permanently: the same pages for the same seed."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Faults:
         return cls(rates, seed)
 
     def draw(self, rng: random.Random) -> str | None:
-        """The fault of one request, mostly None."""
+        """The fault of one request, usually None."""
         point = rng.random()
         for kind in REQUEST_KINDS:
             point -= self.rates.get(kind, 0.0)
@@ -70,6 +70,6 @@ class Faults:
         return None
 
     def hits(self, kind: str, index: int) -> bool:
-        """Whether page ``index`` suffers from ``kind``."""
+        """Whether page ``index`` has the fault ``kind``."""
         rate = self.rates.get(kind, 0.0)
         return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate

@@ -1,4 +1,4 @@
-"""Start the embedded wiki as a child process and know its address."""
+"""Starts the embedded wiki as a child process and learns its address."""
 
 import subprocess
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from crawler.errors import WikiUnreachable
 
 
 class EmbeddedWiki:
-    """A running embedded wiki; it ends with :meth:`stop`, or with this process however that ends.
+    """A running embedded wiki; it ends with :meth:`stop`, or with this process, however that ends.
 
     ``options`` are those of `python -m crawler.embedded`, for instance ``["--size", "3000"]``.
-    Raises :class:`~crawler.errors.WikiUnreachable` where it does not start.
+    Raises :class:`~crawler.errors.WikiUnreachable` if it does not start.
     """
 
     def __init__(self, options: Sequence[str] = ()) -> None:

@@ -39,11 +39,11 @@ class Sample:
     word_ids: NDArray[np.int32]
     """(N,), ascending within each article."""
     counts: NDArray[np.int32]
-    """(N,), 1 to 255 (the few larger ones are cut there)."""
+    """(N,), 1 to 255 (the few larger ones are clipped)."""
 
 
 def load_sample() -> Sample:
-    """Read the sample: some 0.2 seconds, and 20 MB of memory."""
+    """Read the sample, which takes about 0.2 seconds and 20 MB of memory."""
     packed = (resources.files("crawler") / "data" / "sample.xz").read_bytes()
     data = lzma.decompress(packed)
     text_bytes, n_articles, n_entries = np.frombuffer(data, dtype="<u4", count=3).tolist()
@@ -61,7 +61,7 @@ def load_sample() -> Sample:
     gaps = column(n_entries, "u1") + 256 * column(n_entries, "u1")
     counts = column(n_entries, "u1") + 1
 
-    # Ids are the running sum of the gaps, begun anew with each article.
+    # Ids are the running sum of the gaps, restarted with each article.
     running = np.cumsum(gaps + 1)
     ends = np.cumsum(stored_lengths)
     begins = ends - stored_lengths

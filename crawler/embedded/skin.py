@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (markup)
-"""The page around an article, laid out as the skin of today's Wikipedia lays it out."""
+"""The page around an article, with the layout of today's Wikipedia."""
 
 import html
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""`demo`: the embedded wiki, crawled by the very client that crawls Wikipedia."""
+"""`demo`: the embedded wiki, crawled by the same client that crawls Wikipedia."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,9 +13,9 @@ NAME = "embedded sample"
 
 
 class DemoSource:
-    """A wiki of ``size`` articles in a process of its own, which ends with :meth:`close` or with this one.
+    """A wiki of ``size`` articles in a separate process, which ends with :meth:`close` or with this process.
 
-    The same size is the same wiki, whatever port it listens on, so a position means the same.
+    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
     """
 
     def __init__(self, *, version: str, size: int) -> None:
@@ -26,16 +26,16 @@ class DemoSource:
         self._source: ApiSource | None = None
 
     async def open(self) -> SourceInfo:
-        """Start the wiki and ask it who it is."""
+        """Start the wiki and ask it for its siteinfo."""
         if self._source is None:
             self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
             self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
             self.activity = self._source.activity
-        # Where it listens is another port the next time: nothing to keep.
+        # The port differs the next time: nothing to store.
         return replace(await self._source.open(), name=NAME, identity={})
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """Its lap, as of any wiki. Only after :meth:`open`."""
+        """Its lap, as for any wiki. Only after :meth:`open`."""
         assert self._source is not None
         return self._source.batches(position)
 

@@ -1,8 +1,8 @@
 """Word counts written out as an article: the same prose as wikitext and as HTML.
 
-The prose holds the article's words exactly as often as its counts say; between them stand only
-words that the corpus does not have. Words beside the prose (references, infobox, table, captions,
-links to categories) are what an extractor must leave out.
+The prose contains the article's words exactly as often as its counts say; the words between them are not in
+the corpus. Words outside the prose (references, infobox, table, captions, links to categories) must be left
+out by an extractor.
 """
 
 import html
@@ -25,8 +25,8 @@ _REFERENCES = (
 class Writer:
     """Writes articles of a corpus whose words are ``words``.
 
-    A fixed pattern of what stands before and behind each word is laid over the shuffled words,
-    beginning elsewhere for each article.
+    A fixed pattern of markup before and after each word is laid over the shuffled words, with a different
+    start for each article.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -59,20 +59,20 @@ class Writer:
                 page_end = _page_reference(position) + page_end
             wiki.append((before + wiki_open, wiki_close + wiki_end))
             page.append((before + page_open, page_close + page_end))
-        # Twice over, so that a pattern beginning anywhere is one slice.
+        # Doubled, so that a pattern beginning anywhere is one slice.
         self._wiki = _doubled(wiki)
         self._page = _doubled(page)
         self._starts_sentence *= 2
 
     def wikitext(self, article: Article) -> str:
-        """The article as its authors would see it in the editor."""
+        """The article as its authors see it in the editor."""
         title = article.title
         return "".join(
             (_wiki_head(title, article.index), self._prose(article, self._wiki), _wiki_foot(title))
         )
 
     def html(self, article: Article) -> str:
-        """What stands inside ``.mw-parser-output`` on the rendered page."""
+        """The contents of ``.mw-parser-output`` on the rendered page."""
         title = html.escape(article.title)
         return "".join(
             (_page_head(title), "<p>", self._prose(article, self._page), "</p>\n", _page_foot(title))
@@ -100,7 +100,7 @@ def _doubled(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _dress(rng: random.Random) -> tuple[tuple[str, str], tuple[str, str]]:
-    """What one word wears, as wikitext and as HTML."""
+    """The markup around one word, as wikitext and as HTML."""
     kind = rng.random()
     if kind < 0.07:
         return ("[[", "]]"), ('<a href="/wiki/Portal" title="Portal">', "</a>")
@@ -197,7 +197,7 @@ def _page_foot(title: str) -> str:
 
 
 def words_for_bytes(corpus: Corpus, wanted: int) -> int:
-    """How many words make articles of this corpus about ``wanted`` bytes of wikitext long."""
+    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
     writer, few, many = Writer(corpus.words), 200, 1200
 
     def mean_bytes(words_each: int) -> float:

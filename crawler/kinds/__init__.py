@@ -1,1 +1,1 @@
-"""The kinds of sources that are in this room: what each is called, takes, keeps and opens."""
+"""The kinds of sources in this room: their names, options, stored values, and how they are opened."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crawler.source import Source
 
 UNNAMED_SIZE = 1_000_000
-"""Articles of the embedded wiki for the sessions of the first version, which do not name their number."""
+"""The size of the embedded wiki for sessions of the first version, which do not state it."""
 WIKI_SIZE = Option(
     int,
     "wiki_size",
@@ -25,7 +25,7 @@ WIKI_SIZE = Option(
 
 
 class Demo(PageKind):
-    """A wiki of so many articles, served by this machine to itself."""
+    """A wiki of this many articles, served by this machine to itself."""
 
     name = "demo"
     label = "The embedded sample: no network, no settings"
@@ -50,11 +50,11 @@ class Demo(PageKind):
         return "" if fits else f"{WIKI_SIZE.name} is not a number of articles"
 
     def wiki(self, identity: Identity) -> str:
-        """A larger one has the same articles, and more."""
+        """The same for all sizes: a larger wiki has the same articles, and more."""
         return self.name
 
     def licence(self, identity: Identity) -> Licence:
-        """The sample's."""
+        """The sample's licence."""
         from crawler.licences import SAMPLE
 
         return SAMPLE

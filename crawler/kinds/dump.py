@@ -36,18 +36,18 @@ DUMPS = "https://dumps.wikimedia.org/"
 HOME = "home"
 """The key of the address of a folder of dumps."""
 VERSIONS = "versions"
-"""The key of the versions of the files on a server, as that names them."""
+"""The key of the versions of the files on a server, as the server names them."""
 BASE = "base"
-"""The key under which a session keeps the address of the wiki's main page, as its dump gives it."""
+"""The key of the address of the wiki's main page, as its dump states it."""
 
 
 def told_size(size: int) -> str:
-    """Bytes in words."""
+    """A number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 class Dump(PageKind):
-    """All articles of dump files, named by their absolute paths or their addresses."""
+    """All articles of dump files, identified by their absolute paths or their addresses."""
 
     name = "dump"
     label = "A Wikipedia dump: the fastest source; a file, or read from its server"
@@ -72,7 +72,7 @@ class Dump(PageKind):
         return {DUMP.name: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
 
     def language(self, asked: Asked) -> str | None:
-        """It is known where it is given; the wiki is then Wikipedia's."""
+        """The language, if it was given; the wiki is then a Wikipedia."""
         from crawler.languages import language_of
 
         return language_of(asked[LANG]) if LANG in asked else None
@@ -83,7 +83,8 @@ class Dump(PageKind):
         return language_of(asked[LANG])
 
     def builds_words(self, asked: Asked) -> bool:
-        """Standard input can be read only once, so nothing is left of it when the words are chosen."""
+        """False for standard input: it can be read only once, so nothing is left of it when the words are
+        chosen."""
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
@@ -110,7 +111,7 @@ class Dump(PageKind):
         return "" if order is None else Order.fault(order, len(files))
 
     def needs_contact(self, identity: Identity) -> bool:
-        """Wikimedia's server asks for it."""
+        """Whether it is on Wikimedia's servers, which ask for a contact."""
         from crawler.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
@@ -124,13 +125,13 @@ class Dump(PageKind):
         return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
 
     def wiki(self, identity: Identity) -> str:
-        """Where its language was given. Its base does not say where the api.php is: it may be any."""
+        """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
         from crawler.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
-        """On the wiki that was dumped."""
+        """The address on the wiki that was dumped."""
         from crawler.addresses import by_path, wiki_address
         from crawler.errors import BadSource
 
@@ -140,7 +141,7 @@ class Dump(PageKind):
             return None
 
     def licence(self, identity: Identity) -> Licence | None:
-        """Of the wiki that was dumped, where the dump names it."""
+        """The licence of the wiki that was dumped, if the dump names it."""
         from crawler.addresses import wiki_address
         from crawler.errors import BadSource
         from crawler.licences import of_wiki
@@ -164,7 +165,7 @@ class Dump(PageKind):
             remote = _remote_shelf(identity, asked)
             return ShuffledDump(remote, order, seed=asked.seed, held_out=asked.held_out)
         paths = identity[DUMP.name]
-        # A session that began in the order of the files goes on in it.
+        # A session begun in the order of the files continues in it.
         is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
         if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
             shelf = LocalShelf(paths, elsewhere=asked.elsewhere)
@@ -173,7 +174,7 @@ class Dump(PageKind):
 
 
 def _addresses(identity: Identity) -> list[URL]:
-    """Of its files, or of the folder in which they are to be found; none for files of this machine."""
+    """The addresses of its files, or of the folder that contains them; none for files on this machine."""
     from crawler.addresses import dump_address, is_address
 
     if DUMP.name not in identity:

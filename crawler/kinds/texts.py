@@ -1,4 +1,4 @@
-"""People's own documents."""
+"""The user's own documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMN = Option(
 
 
 class Texts(PageKind):
-    """The documents of files and folders, named by their absolute paths."""
+    """The documents of files and folders, identified by their absolute paths."""
 
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"

@@ -1,4 +1,4 @@
-"""Wikis that are asked for their articles: by the Action API, by rendered pages, by their recent changes."""
+"""Wikis asked for their articles: by the Action API, by rendered pages, or by recent changes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DUMP_ADVICE = (
 )
 
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
-"""What a crawl of Wikipedia downloads: 600,000 articles an hour is the most that the rules allow."""
+"""The download of a crawl of Wikipedia: its rules allow at most 600,000 articles an hour."""
 
 FOUND = "api"
-"""The key under which a session keeps where the api.php was found."""
+"""The key of the api.php's address in a session."""
 API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL")
 LANG = Option(
     str,
@@ -56,7 +56,7 @@ RPM = Option(
 
 
 class WikiKind(PageKind):
-    """A MediaWiki, named by the address from which its api.php is found."""
+    """A MediaWiki, identified by the address from which its api.php is found."""
 
     options = (API_URL, LANG, CONTACT, RPM)
     asks_server = True
@@ -66,7 +66,7 @@ class WikiKind(PageKind):
 
         wikipedia = language_api(asked[LANG])
         address = asked.get(API_URL) or wikipedia
-        wiki_address(address)  # raises for what is none
+        wiki_address(address)  # raises if it is not an address
         return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
@@ -75,7 +75,7 @@ class WikiKind(PageKind):
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Wikipedia's by the language, that of another wiki by its host."""
+        """Named after the language for Wikipedia, and after the host for another wiki."""
         from crawler.addresses import wiki_address
         from crawler.languages import language_of
 
@@ -103,7 +103,7 @@ class WikiKind(PageKind):
         return ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
-        """On the wiki itself, by the index.php beside its api.php."""
+        """The address on the wiki itself, by the index.php beside its api.php."""
         from crawler.addresses import api_candidates, by_script
         from crawler.errors import BadSource
 
@@ -114,20 +114,20 @@ class WikiKind(PageKind):
         return by_script(api.with_name("index.php"), title, revision_id)
 
     def licence(self, identity: Identity) -> Licence | None:
-        """Of the wiki itself."""
+        """The licence of the wiki itself."""
         from crawler.addresses import wiki_address
         from crawler.licences import of_wiki
 
         return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
-        """By the first address at which its api.php may be."""
+        """The first possible address of its api.php."""
         from crawler.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0])
 
     def needs_contact(self, identity: Identity) -> bool:
-        """Wikimedia's hosts ask for it."""
+        """Whether it is one of Wikimedia's hosts, which ask for a contact."""
         from crawler.addresses import api_candidates
         from crawler.limits import is_wikimedia
 
@@ -151,7 +151,7 @@ class WikiKind(PageKind):
 
     @abstractmethod
     def source(self, wiki: Wiki) -> Source:
-        """What reads the articles of this wiki."""
+        """The source that reads the articles of this wiki."""
 
 
 class Api(WikiKind):
@@ -180,14 +180,14 @@ class Html(WikiKind):
 
 
 class Recent(WikiKind):
-    """What is being edited."""
+    """Articles being edited."""
 
     name = "recent"
     label = "Recent changes: the articles being edited right now"
     model_defaults: ClassVar = {"half_life": 20_000}
 
     def builds_words(self, asked: Asked) -> bool:
-        """Articles being edited are no fair sample of a language, and they come again."""
+        """False: articles being edited are not a fair sample of a language, and they recur."""
         return False
 
     def source(self, wiki: Wiki) -> Source:

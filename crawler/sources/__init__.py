@@ -1,1 +1,1 @@
-"""The ways in for articles, one file each."""
+"""The sources of articles, one per file."""

@@ -1,8 +1,8 @@
 """Articles by the Action API: one lap through all of them in random order, without replacement.
 
-`generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its
-cursor goes on from there, wraps around and ends where it began. The cursor is the position, with a small
-memory of the pages that have come (see :mod:`crawler.seen`).
+`generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its cursor
+continues from there, wraps around and ends where it began. The cursor is the position, together with a small
+memory of earlier pages (see :mod:`crawler.seen`).
 """
 
 from collections.abc import AsyncGenerator
@@ -17,11 +17,11 @@ from crawler.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
 from crawler.wire import Trouble
 
 _MOST_EMPTY = 100
-"""Batches in a row without a page."""
+"""The most batches in a row without a page."""
 
 
 class ApiSource:
-    """All articles of ``wiki``, up to ``batch_pages`` of them a request."""
+    """All articles of ``wiki``, up to ``batch_pages`` of them per request."""
 
     def __init__(self, wiki: Wiki, batch_pages: int = MOST_PAGES) -> None:
         self.wiki = wiki
@@ -30,7 +30,7 @@ class ApiSource:
         self.activity.batch_pages = self._sizer.pages
 
     async def open(self) -> SourceInfo:
-        """Find the wiki's api.php and ask it who it is."""
+        """Find the wiki's api.php and ask it for its siteinfo."""
         site = await self.wiki.open()
         return SourceInfo(
             site.name, site.articles, site.file_names, site.category_names, identity=self.wiki.identity
@@ -53,13 +53,13 @@ class ApiSource:
             yield PageBatch(gathering.pages(), lap.position, gathering.skips_without_text(), lap.share)
 
     async def _gather(self, lap: Lap) -> tuple[Gathering, dict[str, str] | None]:
-        """The next batch of the lap, and how to go on behind it; None at the lap's end."""
+        """The next batch of the lap, and how to continue after it; None at the lap's end."""
         tries = 0
         while True:
             gathering = Gathering()
             try:
                 return gathering, await self._fill(gathering, lap)
-            except Trouble as trouble:  # too much altogether: again, with fewer pages
+            except Trouble as trouble:  # too much in total: again, with fewer pages
                 if self._sizer.pages == 1:
                     tries += 1
                     await self.wiki.client.endure(trouble, tries)
@@ -69,7 +69,7 @@ class ApiSource:
         query: dict[str, str] = {}
 
         def first_query() -> dict[str, str]:
-            nonlocal query  # a wiki too slow for so many pages is asked for fewer at the next try
+            nonlocal query  # a wiki too slow for this many pages is asked for fewer at the next try
             self.activity.batch_pages = self._sizer.pages
             query = {**lap.query(self._sizer.pages), **TEXTS}
             return query
@@ -84,7 +84,7 @@ class ApiSource:
             self._sizer.seen(max(1, len(gathering)), self.activity.latency_seconds)
         going_on, complete = await self.wiki.ask_on(gathering, query, answer, lap)
         if complete is None:
-            # One text never comes: fetch the others by id, then step over the batch.
+            # One text never comes: fetch the others by id, then go past the batch.
             await self.wiki.fill_in(gathering, stuck_page(going_on))
             here = {key: value for key, value in going_on.items() if key.startswith("grn")}
             complete = await self.wiki.ask({**generator(int(query["grnlimit"])), **here}, lap=lap)

@@ -1,6 +1,6 @@
 """Articles out of `pages-articles` dumps: XML, plain or compressed, one or many files, or standard input.
 
-A dump comes in order of age: the articles to hold out are chosen by :class:`crawler.file_source.FileSource`.
+A dump is ordered by age: the articles to hold out are chosen by :class:`crawler.file_source.FileSource`.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from crawler.source import SourceInfo
 class DumpSource(FileSource):
     """The articles of dump files: namespace 0, no redirects, no disambiguation pages.
 
-    Raises :class:`~crawler.errors.BadSource` at once for files that are not there.
+    Raises :class:`~crawler.errors.BadSource` at once for missing files.
     """
 
     def __init__(self, paths: Sequence[str], *, held_out: int | None = None, resuming: bool = False) -> None:

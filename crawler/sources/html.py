@@ -1,7 +1,7 @@
-"""Articles as rendered pages, `/wiki/Title`: what a reader sees, templates worked out.
+"""Articles as rendered pages, `/wiki/Title`: as a reader sees them, with templates expanded.
 
-Titles come from the Action API, ids only, by the same lap in random order as in `api`. The position
-holds the cursor behind the list in hand and what is left of that list.
+Titles come from the Action API, without texts, by the same random-order lap as in `api`. The position holds
+the cursor after the current list, and the rest of that list.
 """
 
 import asyncio
@@ -23,17 +23,17 @@ from crawler.wiki import Wiki
 from crawler.wire import Reply, Trouble, Wanted
 
 _LISTED = 100
-"""Titles a listing: one request in a hundred goes to the list."""
+"""Titles per listing: one request in a hundred is for the list."""
 _BATCH = 10
 _MOST_BYTES = 8 << 20
-"""Of a rendered page; those of Wikipedia's longest articles have 3 MB."""
+"""The most bytes of a rendered page; those of Wikipedia's longest articles have 3 MB."""
 _MOST_FETCHED = 32 << 20
-"""Bytes of the pages on their way and of those that wait for the ones before them."""
+"""The most bytes of pages being fetched and of those waiting for earlier ones."""
 _FORGET = 0.9
-"""How much the size of a large page counts for the next one."""
+"""The weight of a large page's size in the estimate for the next one."""
 _BATCH_CHARACTERS = 2 << 20
 _TRIES = 5
-"""Failures after which a single page, not the wiki, is to blame."""
+"""The number of failures after which a single page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
 _HEAD_BYTES = 200_000
 _AGENT = "wikitopics"
@@ -48,7 +48,7 @@ class _Title:
 
 @dataclass(frozen=True, slots=True)
 class _Fetched:
-    """A page as it came; as text it can take four times as much."""
+    """A page as received; as text it can take four times as much."""
 
     title: _Title
     body: bytes
@@ -62,7 +62,7 @@ class _Fetched:
 class HtmlSource:
     """The rendered articles of ``wiki``.
 
-    Raises :class:`~crawler.errors.WikiRefused` where robots.txt keeps us out of its articles.
+    Raises :class:`~crawler.errors.WikiRefused` if robots.txt forbids its articles.
     """
 
     def __init__(self, wiki: Wiki) -> None:
@@ -73,10 +73,10 @@ class HtmlSource:
         self._robots: Robots | None = None
         self._read = self._missed = 0
         self._expected = float(_MOST_BYTES)
-        """Bytes that a page may have, as those before it had."""
+        """The expected bytes of a page, from those before it."""
 
     async def open(self) -> SourceInfo:
-        """Find the wiki, ask it who it is, and read its robots.txt."""
+        """Find the wiki, ask it for its siteinfo, and read its robots.txt."""
         site = await self.wiki.open()
         self._article_path = site.article_path
         if self._robots is None:
@@ -91,7 +91,7 @@ class HtmlSource:
         await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
-        """The lap from ``position`` on, a few pages a batch."""
+        """The lap from ``position`` on, a few pages per batch."""
         lap, left, share = _parts_of(position)
         if left or not lap.is_over:
             lap.articles = (await self.open()).articles
@@ -111,7 +111,7 @@ class HtmlSource:
             share = end
 
     async def _list(self, lap: Lap) -> tuple[list[_Title], Counter[Skip]]:
-        """The next titles, and how many of the listed are no articles and why."""
+        """The next titles, and how many of the listed pages are not articles, by reason."""
         query = {**lap.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
         gathering = Gathering()
         answer = await self.wiki.ask(query, lap=lap)
@@ -125,9 +125,9 @@ class HtmlSource:
     async def _fetch_all(
         self, titles: Sequence[_Title]
     ) -> AsyncGenerator[tuple[tuple[Page, ...], Counter[Skip]]]:
-        """The pages in order, a few at a time, each time with how many there were that are no articles.
+        """The pages in order, a few at a time, with the number of pages that are not articles.
 
-        While the caller digests them, the next ones are on their way, a bounded number.
+        While the caller processes them, a bounded number of the next ones is being fetched.
         """
         waiting = deque(titles)
         running: deque[asyncio.Task[_Fetched | Skip]] = deque()
@@ -139,7 +139,7 @@ class HtmlSource:
                 pages: list[Page] = []
                 missed: Counter[Skip] = Counter()
                 size = 0
-                # The first is waited for; those that have come meanwhile go with it, as far as there is room.
+                # Wait for the first; those that have come meanwhile go with it, as far as there is room.
                 while not (pages or missed) or (running and running[0].done() and size < _BATCH_CHARACTERS):
                     fetched = await running.popleft()
                     if isinstance(fetched, _Fetched):
@@ -164,7 +164,7 @@ class HtmlSource:
             raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
 
     async def _fetch(self, title: _Title) -> "_Fetched | Skip":
-        """One page, or why there is none (any more), or none to be had although the wiki works."""
+        """One page, or why there is none (any more), or why it cannot be had although the wiki works."""
         url = self._url(title.title)
         assert self._robots is not None
         if not self._robots.allows(url.raw_path_qs):
@@ -195,14 +195,15 @@ class HtmlSource:
 
 
 def page_url(api: URL, article_path: str, title: str) -> URL:
-    """Where the page of ``title`` is, on the very host of the api.php whatever path and title hold."""
+    """The address of the page of ``title``, always on the host of the api.php, whatever path and title
+    contain."""
     path = article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
     # Not URL.join: a path that begins with // would lead to another host.
     return URL(f"{api.origin()}{path}", encoded=True)
 
 
 def _read_robots(reply: Reply) -> Robots:
-    """Without a robots.txt everything is allowed; an error of the server is no such answer."""
+    """Without a robots.txt everything is allowed; a server error does not count as such."""
     if 400 <= reply.status < 500:
         return Robots("", _AGENT)
     if reply.status != 200:

@@ -1,7 +1,7 @@
-"""What is being edited now: recent changes of a wiki of Wikimedia's, the changed articles in batches.
+"""Recent changes of one of Wikimedia's wikis: the changed articles in batches.
 
-Biased to what many people edit, and without end: a source of its own kind. The stream is cut by the
-server every 15 minutes and goes on by Last-Event-ID, which is the position.
+Biased towards what many people edit, and endless: a source unlike the others. The server cuts the stream
+every 15 minutes; it continues by Last-Event-ID, which is the position.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
 _STALL_SECONDS = 60.0
 _RECONNECT_SECONDS = 1.0
 _GATHER_SECONDS = 20.0
-"""A batch that is not full goes out after this."""
+"""Seconds after which a batch is handed out even if it is not full."""
 _MOST_SENT = 5000
-"""Characters of titles in one request: many servers refuse addresses above 8 kB."""
+"""The most characters of titles in one request: many servers refuse addresses above 8 kB."""
 _QUEUED = 5000
 _REMEMBERED = 20_000
 
@@ -36,7 +36,7 @@ _REMEMBERED = 20_000
 class RecentSource:
     """Articles of ``wiki`` as they are edited.
 
-    An article edited again among the last 20,000 is left out. ``stream_url``: another stream than
+    An article that is among the last 20,000 edited is left out. ``stream_url``: a stream other than
     Wikimedia's. Raises :class:`~crawler.errors.BadSource` for wikis that have none.
     """
 
@@ -51,7 +51,7 @@ class RecentSource:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     async def open(self) -> SourceInfo:
-        """Find the wiki and ask it who it is."""
+        """Find the wiki and ask it for its siteinfo."""
         site = await self.wiki.open()
         return SourceInfo(
             f"changes of {site.name}",
@@ -65,7 +65,7 @@ class RecentSource:
         await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
-        """Changed articles behind ``position``, or from now on; never ends by itself."""
+        """Changed articles after ``position``, or from now on; never ends by itself."""
         event_id = "" if position is None else position.get("last_event_id")
         if not isinstance(event_id, str):
             raise BadPosition
@@ -81,7 +81,7 @@ class RecentSource:
                 titles = [change.title for change in batch if change.title is not None]
                 try:
                     gathering = await self.wiki.by_title(titles)
-                except Trouble as trouble:  # too much altogether: again, with fewer of them
+                except Trouble as trouble:  # too much in total: again, with fewer of them
                     tries += 1
                     if len(batch) == 1:
                         await self.wiki.client.endure(trouble, tries)
@@ -98,7 +98,7 @@ class RecentSource:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _listen(self, event_id: str, queue: asyncio.Queue[Change]) -> None:
-        """Keep the stream open and put its events into the queue; a full one holds the stream back."""
+        """Keep the stream open and put its events into the queue; a full queue holds the stream back."""
         client, tries = self.wiki.client, 0
         while True:
             tries += 1
@@ -122,7 +122,7 @@ class RecentSource:
                 await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 
     async def _gather(self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]) -> list[Change]:
-        """Changes of articles for one batch, at least one. Raises what the listener does."""
+        """Changes of articles for one batch, at least one. Raises the listener's errors."""
         found: list[Change] = []
         began, sent = 0.0, 0
         while len(found) < self._sizer.pages and sent < _MOST_SENT:
@@ -137,7 +137,8 @@ class RecentSource:
                 if title is not None:
                     self._known.move_to_end(title)
                 if found:
-                    # Other wikis' events move the place too: a quiet wiki would hear them all again.
+                    # Events of other wikis advance the position too, or a quiet wiki would hear them all
+                    # again.
                     found[-1] = replace(found[-1], event_id=change.event_id)
                 continue
             if not found:

@@ -1,4 +1,4 @@
-"""A dump in a random order, its parts read by whoever asks for their pages."""
+"""A dump in a random order, whose parts are read by whatever needs their pages."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from crawler.source import Lack, Round, SourceInfo
 
 
 class ShuffledDump:
-    """The articles of dump files in which reading can begin anywhere, wherever these files lie.
+    """The articles of dump files in which reading can begin anywhere, local or remote.
 
-    ``kept``: the order that a session keeps; without it one is made with ``seed`` when it is opened, so that
+    ``kept``: the order that a session stores; without one, it is made with ``seed`` on opening, so that
     ``held_out`` articles (None: the default) come first.
     """
 
@@ -33,7 +33,7 @@ class ShuffledDump:
         self._held_out = held_out
 
     async def open(self) -> SourceInfo:
-        """Read the beginning and, where there is no order yet, look at some places of the dump."""
+        """Read the beginning and, if there is no order yet, look at some places of the dump."""
         try:
             found = await self._shelf.open()
             self._files = [file for file, _ in found]
@@ -54,7 +54,7 @@ class ShuffledDump:
         return replace(info, articles=self._order.articles or None, identity=identity)
 
     def _check(self, sizes: Sequence[int]) -> None:
-        """What is no dump, or not to be read in parts, is told now, not in the middle of the training."""
+        """Report now, not in the middle of training, that a file is not a dump or cannot be read in parts."""
         for number, (file, size) in enumerate(zip(self._files, sizes, strict=True)):
             if number > 0:
                 look(file, file.name)
@@ -62,20 +62,20 @@ class ShuffledDump:
                 raise BadSource(f"{file.name} can only be read from its start: download it")
 
     def rounds(self) -> Sequence[Round[DumpPart]]:
-        """Those of the order; the source must be open."""
+        """The rounds of the order; the source must be open."""
         assert self._order is not None
         found = rounds(self._order, self._files)
         self._shelf.plan(found)
         return found
 
     async def bring(self, part: DumpPart) -> DumpPart:
-        """Itself, or one with its bytes."""
+        """The part itself, or a copy with its bytes."""
         return await self._shelf.bring(part)
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        """One with more of its bytes, or the same ones once more."""
+        """A copy with more bytes, or with the same ones again."""
         return await self._shelf.bring_better(part, lack)
 
     async def close(self) -> None:
-        """Let go of connections; safe to call twice."""
+        """Close connections; safe to call twice."""
         await self._shelf.close()

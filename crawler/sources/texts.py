@@ -1,4 +1,4 @@
-"""People's own documents: JSON lines, tables, or plain texts, in the order of the files.
+"""The user's own documents: JSON lines, tables, or plain texts, in the order of the files.
 
 Such files are often sorted, by date or by subject: the documents to hold out are chosen by
 :class:`crawler.file_source.FileSource`.
@@ -11,9 +11,9 @@ from crawler.text_files import TextFiles
 
 
 class TextsSource(FileSource):
-    """The documents of ``paths``; ``column`` is the one that holds the text in tables.
+    """The documents of ``paths``; ``column`` is the text column of tables.
 
-    Raises :class:`~crawler.errors.BadSource` at once for paths that are none to read documents from.
+    Raises :class:`~crawler.errors.BadSource` at once for paths from which no documents can be read.
     """
 
     def __init__(
@@ -28,5 +28,6 @@ class TextsSource(FileSource):
         self.files: TextFiles = TextFiles(paths, column, self.tell, lambda: self.closed)
 
     def look(self) -> None:
-        """List the files. Raises BadSource for a folder without texts; the rest is seen as they are read."""
+        """List the files. Raises BadSource for a folder without texts; other errors appear as the files
+        are read."""
         _ = self.files.count

@@ -1,1 +1,1 @@
-"""Answers from a stored session: exports, and what its models make of any text."""
+"""Answers from a stored session: exports, and the topics of any text."""

@@ -1,4 +1,4 @@
-"""Where the articles of a session can be read, in a browser."""
+"""The addresses at which a session's articles can be read in a browser."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,8 @@ from session.settings import Settings
 Address = Callable[[ArticleRow], str | None]
 
 _SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
-"""A terminal or a browser is handed nothing else: no control character, quote or space, no other scheme."""
+"""Only such addresses reach a terminal or a browser: no control character, quote or space, no other
+scheme."""
 
 
 def nowhere(article: ArticleRow) -> str | None:
@@ -19,7 +20,7 @@ def nowhere(article: ArticleRow) -> str | None:
 
 
 def addresses(settings: Settings) -> Address:
-    """The address of each article, as the kind of source says that a session with these settings has."""
+    """The address of each article, as the kind of source gives it for a session with these settings."""
     kind, identity = sources.described(settings.source), settings.source_options
     if kind.fault(identity):
         return nowhere

@@ -1,4 +1,4 @@
-"""How well each topic of a stored session hangs together."""
+"""The coherence of each topic of a stored session."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from session.storage.reader import SessionReader
 def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float | None]:
     """NPMI of each topic's leading words over the held-out articles, as the trainer measures its mean.
 
-    None for a session that holds no article out.
+    None if the session holds out no articles.
     """
     if not topics:
         return []

@@ -1,13 +1,13 @@
-"""Sessions beside each other: all their models, scored on articles that none of them has trained on.
+"""Sessions side by side: all their models, scored on articles that none of them was trained on.
 
-The articles are those that some session holds out. One of them counts where it is new to every session: held
-out there too, or not among the articles that it trained on. Of a session that does not know these, only its
+The articles are those that some session holds out. An article counts if it is new to every session: held out
+there too, or not among the articles it trained on. For a session that does not know which those are, only its
 own held-out articles count.
 
-A page id names an article within one wiki, or one file of documents, only. Where it may be the same wiki, as
-with a dump, it is taken for the same: then too few articles are scored rather than one that was trained on.
-Two wikis have no article in common. Whether two files have, nobody has recorded: it is assumed that they have
-not, and said (:attr:`Comparison.remarks`).
+A page id identifies an article only within one wiki or one file of documents. Where two sources may be the
+same wiki, as with a dump, they are taken for the same: then too few articles are scored, but never one that
+was trained on. Two different wikis have no article in common. Nothing records whether two files have; it is
+assumed that they have none, and the user is told (:attr:`Comparison.remarks`).
 """
 
 import contextlib
@@ -30,46 +30,46 @@ from session.storage.reader import SessionReader
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One model of one session, and how well it predicts."""
+    """One model of one session, and its score."""
 
     session: str
     articles: int
-    """That the session has trained on."""
+    """The articles that the session has trained on."""
     model: ModelStatus
     log_likelihood: float
-    """Nats a held-out word, by document completion."""
+    """Nats per held-out word, by document completion."""
 
     @property
     def perplexity(self) -> float:
-        """The same as a perplexity."""
+        """The score as a perplexity."""
         return float(np.exp(-self.log_likelihood))
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came out."""
+    """The result of a comparison."""
 
     articles: int
-    """How many were scored."""
+    """The number of articles scored."""
     models: tuple[Compared, ...]
-    """The best first."""
+    """The models, the best first."""
     remarks: tuple[str, ...]
     """What was assumed, and what was not known."""
 
     def difference(self, one: Compared) -> float:
-        """A model's log likelihood less that of the best: 0 for the best, negative for the others."""
+        """A model's log likelihood minus that of the best: 0 for the best, negative for the others."""
         return one.log_likelihood - self.models[0].log_likelihood
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Session:
-    """One that takes part, as of one commit."""
+    """A session that takes part, as of one commit."""
 
     reader: SessionReader
     name: str
     wiki: str | None
     content: object
-    """What names the content of a source that is no wiki."""
+    """The identity of the content, if the source is not a wiki."""
     articles: int
     held_out: Documents
 
@@ -77,9 +77,10 @@ class _Session:
 def compare(
     readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
 ) -> Comparison:
-    """Score every model of these sessions on the same articles; ``progress`` gets the models done.
+    """Score every model of these sessions on the same articles; ``progress`` is given the number of models
+    done.
 
-    Raises :class:`BadUsage` for sessions over different words, and :class:`SessionError` where no article is
+    Raises :class:`BadUsage` for sessions with different words, and :class:`SessionError` if no article is
     known to be new to all of them.
     """
     with contextlib.ExitStack() as moments:
@@ -133,7 +134,7 @@ def _check_words(sessions: Sequence[_Session]) -> None:
 
 
 def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...]]:
-    """The held-out articles that no session has trained on, each once, and what is to be said of them."""
+    """The held-out articles that no session has trained on, each once, and the remarks on them."""
     if not any(len(session.held_out) for session in sessions):
         names = ", ".join(session.name for session in sessions)
         raise SessionError(
@@ -151,7 +152,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...
             held_out = np.isin(ids, other.held_out.page_ids)
             new &= held_out | _untrained(ids, other, remarks)
             if other in sessions[:place]:
-                new &= ~held_out  # these were taken from there
+                new &= ~held_out  # these were already taken from that session
         parts.append(owner.held_out.split(new)[0])
     documents = Documents.concatenate(parts)
     if not len(documents):
@@ -164,7 +165,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...
 
 
 def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
-    """Whether they have no article in common."""
+    """Whether the two have no article in common."""
     if one.wiki is not None and other.wiki is not None:
         return bool(one.wiki and other.wiki) and one.wiki != other.wiki
     if one.wiki is None and other.wiki is None and one.content == other.content:
@@ -175,7 +176,7 @@ def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
 
 
 def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -> NDArray[np.bool_]:
-    """(n,) which pages the session is known not to have trained on."""
+    """(n,) whether each page is known not to have been trained on."""
     trained, complete = of.reader.trained_among(ids.tolist())
     if not complete:
         remarks[

@@ -1,4 +1,4 @@
-"""What a session's model knows: topic proportions of any text, and every word of its topics."""
+"""Inference with a session's models: topic proportions of any text, and every word of the topics."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What a model makes of a text."""
+    """The result for one text."""
 
     words: int
     known: int
-    """Those of them that the vocabulary has."""
+    """Its words that are in the vocabulary."""
     theta: NDArray[np.float32]
     """(K,) topic proportions, sum to 1"""
 
 
 def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Inferred]:
-    """The texts by this model at the last commit, with their words counted."""
+    """The proportions of texts by this model at the last commit, with their words counted."""
     vocabulary = reader.counter()
     known, theta = _proportions(reader, model, vocabulary, texts)
     return [
@@ -49,7 +49,7 @@ def proportions(reader: SessionReader, model: str, texts: Iterable[str]) -> NDAr
 def _proportions(
     reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Of each text the words known, (D,), and the proportions, (D, K)."""
+    """The known words of each text, (D,), and the proportions, (D, K)."""
     counted = [vocabulary.count(text) for text in texts]
     sizes = [len(ids) for ids, _ in counted]
     batch = Minibatch(
@@ -59,7 +59,7 @@ def _proportions(
     )
     reader.check_trained()
     theta = saved_model(reader, model).infer(batch)
-    # Each number of the model may be in range, and one over its square is not.
+    # Each number of the model may be in range while one divided by its square is not.
     if not np.isfinite(theta).all():
         raise Damaged(f"model {model} has no proportions")
     return batch.lengths().astype(np.int64), theta
@@ -70,7 +70,7 @@ def topics(
 ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
     """(topic, share, ``top`` most probable words) of every topic of this model at the last commit.
 
-    Where snapshots keep enough words, :meth:`SessionReader.topics` answers without loading the model.
+    If snapshots store enough words, :meth:`SessionReader.topics` answers without loading the model.
     """
     learnt = saved_model(reader, model)
     words = reader.vocabulary()

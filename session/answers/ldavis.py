@@ -1,10 +1,10 @@
-"""What LDAvis draws: topics as a map, and the words that tell each apart.
+"""The data of an LDAvis page: topics as a map, and the words that tell each apart.
 
 The same as pyLDAvis 3.4 makes of the same topics, shares and vocabulary, in the same order; after Sievert and
-Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. Only the map shows Hellinger
-distances, which are one matrix product: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms.
-K topics, W words. The largest topic is 1 here; `topic.order` has the numbers that they have elsewhere,
-plus 1.
+Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. The only difference is that the map
+shows Hellinger distances, which take one matrix product: pyLDAvis's Jensen-Shannon divergences need K^2 W
+logarithms. K topics, W words. The largest topic is number 1 here; `topic.order` has the numbers used
+elsewhere, plus 1.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from model.scaling import classical_scaling
 
 WORDS = 30
-"""R: words shown of a topic."""
+"""R: the words shown for a topic."""
 STEP = 0.01
-"""Of lambda, the weight of a word's probability against its lift."""
+"""The step of lambda, the weight of a word's probability against its lift."""
 
 
 def prepare(
     topics: NDArray[Any], shares: NDArray[Any], words: Sequence[str], tokens: int
 ) -> dict[str, object]:
-    """LDAvis's object for topics (K, W) whose rows sum to 1, of these shares (K,) of so many words."""
+    """LDAvis's object for topics (K, W) whose rows sum to 1, with these shares (K,) of this many words."""
     order = np.argsort(-shares, kind="stable")
     beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
-    expected = beta * (share * tokens)[:, None]  # how often each word is in each topic
+    expected = beta * (share * tokens)[:, None]  # how often each word occurs in each topic
     frequency = expected.sum(axis=0)
     table = _Terms(words, frequency)
     R = min(WORDS, len(words))
@@ -65,7 +65,7 @@ def prepare(
 
 
 class _Terms:
-    """`tinfo`: the words of every list that can be shown, one behind the other."""
+    """`tinfo`: the words of every list that can be shown, one after another."""
 
     def __init__(self, words: Sequence[str], frequency: NDArray[Any]) -> None:
         self._words = words
@@ -75,7 +75,7 @@ class _Terms:
         }
 
     def add(self, category: str, ids: NDArray[Any], *numbers: NDArray[Any]) -> None:
-        """Words by id, with their Freq, Total, logprob and loglift."""
+        """Add words by id, with their Freq, Total, logprob and loglift."""
         frequency, total, logprob, loglift = (values.tolist() for values in numbers)
         terms = [self._words[i] for i in ids.tolist()]
         rows = terms, frequency, total, [category] * len(terms), logprob, loglift
@@ -85,14 +85,14 @@ class _Terms:
 
 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
-    """(W,) how much a word says about the topic, weighed by how frequent it is."""
+    """(W,) how much a word says about the topic, weighted by its frequency."""
     of_word = beta / beta.sum(axis=0)
     distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
     return np.asarray(distinct * frequency / frequency.sum())
 
 
 def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> NDArray[Any]:
-    """Ids of the R most relevant words of a topic at any lambda, in the order in which they come up."""
+    """Ids of a topic's R most relevant words at any lambda, in the order in which they come up."""
     found: dict[int, None] = {}
     for weight in np.arange(0, 1 + STEP, STEP).tolist():
         relevance = weight * log_beta + (1 - weight) * log_lift
@@ -104,7 +104,7 @@ def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> NDArray
 def _tokens(
     ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
 ) -> dict[str, list[object]]:
-    """`token.table`: which part of a word's occurrences each topic has, where that is one at least."""
+    """`token.table`: each topic's part of a word's occurrences, if that is at least one."""
     terms: list[object] = []
     topics: list[object] = []
     parts: list[object] = []

@@ -1,4 +1,4 @@
-"""Under which licence the titles and the word counts of a session are."""
+"""The licence of a session's titles and word counts."""
 
 from crawler.licences import Licence
 from session import sources
@@ -6,6 +6,6 @@ from session.settings import Settings
 
 
 def licence_of(settings: Settings) -> Licence | None:
-    """As the kind of source says; None where the documents are somebody's own."""
+    """The licence that the kind of source names; None if the documents are the user's own."""
     kind, identity = sources.described(settings.source), settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)

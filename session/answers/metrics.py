@@ -1,4 +1,4 @@
-"""What the curves of a session can show."""
+"""The metrics that a session's curves can show."""
 
 from session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from session.models import own_metrics
@@ -6,7 +6,7 @@ from session.storage.reader import SessionReader
 
 
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
-    """What its models are measured by; last what was measured by a kind that is not installed any more."""
+    """The metrics of its models, ending with those measured by a kind that is no longer installed."""
     own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
     recorded = reader.metric_names()
     of_stream = (metric for metric in OF_STREAM if metric.name in recorded)

@@ -1,4 +1,4 @@
-"""What every trained article is about, as one sparse matrix."""
+"""The topic proportions of every trained article, as one sparse matrix."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ from session.storage.reader import SessionReader
 
 
 def as_csr(reader: SessionReader, model: str) -> tuple[csr_array, NDArray[np.int64]]:
-    """((D, K) float32, page ids of its rows) of the articles whose proportions are kept.
+    """((D, K) float32, page ids of its rows) of the articles whose proportions are recorded.
 
-    Raises :class:`session.errors.SessionError` where none are.
+    Raises :class:`session.errors.SessionError` if none are.
     """
     with reader.one_moment():
         reader.check_proportions()

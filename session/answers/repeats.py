@@ -1,4 +1,4 @@
-"""Which topics of a stored session nearly repeat another."""
+"""The topics of a stored session that nearly repeat another."""
 
 from collections.abc import Sequence
 
@@ -6,17 +6,17 @@ from model.repeats import Repeat, repeats
 from session.storage.reader import SessionReader
 
 NAMED = 5
-"""Pairs that are told; of more it is enough to know how many."""
+"""The most pairs named; beyond that, their number is enough."""
 
 
 def topic_repeats(reader: SessionReader, model: str) -> list[Repeat]:
-    """As of the newest snapshot; none before the first."""
+    """The repeats as of the newest snapshot; none before the first."""
     kept = reader.newest_words(model)
     return [] if kept is None else repeats(kept.leading, kept.shares)
 
 
 def repeats_told(found: Sequence[Repeat]) -> str:
-    """In a line for people: "3 topics nearly repeat another: 40 and 12, …"; "" for none."""
+    """One line for people: "3 topics nearly repeat another: 40 and 12, …"; "" for none."""
     if not found:
         return ""
     pairs = ", ".join(f"{topic} and {of}" for topic, of in found[:NAMED])

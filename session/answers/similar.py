@@ -1,4 +1,4 @@
-"""Which articles are most like another one, or a text: by what a model made of them."""
+"""The articles most like another one, or like a text, by their topic proportions in a model."""
 
 import difflib
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from session.storage.blocks import title_key
 from session.storage.reader import SessionReader
 
 _LONGEST = 255
-"""Characters of a mistyped title that are compared."""
+"""The most characters of a mistyped title that are compared."""
 _TOGETHER = 2048
-"""Articles compared at a time: their numbers fit the processor's cache."""
+"""Articles compared at a time, so that their numbers fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An article, and how far it is from what was asked for."""
+    """An article, and its distance from what was asked for."""
 
     page_id: int
     title: str
     distance: float
-    """Hellinger's, 0 for the same proportions to 1 for nothing in common."""
+    """The Hellinger distance: 0 for equal proportions, 1 for nothing in common."""
     id: str | None = None
-    """What its own collection calls it; None: the source has no such names."""
+    """Its id in its own collection; None: the source has no ids."""
 
 
 class Trained:
-    """All trained articles of a session with their proportions in one model, to be asked again and again.
+    """All trained articles of a session with their proportions in one model, for repeated questions.
 
-    Takes 10 to 40 bytes an article. What of an article's proportions was not kept counts as spread evenly
-    over its other topics. Raises :class:`SessionError` where none are kept.
+    Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded counts as
+    spread evenly over its other topics. Raises :class:`SessionError` if none are recorded.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -51,9 +51,9 @@ class Trained:
         others = self._n_topics - self._kept.lengths.astype(np.int64)
         rest = np.where(others > 0, np.maximum(1 - sums, 0) / np.maximum(others, 1), 0)
         self._rest = np.sqrt(rest, dtype=np.float32)
-        """(n,) the square root of each topic's proportion that was not kept."""
+        """(n,) the square root of the proportion of each topic that was not recorded."""
         self._above = np.sqrt(values, out=values)
-        """How much the square roots of those that were kept are above that."""
+        """By how much the square roots of recorded proportions exceed that."""
         self._above -= np.repeat(self._rest, self._kept.lengths)
         self._total = np.where(others > 0, np.float32(1), np.sqrt(sums))
 
@@ -61,7 +61,7 @@ class Trained:
         return len(self._kept)
 
     def as_of_told(self) -> str:
-        """Of what time it is, in a line: "as of 70,000 articles"."""
+        """The moment it describes, in a line: "as of 70,000 articles"."""
         articles = self.as_of.progress.articles
         part = "" if len(self) == articles else f"; topic proportions are recorded for {len(self):,} of them"
         return f"as of {articles:,} articles{part}"
@@ -75,13 +75,13 @@ class Trained:
         return theta
 
     def distances(self, theta: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """(n,) Hellinger's distance of each article from proportions, (K,)."""
+        """(n,) the Hellinger distance of each article from proportions, (K,)."""
         roots = np.sqrt(theta).astype(np.float32)
         shared = self._rest * roots.sum()
         for start in range(0, len(self), _TOGETHER):
             stop = min(start + _TOGETHER, len(self))
             low, high = self._starts[start], self._starts[stop]
-            # Indices are in range, as checked when they were read; "clip" is numpy's quickest way.
+            # Indices are in range, as was checked when they were read; "clip" is numpy's quickest mode.
             products = roots.take(self._kept.topics[low:high], mode="clip")
             products *= self._above[low:high]
             shared[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
@@ -89,7 +89,7 @@ class Trained:
         return distances
 
     def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
-        """The article of this title, the newest of several; ``exact``: not with other capitals either."""
+        """The article with this title, the newest of several; ``exact``: the capitals must match too."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
         numbers = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
         named = [
@@ -101,7 +101,7 @@ class Trained:
         return None if best is None else int(numbers[best.seq])
 
     def like(self, reader: SessionReader, row: int, limit: int) -> list[Neighbour]:
-        """The articles nearest to one of them, without itself."""
+        """The articles nearest to one of them, without the article itself."""
         return self.nearest(reader, self.theta(row), limit, without=int(self.articles.page_ids[row]))
 
     def nearest(
@@ -111,7 +111,8 @@ class Trained:
         limit: int,
         without: int | None = None,
     ) -> list[Neighbour]:
-        """The articles nearest to proportions, (K,), nearest first; of one read several times the newest."""
+        """The articles nearest to proportions, (K,), nearest first; for one read several times, the
+        newest."""
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
@@ -124,7 +125,7 @@ class Trained:
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
-    """Why :meth:`Trained.row_of` knows no such article, with the nearest titles.
+    """Why :meth:`Trained.row_of` finds no such article, with the nearest titles.
 
     ``or_file``: the name of a file was allowed too, and there is no such file.
     """

@@ -1,4 +1,5 @@
-"""The topics of a model as a tree: what is alike lies together, so that hundreds of them can be read."""
+"""The topics of a model as a tree: similar topics are close together, so that hundreds of them can be
+read."""
 
 import math
 from collections.abc import Container
@@ -22,7 +23,7 @@ class Branch:
     name: str
     share: float
     topics: tuple[int, ...]
-    """In the order in which they are drawn."""
+    """Its topics, in drawing order."""
 
 
 def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
@@ -55,7 +56,7 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
 
 
 def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, ...]:
-    """The tree over these topics alone; a group of which a single part is left gives way to that."""
+    """The tree over these topics only; a group with a single remaining part is replaced by it."""
     left: dict[int, Branch] = {}
     parts: dict[int | None, list[Branch]] = {}
     for branch in branches:  # children come before their parents
@@ -76,12 +77,13 @@ def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, 
 
 
 def overview(branches: tuple[Branch, ...]) -> list[Branch]:
-    """The tree cut into as many branches as are read at a glance: a few more than the root of its topics."""
+    """The tree cut into a number of branches that can be read at a glance: a few more than the square root
+    of its topics."""
     return cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2)))
 
 
 def cut(branches: tuple[Branch, ...], groups: int) -> list[Branch]:
-    """The tree cut into (at most) so many branches, in the order in which it is drawn."""
+    """The tree cut into at most ``groups`` branches, in drawing order."""
     if not branches:
         return []
     children: dict[int | None, list[Branch]] = {}

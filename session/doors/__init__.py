@@ -1,1 +1,1 @@
-"""What a screen or a command may do about sessions: start a trainer, ask it for something, list sessions."""
+"""What a screen or a command may do with sessions: start a trainer, send it requests, list sessions."""

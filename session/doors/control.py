@@ -1,4 +1,4 @@
-"""Asking a running trainer for something, from another process: always through the session's file."""
+"""Requests to a running trainer from another process, always through the session's file."""
 
 import os
 import signal
@@ -11,7 +11,8 @@ from session.storage.coordination.lock import owner
 from session.storage.coordination.wishes import wish
 
 OBEY_SECONDS = 3.0
-"""A trainer at work looks twice a second at what it is asked for; one that is still starting does not."""
+"""Seconds to wait for an answer. A trainer at work looks for requests twice a second; one still starting
+does not."""
 PATIENCE_SECONDS = 30.0
 
 
@@ -22,13 +23,13 @@ def pause(path: Path) -> None:
 
 
 def resume(path: Path) -> None:
-    """Go on after :func:`pause`. Raises :class:`NotRunning`."""
+    """Continue after :func:`pause`. Raises :class:`NotRunning`."""
     _running(path)
     wish(path, paused=False)
 
 
 def save(path: Path) -> None:
-    """Commit now rather than within the next seconds. Raises :class:`NotRunning`."""
+    """Commit now instead of within the next seconds. Raises :class:`NotRunning`."""
     _running(path)
     wish(path, save=True)
 
@@ -36,7 +37,7 @@ def save(path: Path) -> None:
 def stop(path: Path) -> None:
     """Have the trainer commit and exit; returns when it has.
 
-    Where it does not obey, it is sent SIGTERM, but only if it is certain which process it is.
+    If it does not obey, it is sent SIGTERM, but only if its process is known for certain.
     Raises :class:`NotRunning`, and :class:`SessionError` if it does not end in time.
     """
     trainer = _running(path)
@@ -64,7 +65,7 @@ def _running(path: Path) -> Process:
 
 
 def _ended(path: Path, trainer: Process, seconds: float) -> bool:
-    """Whether the trainer lets go of the session within ``seconds``."""
+    """Whether the trainer releases the session within ``seconds``."""
     deadline = time.monotonic() + seconds
     while owner(path) == trainer:
         if time.monotonic() > deadline:

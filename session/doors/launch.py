@@ -1,4 +1,5 @@
-"""Trainers in processes of their own: started, and either left running or ended by who started them."""
+"""Trainers in processes of their own: started here, and either left running or ended by whoever started
+them."""
 
 import fcntl
 import os
@@ -16,31 +17,32 @@ from session.paths import log_file
 from session.storage.files import last_line
 
 TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
-"""Where a trainer that cannot reach its wiki says how many seconds it goes on trying."""
+"""Matches the seconds left in the message of a trainer that cannot reach its wiki."""
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
 NOBODY_ASKED = f"(there is no terminal to ask on: give {YES.flag} to agree)"
-"""How the last line of a trainer ends that had a question and no terminal to ask it on."""
+"""The end of the last line of a trainer that had a question and no terminal to ask it on."""
 STOP_SECONDS = 30.0
-"""How long a trainer may take to save and end."""
+"""Seconds that a trainer may take to save and exit."""
 
 
 class Trainers:
-    """The trainers that one screen has started. They end with the screen, unless they are left running."""
+    """The trainers that one screen has started. They end with the screen unless they are left running."""
 
     def __init__(self) -> None:
         self._started: dict[Path, subprocess.Popen[bytes]] = {}
         self._arguments: dict[Path, list[str]] = {}
 
     def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
-        """Run ``wikitopics ARGUMENTS``, which train the session at ``path``. Raises SessionError."""
+        """Run ``wikitopics ARGUMENTS``, which trains the session at ``path``. Raises SessionError."""
         self._arguments[path] = arguments
         return self.start_again(path)
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
-        """Resume training a session with the options of its last start here, else with those of the session.
+        """Resume training a session with the options of its last start here, otherwise with those of the
+        session.
 
-        ``agreed``: to what the trainer asked. The answer holds for this start alone.
+        ``agreed``: whether the user agreed to the trainer's question. This applies to this start only.
         """
         arguments = self._arguments.get(path, ["train", "--session", str(path)])
         answer = [YES.flag] if agreed else []
@@ -52,24 +54,25 @@ class Trainers:
         return list(self._started)
 
     def running(self) -> list[Path]:
-        """The sessions whose trainers live."""
+        """The sessions whose trainers are running."""
         return [path for path, process in self._started.items() if process.poll() is None]
 
     def leave(self) -> None:
-        """Let them run on their own: :meth:`stop` no longer ends them."""
+        """Let them run on their own: :meth:`stop` will not end them."""
         self._started.clear()
 
     def stop(self, give_up: Callable[[], bool]) -> None:
-        """Have all of them save and end, and wait for that, until ``give_up`` says that it takes too long."""
+        """Have all of them save and exit, and wait for that, until ``give_up`` says that it takes too
+        long."""
         for process in self._started.values():
-            process.terminate()  # our own child, so its number cannot be another's
+            process.terminate()  # our own child, so its pid cannot be another's
         deadline = time.monotonic() + STOP_SECONDS
         while self.running() and time.monotonic() < deadline and not give_up():
             time.sleep(0.05)
 
 
 def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
-    """Run ``wikitopics ARGUMENTS`` in the background; what it says goes to the log beside the session."""
+    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the session."""
     doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +88,7 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
 
 
 def last_words(path: Path) -> str:
-    """The last line of the trainer's log. Where it names seconds left, those are counted down to now."""
+    """The last line of the trainer's log. If it names seconds left, they are counted down to now."""
     log = log_file(path)
     try:
         age = max(0.0, time.time() - log.stat().st_mtime)
@@ -95,7 +98,7 @@ def last_words(path: Path) -> str:
 
 
 def question(path: Path) -> str:
-    """The question that the last trainer ended with; "" for none."""
+    """The question with which the last trainer ended; "" for none."""
     told = last_line(log_file(path))
     asked = told.removesuffix(NOBODY_ASKED)
     return "" if asked == told else asked.strip().removeprefix("wikitopics: ")

@@ -10,7 +10,7 @@ from session.storage.reader import SessionReader
 
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of the
-    status where the file cannot be read."""
+    status if the file cannot be read."""
     found: list[tuple[str, Path, Status | str]] = []
     for path in sorted(session_folder().glob("[!.]*.db")):
         try:

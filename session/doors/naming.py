@@ -1,4 +1,4 @@
-"""Giving a topic a name of one's own."""
+"""Giving a topic a name."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from session.storage.reader import SessionReader
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
-    """Call a topic ``name`` from now on, everywhere; an empty one gives it the name of its words again.
+    """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its words.
 
-    Works beside a trainer. Returns what it is called now. Raises :class:`BadUsage` for no such topic and for
-    a name that cannot be shown in a line, :class:`session.errors.SessionError` where the session has no
+    Works beside a trainer. Returns the topic's new name. Raises :class:`BadUsage` if there is no such topic
+    or the name cannot be shown in a line, and :class:`session.errors.SessionError` if the session has no
     topics yet or is of an older version.
     """
     with SessionReader(path) as reader:

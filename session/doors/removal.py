@@ -1,4 +1,4 @@
-"""Deleting a session with all that belongs to it, and nothing else."""
+"""Deleting a session with everything that belongs to it, and nothing else."""
 
 import contextlib
 import os
@@ -12,25 +12,25 @@ from session.storage.database import is_ours, remove_database
 
 
 def check_removable(path: Path) -> None:
-    """Say now why :func:`remove` would refuse: the errors that it raises, but for a trainer that runs."""
+    """Raise now the errors with which :func:`remove` would refuse, except for a running trainer."""
     if is_ours(path):
         return
-    if not os.path.exists(path):  # asked last: somebody else may be deleting it
+    if not os.path.exists(path):  # checked last: another process may be deleting it
         raise no_session(path)
     raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
 
 
 def remove(path: Path) -> None:
-    """Delete the session at ``path``, its log and whatever SQLite keeps beside it.
+    """Delete the session at ``path``, its log and SQLite's files beside it.
 
-    No trainer can begin meanwhile. Of a session reached by a symbolic link only the link goes. A session
-    that nobody can read any more goes too. Raises :class:`NoSession`, :class:`NotASession` for another
-    file, :class:`session.errors.SessionInUse` while a trainer runs.
+    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. An unreadable
+    session is deleted too. Raises :class:`NoSession`, :class:`NotASession` for another file,
+    :class:`session.errors.SessionInUse` while a trainer runs.
     """
     check_removable(path)
     with trainer_lock(path):
-        check_removable(path)  # somebody else may have deleted it just now
-        with contextlib.suppress(NotASession):  # damaged: then it has no heart that beats
+        check_removable(path)  # another process may have deleted it just now
+        with contextlib.suppress(NotASession):  # damaged: then it has no heartbeat
             check_alone(path)
         try:
             if path.is_symlink():

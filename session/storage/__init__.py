@@ -1,1 +1,1 @@
-"""The session file: one SQLite database, and everything that reads or writes it. Computes nothing."""
+"""The session file: one SQLite database, and the code that reads or writes it. Computes nothing."""

@@ -1,4 +1,4 @@
-"""The articles read and what each model makes of them: the tables `articles`, `article_topics`, `recent`."""
+"""The articles read and their topics in each model: the tables `articles`, `article_topics` and `recent`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from session.storage.proportions import Proportions
 from session.storage.sqliteutils import Database
 
 RECENT_ARTICLES = 20_000
-"""So many of the newest articles keep their counts, and their topics are inferred anew."""
+"""This many of the newest articles keep their counts and have their topics inferred again."""
 DROPPED_EVERY = 2**18
-"""Articles that are not to be kept are dropped whenever this many more have been trained."""
+"""Articles that should not be kept are dropped whenever this many more have been trained."""
 
 Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 """Each article's largest topic in one model, (n,), and its proportion, (n,)."""
@@ -29,19 +29,19 @@ Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
 
 @dataclass(slots=True)
 class ArticleRows:
-    """Articles read, with each model's largest topic where they were trained."""
+    """Articles read, with each model's largest topic if they were trained."""
 
     documents: Documents
     role: Role
     topics: Sequence[Largest] = ()
-    """One pair a model."""
+    """One pair per model."""
     proportions: Sequence[Proportions] = ()
-    """Of each model; none where the session keeps none."""
+    """Their proportions in each model; none if the session stores none."""
 
 
 @dataclass(slots=True)
 class Renewed:
-    """What the models make now of articles that were trained some time ago."""
+    """The present topics of articles that were trained some time ago."""
 
     seqs: Sequence[int]
     """Their numbers, ascending."""
@@ -50,7 +50,7 @@ class Renewed:
 
 
 def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
-    """Add articles as numbers ``first_seq`` and on."""
+    """Add articles with the numbers from ``first_seq`` on."""
     documents = rows.documents
     seqs = range(first_seq, first_seq + len(documents))
     columns = _columns(rows.topics)
@@ -73,9 +73,10 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
 
 
 def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
-    """Keep the counts of trained articles, and drop those that are no longer among the newest."""
+    """Store the counts of trained articles, and drop those no longer among the newest."""
     db.table("recent").insert_all(rows)
-    # Those behind a row are counted, not its number: how many skipped ones have theirs in between is chance.
+    # Counts the articles after a row instead of comparing its number: how many skipped ones lie in between is
+    # chance.
     db.execute(
         "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"
         " (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer FROM recent)"
@@ -85,9 +86,9 @@ def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
 
 
 def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
-    """Put what the models make of the articles ``seqs`` now in the place of what they made of them then.
+    """Replace the topics of the articles ``seqs`` with the models' current ones.
 
-    Articles that were dropped meanwhile stay so.
+    Articles dropped meanwhile stay dropped.
     """
     rows = read_rows(
         db.conn, "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
@@ -120,7 +121,7 @@ def recent_articles(
 ) -> tuple[list[int], Documents]:
     """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers.
 
-    Without the minibatches that lie wholly among the ``later`` newest articles.
+    Minibatches that lie entirely among the ``later`` newest articles are left out.
     """
     seqs: list[int] = []
     parts: list[Documents] = []
@@ -151,7 +152,7 @@ def recent_articles(
 
 
 def keep_top(db: Database, most: int) -> None:
-    """Drop trained articles that are not among the ``most`` most about some topic."""
+    """Drop trained articles that are not among the ``most`` articles most about some topic."""
     db.execute(
         "DELETE FROM article_topics WHERE (model, topic, proportion, seq) IN ("
         " SELECT model, topic, proportion, seq FROM (SELECT *, row_number() OVER"
@@ -163,7 +164,7 @@ def keep_top(db: Database, most: int) -> None:
 
 
 def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:
-    """One row a model for each (row of ``columns``, article number)."""
+    """One row per model for each (row of ``columns``, article number)."""
     values = columns.tolist()
     for model in range(columns.shape[1] // 2):
         db.conn.executemany(
@@ -173,7 +174,7 @@ def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[t
 
 
 def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
-    """(n, 2 x models): topic and ten-thousandths of each model, one row an article."""
+    """(n, 2 x models): topic and ten-thousandths for each model, one row per article."""
     pairs = [
         np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
     ]

@@ -1,4 +1,4 @@
-"""A copy of a session that is whole, whatever the trainer does meanwhile."""
+"""A consistent copy of a session, whatever the trainer does meanwhile."""
 
 import os
 import sqlite3
@@ -13,7 +13,7 @@ from session.storage.reader import SessionReader
 def backup(path: Path, target: Path) -> None:
     """Copy the session at ``path`` to the new file ``target``, readable by its owner only.
 
-    Raises :class:`SessionError` where ``target`` exists or cannot be written; then nothing is left of it.
+    Raises :class:`SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
     """
     if os.path.lexists(target):
         raise SessionError(f"{target} already exists: name a new file")
@@ -26,7 +26,7 @@ def backup(path: Path, target: Path) -> None:
 
 
 def _at_rest(copy: Path) -> None:
-    """No trainer has run on a copy: where one runs on the original, none is to seem to have died here."""
+    """Remove traces of a running trainer: on the copy, none must seem to have died."""
     connection = sqlite3.connect(copy)
     try:
         with connection:

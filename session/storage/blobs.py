@@ -16,30 +16,31 @@ from session.errors import Damaged, SessionError
 from session.storage.decoding import from_json, named
 
 _END = struct.Struct("<4s4H2LH")
-"""A zip's last record, as np.savez leaves it: among others the entries of its directory, and their bytes."""
+"""A zip's last record, as np.savez writes it; among other things, the number of directory entries and
+their bytes."""
 _MOST_ARRAYS = 100
 _LONGEST_ENTRY = 256
 _ARRAY = re.compile("[<>|][iuf][1248]")
-"""The numbers that an array may be of, as numpy writes their type."""
+"""The types of numbers that an array may have, as numpy writes them."""
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\0..\{'descr': '(" + _ARRAY.pattern.encode() + rb")', 'fortran_order': (True|False), "
     rb"'shape': \(((?:\d{1,12},? ?){0,4})\), \} *\n",
     re.DOTALL,
 )
-"""Of an array of numbers, as np.savez writes it."""
+"""The header of an array of numbers, as np.savez writes it."""
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """An .npz, nothing in it compressed."""
+    """An uncompressed .npz."""
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **dict(arrays))
     return buffer.getvalue()
 
 
 def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
-    """The inverse of :func:`pack_arrays`. Raises :class:`Damaged` for anything that it has not made.
+    """The inverse of :func:`pack_arrays`. Raises :class:`Damaged` for anything that it did not make.
 
-    Takes no more memory than ``data`` does: what unpacks to more was not packed by us.
+    Takes no more memory than ``data`` does: data that unpacks to more was not packed by us.
     """
     if not isinstance(data, bytes):
         raise Damaged(f"{place} holds no arrays")
@@ -59,8 +60,8 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
 def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
     """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays).
 
-    Raises :class:`SessionError` for what :func:`unpack_state` would not take back: a model of another package
-    may have that.
+    Raises :class:`SessionError` for values that :func:`unpack_state` would not accept, which a model of
+    another package may have.
     """
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     plain = {key: value for key, value in state.items() if key not in arrays}
@@ -79,7 +80,7 @@ def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
 
 
 def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
-    """The inverse of :func:`pack_state`. Raises :class:`Damaged` for what is none of its."""
+    """The inverse of :func:`pack_state`. Raises :class:`Damaged` for anything that it did not make."""
     plain = named(from_json(scalars, "models.scalars"), "models.scalars")
     return {**plain, **unpack_arrays(arrays, "models.arrays")}
 
@@ -89,11 +90,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _check_directory(data: bytes) -> None:
-    """A zip's reader makes an object of each entry of the directory: see that there are but a few."""
+    """Check that the directory has few entries, since a zip's reader makes an object of each."""
     if len(data) < _END.size:
         raise ValueError("it is truncated")
     signature, _, _, _, entries, size, _, _ = _END.unpack(data[-_END.size :])
-    wide = data[-_END.size - 20 : -_END.size].startswith(b"PK\6\7")  # there are other, larger numbers
+    wide = data[-_END.size - 20 : -_END.size].startswith(b"PK\6\7")  # there is a record with larger numbers
     if signature != b"PK\5\6" or entries > _MOST_ARRAYS or size > entries * _LONGEST_ENTRY or wide:
         raise ValueError("it does not end as an .npz does")
 

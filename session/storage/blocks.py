@@ -1,7 +1,7 @@
-"""The trained articles a block each minibatch: what is asked of all of them at once.
+"""The trained articles with one row per minibatch, for questions about all of them at once.
 
-The tables `blocks` and `proportions`. A million rows of `articles` take SQLite half a second to hand out, a
-thousand blocks a twentieth of that.
+The tables `blocks` and `proportions`. SQLite takes half a second to return a million rows of `articles`, and
+a twentieth of that for a thousand blocks.
 """
 
 import zlib
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 def title_key(title: str) -> int:
-    """16 bits of a title, the same for capitals and small letters: tells most others from the one sought."""
+    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
 def untitled(page_id: int) -> str:
-    """What an article without a title is called: documents of a file of word counts have numbers only."""
+    """The name of an article without a title: documents of a file of word counts have only numbers."""
     return f"document {page_id}"
 
 
 def insert_block(
     db: "Database", documents: Documents, proportions: Sequence[Proportions], first_seq: int
 ) -> None:
-    """Add articles as numbers ``first_seq`` and on; ``proportions``: of each model."""
+    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     page_ids = documents.page_ids.tolist()
     titles = (title or untitled(number) for title, number in zip(documents.titles, page_ids, strict=True))
     db.conn.execute(
@@ -56,10 +56,10 @@ def insert_block(
 def renew_proportions(
     db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
-    """Put what the models make of the articles ``seqs`` now in the place of what they made of them then.
+    """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
-    ``seqs`` ascend, without a gap within a block; ``topics``: of each model. Articles that were trained
-    before sessions kept proportions stay without.
+    ``seqs`` ascend, without gaps within a block; ``topics``: for each model. Articles trained before sessions
+    recorded proportions stay without.
     """
     blocks = read_rows(
         db.conn,
@@ -105,7 +105,7 @@ def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]
 
 
 def title_keys_of(blocks: Sequence[tuple[object, int]]) -> NDArray[np.uint16]:
-    """(n,) `blocks.titles`, of many blocks: (bytes, number of articles) of each."""
+    """(n,) `blocks.titles` for many blocks, each given as (bytes, number of articles)."""
     parts = [
         packed for packed, articles in blocks if isinstance(packed, bytes) and len(packed) == 2 * articles
     ]
@@ -115,7 +115,7 @@ def title_keys_of(blocks: Sequence[tuple[object, int]]) -> NDArray[np.uint16]:
 
 
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
-    """In four bytes each where they fit."""
+    """The ids in four bytes each, if they fit."""
     limits = np.iinfo(np.int32)
     fits = limits.min <= page_ids.min() and page_ids.max() <= limits.max
     return page_ids.astype("<i4" if fits else "<i8").tobytes()

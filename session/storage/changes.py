@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelRow:
-    """What the store keeps of one model besides its evaluations: the columns of its row.
+    """One model as stored, without its evaluations: the columns of its row.
 
-    Its state is packed as the row is made: one model's arrays after the other's, and before a commit begins.
+    Its state is packed when the row is made: one model after another, and before a commit begins.
     """
 
     scalars: str
@@ -49,29 +49,29 @@ class ModelRow:
 
 @dataclass(slots=True)
 class Changes:
-    """What has happened since the last commit."""
+    """Everything since the last commit."""
 
     pending: list[tuple[int, Documents]] = field(default_factory=list)
     held_out: list[Documents] = field(default_factory=list)
     articles: list[ArticleRows] = field(default_factory=list)
     renewed: list[Renewed] = field(default_factory=list)
     drops_articles: bool = False
-    """Whether `--keep-articles top` drops the articles that are not among the best of a topic now."""
+    """Whether `--keep-articles top` now drops articles that are not among the best of a topic."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
     topic_names: dict[int, TopicNames] = field(default_factory=dict)
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
-    """Of the model of this number."""
+    """For the model with this number."""
     log: list[str] = field(default_factory=list)
-    """Log lines about what is saved with them, so that each is written once, whatever is trained again."""
+    """Log lines about results saved with them, so that each is written once, whatever is trained again."""
     models: dict[int, ModelRow] = field(default_factory=dict)
     first_articles: list[Block] = field(default_factory=list)
-    """Of a session without a vocabulary yet."""
+    """For a session without a vocabulary yet."""
     reads_first_articles: bool = False
-    """Whether all of them are among what is saved now."""
+    """Whether all of them are saved with this commit."""
     word_counts: WordCounts | None = None
-    """Of everything trained; None if the session keeps none, or nothing was trained."""
+    """For everything trained; None if the session keeps none, or nothing was trained."""
     thinned_metrics: set[int] = field(default_factory=set)
     """The article counts whose measurements are dropped."""
     thinned_snapshots: set[int] = field(default_factory=set)

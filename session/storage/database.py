@@ -1,4 +1,4 @@
-"""Opening the session's SQLite file, and its errors as one line for people."""
+"""Opening the session's SQLite file, and turning its errors into one line for people."""
 
 import contextlib
 import errno
@@ -14,21 +14,21 @@ from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, Ses
 from session.paths import BESIDE, LOCK
 from session.storage.format import APPLICATION_ID, VERSION
 
-if TYPE_CHECKING:  # its import takes a third of the time that a command which only reads has
+if TYPE_CHECKING:  # its import takes a third of the time of a command that only reads
     from session.storage.sqliteutils import Database
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
-"""How long a write waits for another program's; so that a trainer told to stop does so within seconds."""
+"""Seconds that a write waits for another program's, short enough for a trainer to stop within seconds."""
 SMALL = 2**20
-"""Bytes that a value may take, where a reader does not expect more."""
+"""The most bytes of a value, unless a reader expects more."""
 MOST_ROWS = 100_000
-"""Rows that a question may have as its answer, where a reader does not expect more."""
+"""The most rows of an answer, unless a reader expects more."""
 
 _MOST_BYTES = 2**31 - 1
-"""SQLite takes it as the most that it was built for."""
+"""SQLite takes this as its compiled-in maximum."""
 _COMPUTES = re.compile(r"\b(AS|CHECK|DEFAULT|WHERE)\b", re.IGNORECASE)
-"""In the SQL of a table or an index: it has expressions, which SQLite would evaluate for us."""
+"""Keywords before an expression in the SQL of a table or an index, which SQLite would evaluate."""
 _DAMAGE = (
     "malformed",
     "no such table",
@@ -41,11 +41,11 @@ _DAMAGE = (
     "too big",
     "UTF-8",
 )
-"""Parts of SQLite's messages that tell of a file which was changed by hand, or damaged."""
+"""Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
 def connect(path: Path, *, timeout: float | None = None) -> "Database":
-    """A connection that writes to an existing session, of whatever schema; refuses what is none."""
+    """A writing connection to an existing session, of any schema; refuses files that are not sessions."""
     from session.storage.sqliteutils import Database
 
     check_file(path)
@@ -58,8 +58,8 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
     )
     try:
         check_session(connection, path)
-        # NORMAL with a write-ahead log: after a power cut the newest commits may be gone, but the file is
-        # a whole earlier state, from which the same stream is trained again identically.
+        # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file is
+        # a complete earlier state, from which the same stream is trained again identically.
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
             connection.execute("PRAGMA journal_mode = WAL")
@@ -73,8 +73,8 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
 
 
 def migrate(db: "Database") -> int:
-    """Bring a session up to the newest schema in one transaction; returns which it had. Only a trainer does,
-    with the lock held."""
+    """Upgrade a session to the newest schema in one transaction; returns its previous version. Only a
+    trainer does this, holding the lock."""
     before = _version(db.conn)
     if before != VERSION:
         from session.storage.schema import migrations
@@ -87,10 +87,10 @@ def migrate(db: "Database") -> int:
 
 @contextlib.contextmanager
 def writing(db: "Database") -> Iterator[None]:
-    """A transaction that has the right to write from its first statement on.
+    """A transaction that may write from its first statement on.
 
-    One that begins by reading (which sqlite-utils does, to see what tables there are) is refused at once if
-    another program writes in between, whatever its patience: what it has read is old.
+    A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
+    program writes in between, whatever its timeout, because what it has read is outdated.
     """
     db.conn.execute("BEGIN IMMEDIATE")
     try:
@@ -121,7 +121,7 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
 
 @contextlib.contextmanager
 def session_errors(path: Path) -> Iterator[None]:
-    """What SQLite raises in the block, as one line for people."""
+    """Turn SQLite errors in the block into one line for people."""
     try:
         yield
     except sqlite3.Error as error:
@@ -129,7 +129,7 @@ def session_errors(path: Path) -> Iterator[None]:
 
 
 def is_at(path: Path, opened: os.stat_result) -> bool:
-    """Whether the file that was opened still lies at ``path``."""
+    """Whether the opened file is still the one at ``path``."""
     try:
         return os.path.samestat(os.stat(path), opened)
     except OSError:
@@ -137,13 +137,13 @@ def is_at(path: Path, opened: os.stat_result) -> bool:
 
 
 def check_session(connection: sqlite3.Connection, path: Path) -> None:
-    """See that this is a session that holds nothing but plain tables; from now on none of it computes.
+    """Check that this is a session with only plain tables, so that nothing in it is computed.
 
     Raises :class:`NotASession` for another program's file or a newer version, :class:`Damaged` for views,
-    triggers, virtual tables and columns that are computed: they could run for ever, or take all memory.
+    triggers, virtual tables and computed columns, which could run for ever or take all memory.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cache_size = -2000")  # kB; the file could ask for any size
+    connection.execute("PRAGMA cache_size = -2000")  # in kB; the file could ask for any size
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotASession(f"{path} is not a wikitopics session")
     if (version := _version(connection)) > VERSION:
@@ -160,7 +160,8 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _is_plain(kind: str, sql: str, page: int) -> bool:
-    """Whether a part of a schema only stores; what has no page of its own is a view, a trigger or virtual."""
+    """Whether a part of a schema only stores data; a part without a page of its own is a view, a trigger
+    or virtual."""
     if page == 0 or _COMPUTES.search(sql):
         return False
     return kind == "table" or (kind == "index" and sql.count("(") <= 1)
@@ -174,17 +175,17 @@ def read_rows(
     largest: int = SMALL,
     most: int = MOST_ROWS,
 ) -> list[tuple[Any, ...]]:
-    """All rows of an answer: the one door through which values leave a session file.
+    """All rows of an answer. Values leave a session file only through this function.
 
-    Raises :class:`Damaged` where there are over ``most``, and sqlite3.DataError, before it is loaded, where a
-    value takes over ``largest`` bytes.
+    Raises :class:`Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over
+    ``largest`` bytes, before it is loaded.
     """
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
     try:
         with contextlib.closing(connection.execute(sql, parameters)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
-        # Not what it was: that may be another thread's, if work that was given up is still reading.
+        # Not the previous limit: that may be another thread's, if abandoned work is still reading.
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows where a few are expected")
@@ -192,10 +193,11 @@ def read_rows(
 
 
 def select(connection: sqlite3.Connection, table: str, *columns: str) -> str:
-    """`SELECT columns FROM table`, whatever the schema of the file; also takes expressions of older columns.
+    """`SELECT columns FROM table`, whatever the schema of the file; expressions of older columns are allowed
+    too.
 
-    Columns that a file of an older schema lacks are NULL, and a table that it lacks has no rows: whoever
-    decodes them says "not recorded". A file of the newest schema lacks nothing, or SQLite says that it does.
+    Columns missing in a file of an older schema are NULL, and a missing table has no rows; the decoder takes
+    this as "not recorded". In a file of the newest schema nothing may be missing, or SQLite reports it.
     """
     if _version(connection) == VERSION:
         return f"SELECT {', '.join(columns)} FROM {table}"
@@ -212,9 +214,9 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
-    """The row of a table that has but one, by column, without those that an older file lacks.
+    """The only row of a table, by column, without columns that an older file lacks.
 
-    None where it is not there.
+    None if there is no row.
     """
     columns = _columns(connection, table)
     rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
@@ -222,12 +224,13 @@ def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | Non
 
 
 def check_file(path: Path) -> None:
-    """Raises :class:`NotASession` for what is no file, and :class:`SessionError` where it may not be read.
+    """Raise :class:`NotASession` for anything but a regular file, and :class:`SessionError` if it is not
+    readable.
 
-    Never opens it: closing a descriptor of a database drops every lock that this process holds on it, and
-    SQLite in another process would then take the write-ahead log for nobody's, and delete it.
+    Never opens it: closing a descriptor of a database drops every lock that this process holds on it. SQLite
+    in another process would then take the write-ahead log for abandoned and delete it.
     """
-    if os.path.isdir(path):  # Path.is_dir raises for a folder that may not be looked into
+    if os.path.isdir(path):  # Path.is_dir raises for a folder that is not readable
         raise NotASession(f"{path} is a folder, not a session")
     try:
         found = path.stat()
@@ -235,16 +238,16 @@ def check_file(path: Path) -> None:
         raise SessionError(f"{path}: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
         raise NotASession(f"{path} is a pipe or a device, not a session")
-    if not found.st_size:  # as those of /proc are, which SQLite cannot even open
+    if not found.st_size:  # such as those of /proc, which SQLite cannot even open
         raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
 
 
 def fold_log(path: Path) -> None:
-    """Write what stands beside the session in its log into the session itself, where that can be done.
+    """Write the log beside the session into the session itself, if possible.
 
-    A reader that leaves last, after a trainer that was killed, calls it: a session is to be one file.
+    The last reader after a killed trainer calls this, so that a session is one file.
     """
     with contextlib.suppress(sqlite3.Error):
         connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=1.0)
@@ -255,14 +258,14 @@ def fold_log(path: Path) -> None:
 
 
 def remove_database(path: Path) -> None:
-    """Delete an SQLite file that nobody has open, and what SQLite may have left beside it."""
+    """Delete an SQLite file that is not open anywhere, and the files that SQLite may have left beside it."""
     for ending in ("", *BESIDE):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.with_name(path.name + ending).unlink()
 
 
 def sync(path: Path) -> None:
-    """Have the disk write a file, or the names in a folder, now: a power cut cannot take it away then."""
+    """Flush a file, or the names in a folder, to the disk, so that a power cut cannot undo it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -274,17 +277,17 @@ def sync(path: Path) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Have the disk write the names in a folder now, where it can.
+    """Flush the names in a folder to the disk, if possible.
 
-    A file that has just got its name has it, whatever comes of this: that is no error to tell.
+    A failure is not reported, since a file that was just renamed has its name either way.
     """
     with contextlib.suppress(OSError):
         sync(folder)
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether the file begins as SQLite files do; False where it cannot be read."""
-    if not os.path.isfile(path) or not os.path.getsize(path):  # to open a pipe would wait for its other end
+    """Whether the file begins like an SQLite file; False if it cannot be read."""
+    if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end
         return False
     try:
         # By SQLite itself, see `check_file`: this process may have it open.
@@ -292,18 +295,18 @@ def is_sqlite(path: Path) -> bool:
         with contextlib.closing(connection):
             connection.execute("PRAGMA schema_version")
     except sqlite3.Error:
-        with contextlib.suppress(OSError), path.open("rb") as file:  # damaged, it is still a database
+        with contextlib.suppress(OSError), path.open("rb") as file:  # even damaged, it is a database
             return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
         return False
     return True
 
 
 def is_ours(path: Path) -> bool:
-    """Whether the file says that it is a session, of whatever version and even if no more can be read."""
+    """Whether the file is marked as a session, of any version, even if nothing else can be read."""
     if not os.path.isfile(path):
         return False
     with contextlib.suppress(sqlite3.Error):
-        # As in `is_sqlite`: by SQLite itself, and it may not change anything.
+        # As in `is_sqlite`: by SQLite itself, and nothing may be changed.
         connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
         with contextlib.closing(connection):
             return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
@@ -311,7 +314,7 @@ def is_ours(path: Path) -> bool:
 
 
 def keep_sessions(target: Path) -> None:
-    """Refuse to write something else to ``target`` where that is, or belongs to, a session or other database.
+    """Refuse to write something else to ``target`` if that is, or belongs to, a session or another database.
 
     Raises :class:`BadUsage`.
     """

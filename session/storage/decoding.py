@@ -1,7 +1,7 @@
-"""Values out of a session file, checked one by one: what SQLite or JSON gave becomes what it has to be.
+"""Values from a session file, checked one by one and converted from what SQLite or JSON gave.
 
-Every function takes a value and its place, as in "progress.articles", and raises :class:`Damaged`, naming the
-place, for a value that no session of ours holds.
+Every function takes a value and its place, such as "progress.articles", and raises :class:`Damaged`, naming
+the place, for a value that no session of ours can have.
 """
 
 import contextlib
@@ -19,14 +19,14 @@ from session.errors import Damaged
 T = TypeVar("T")
 
 MOST = 10**15
-"""No count is larger: sums of them fit 64 bits and floats."""
+"""No count is larger, so that sums of them fit 64 bits and floats."""
 LARGEST = 1e15
-"""Nor is any other number, whatever it measures."""
+"""No other number is larger, whatever it measures."""
 FINITE = sys.float_info.max
 LATEST = 4e10
 """Seconds since the epoch, in the 33rd century: a calendar can show it."""
 LONGEST = 65_536
-"""Characters of a title or a message."""
+"""The most characters of a title or a message."""
 
 _KINDS = {
     type(None): "missing",
@@ -53,7 +53,7 @@ def wholes(values: Sequence[object], place: str, low: int = 0, high: int = MOST)
         column = cast(Sequence[int], values)
         if low <= min(column) and max(column) <= high:
             return column
-    return [whole(value, place, low, high) for value in values]  # it says what is wrong
+    return [whole(value, place, low, high) for value in values]  # to say which value is wrong
 
 
 def number(value: object, place: str, low: float = 0.0, high: float = LARGEST) -> float:
@@ -87,7 +87,7 @@ def texts(values: Sequence[object], place: str, longest: int = LONGEST) -> Seque
             with contextlib.suppress(UnicodeEncodeError):
                 "".join(column).encode()
                 return column
-    return [text(value, place, longest) for value in values]  # it says what is wrong
+    return [text(value, place, longest) for value in values]  # to say which value is wrong
 
 
 def one_of(value: object, place: str, choices: Collection[T]) -> T:
@@ -106,12 +106,12 @@ def flag(value: object, place: str) -> bool:
 
 
 def optional(value: object, place: str, decode: Callable[[object, str], T]) -> T | None:
-    """None where nothing is there, else what ``decode`` makes of it."""
+    """None if nothing is there, otherwise the value as ``decode`` converts it."""
     return None if value is None else decode(value, place)
 
 
 def from_json(value: object, place: str, longest: int = 2**20) -> object:
-    """What JSON says, without the NaN and infinity that Python's reader would take."""
+    """The value of JSON text, without the NaN and infinity that Python's reader would accept."""
     try:
         return json.loads(text(value, place, longest), parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def named(value: object, place: str) -> Mapping[str, object]:
 
 
 def json_object(value: object, place: str) -> Mapping[str, object]:
-    """What JSON says, where that is an object."""
+    """The value of JSON text that must be an object."""
     return named(from_json(value, place), place)
 
 
@@ -136,7 +136,7 @@ def moment(value: object, place: str) -> float:
 
 
 def listed(value: object, place: str, decode: Callable[[object, str], T]) -> tuple[T, ...]:
-    """A list of JSON, each element as ``decode`` says."""
+    """A JSON list, with each element converted by ``decode``."""
     if not isinstance(value, list):
         raise _wrong(value, place, "a list")
     return tuple(decode(each, place) for each in value)
@@ -145,7 +145,7 @@ def listed(value: object, place: str, decode: Callable[[object, str], T]) -> tup
 def numbers(
     value: object, place: str, dtype: type[np.generic], shape: tuple[int, ...], low: float, high: float
 ) -> NDArray[Any]:
-    """An array out of its bytes, its numbers from ``low`` to ``high``. -1 in a shape: what is left."""
+    """An array from its bytes, its numbers from ``low`` to ``high``. -1 in a shape stands for the rest."""
     if not isinstance(value, bytes):
         raise _wrong(value, place, "a blob")
     one = math.prod(size for size in shape if size >= 0) * np.dtype(dtype).itemsize

@@ -1,4 +1,4 @@
-"""Articles as the trainer sees them: word counts, and just enough to name each article again."""
+"""Articles as the trainer sees them: word counts, and just enough to identify each article again."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class Documents:
     word_ids: NDArray[np.int32]
     counts: NDArray[np.int32]
     ids: tuple[str, ...] | None = None
-    """What their own collection calls them, "" where it has no name for one; None: the source has none."""
+    """Their ids in their own collection, "" for a document without one; None: the source has none."""
     lexicon: tuple[str, ...] | None = None
     """The words that ``word_ids`` refer to, and maybe others, if there is no vocabulary yet; None: they are
     the session's."""
@@ -54,16 +54,16 @@ class Documents:
 
     @property
     def words(self) -> NDArray[np.int64]:
-        """(n,) words of each article that are in the vocabulary."""
+        """(n,) the words of each article that are in the vocabulary."""
         sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
 
     def split_empty(self) -> "tuple[Documents, Documents]":
-        """(the articles that hold a word of the vocabulary, those that hold none)."""
+        """(articles with a word of the vocabulary, articles without any)."""
         return self.split(np.diff(self.indptr) > 0)
 
     def split(self, chosen: NDArray[np.bool_]) -> "tuple[Documents, Documents]":
-        """(the articles where ``chosen``, (n,), is true, the others)."""
+        """(the articles for which ``chosen``, (n,), is true, the others)."""
         if chosen.all():
             return self, self[:0]
         return self._where(chosen), self._where(~chosen)
@@ -83,7 +83,7 @@ class Documents:
         )
 
     def take(self, order: Sequence[int]) -> "Documents":
-        """Those articles, in that order."""
+        """These articles, in this order."""
         rows = np.asarray(order, np.int64)
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
@@ -101,7 +101,7 @@ class Documents:
 
     @staticmethod
     def without_words(page: Page) -> "Documents":
-        """One article that holds no word of the vocabulary."""
+        """One article without any word of the vocabulary."""
         none = np.empty(0, np.int32)
         return Documents(
             np.array([page.page_id]),
@@ -114,7 +114,7 @@ class Documents:
         )
 
     def to_bytes(self) -> bytes:
-        """As the store keeps them: .npz without pickle."""
+        """The stored form: .npz without pickle."""
         ids = {} if self.ids is None else {"ids": _as_json(self.ids)}
         return pack_arrays(
             {
@@ -157,7 +157,8 @@ class Documents:
         )
 
     def over(self, numbers: Mapping[str, int]) -> "Documents":
-        """The same over a vocabulary, from each of its words to its number; all other words left out."""
+        """The same over a vocabulary, given as the number of each of its words; all other words are left
+        out."""
         assert self.lexicon is not None
         known = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
         article = np.repeat(np.arange(len(self)), np.diff(self.indptr))
@@ -183,7 +184,7 @@ class Documents:
 
     @staticmethod
     def concatenate(parts: Sequence["Documents"]) -> "Documents":
-        """One run out of several, in order."""
+        """One run made of several, in order."""
         if len(parts) == 1:
             return parts[0]
         if any(part.lexicon is not None for part in parts):
@@ -215,7 +216,7 @@ class Documents:
 
 
 def _joined_ids(parts: Sequence[Documents]) -> tuple[str, ...] | None:
-    """Those of all parts; an empty part knows of none."""
+    """The ids of all parts; an empty part does not decide whether there are ids."""
     if all(part.ids is None for part in parts):
         return None
     return tuple(one for part in parts for one in part.ids or ("",) * len(part))
@@ -231,7 +232,7 @@ def _texts(characters: NDArray[Any] | None, place: str) -> tuple[str, ...]:
 
 
 def _joined(characters: NDArray[Any] | None) -> object:
-    """The JSON that lies in an array of bytes."""
+    """The JSON stored in an array of bytes."""
     if characters is None or characters.dtype != np.uint8:
         return None
     return characters.tobytes().decode("ascii", "replace")
@@ -246,7 +247,7 @@ def whole_numbers(
     high: int,
     dtype: type[np.signedinteger[Any]],
 ) -> NDArray[Any]:
-    """The array of this name, of this shape, its whole numbers from ``low`` to ``high``."""
+    """The array of this name and shape, its whole numbers from ``low`` to ``high``."""
     found = arrays.get(name)
     if found is None or found.shape != shape or found.dtype.kind not in "iu":
         raise Damaged(f"{place} lacks {name}, or has unexpected ones")
@@ -264,13 +265,13 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What comes out of the crawl and into the trainer: articles counted, and the position behind them."""
+    """A unit of work from the crawl to the trainer: counted articles, and the position after them."""
 
     documents: Documents
     skips: Skips
     """How many pages of this stretch give no article, by reason."""
     position: dict[str, object]
-    """JSON values; opaque here. A source resumed from it goes on right behind these articles."""
+    """JSON values; opaque here. A source resumed from it continues right after these articles."""
     lap: float | None
     warnings: tuple[str, ...] = ()
     """Lines for the log."""

@@ -1,4 +1,4 @@
-"""Files that a person names: opened to be read, or written whole or not at all."""
+"""Files named by the user: opened for reading, or written whole or not at all."""
 
 import contextlib
 import errno
@@ -18,12 +18,12 @@ from session.storage.database import keep_sessions, remove_database, sync, sync_
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """Open a regular file for reading, or with ``pipes`` also a pipe.
 
-    Raises OSError for anything else, without opening it: a device may never end, and whoever opens a pipe
-    waits for its other end.
+    Raises OSError for anything else, without opening it: a device may never end, and opening a pipe waits for
+    its other end.
     """
     mode = os.stat(path).st_mode
     _check_kind(path, mode, pipes=pipes)
-    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # it may be a pipe by now
+    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # it may have become a pipe
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
     try:
         _check_kind(path, os.fstat(descriptor).st_mode, pipes=pipes)
@@ -34,7 +34,7 @@ def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
 
 
 def read_bounded(file: BinaryIO, most: int) -> bytes:
-    """All of ``file``. Raises OSError where that is more than ``most`` bytes."""
+    """All of ``file``. Raises OSError if that is more than ``most`` bytes."""
     data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"more than {most:,} bytes")
@@ -48,7 +48,7 @@ def read_input(path: str | Path, most: int, *, pipes: bool = False) -> bytes:
 
 
 def last_line(log: Path) -> str:
-    """The last line of a file that says anything; "" where there is none."""
+    """The last non-empty line of a file; "" if there is none."""
     try:
         with open_input(log) as file:
             file.seek(0, os.SEEK_END)
@@ -60,9 +60,9 @@ def last_line(log: Path) -> str:
 
 
 def check_target(target: Path) -> None:
-    """Say now what :func:`replacing` would say in the end.
+    """Raise now the errors that :func:`replacing` would raise at the end.
 
-    Raises :class:`~session.errors.BadUsage` where a session or a part of one would be replaced, and
+    Raises :class:`~session.errors.BadUsage` if a session or a part of one would be replaced, and
     :class:`~session.errors.SessionError` for a folder, a pipe or a device.
     """
     keep_sessions(target)
@@ -74,10 +74,10 @@ def check_target(target: Path) -> None:
 
 @contextlib.contextmanager
 def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
-    """An empty new file that takes the place of ``target`` if the block ends well, and vanishes otherwise.
+    """An empty new file that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    Its name is its own, so that two writers never mix. A symbolic link is replaced, never followed. Raises
-    what :func:`check_target` does, and :class:`~session.errors.SessionError` for an OSError in the block.
+    It has a unique name, so that two writers never mix. A symbolic link is replaced, never followed. Raises
+    the errors of :func:`check_target`, and :class:`~session.errors.SessionError` for an OSError in the block.
     """
     check_target(target)
     draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
@@ -96,7 +96,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """The file of :func:`draft_of`, open for writing; the null device itself, where that is the target."""
+    """The file of :func:`draft_of`, open for writing; if the target is the null device, the device itself."""
     if _is_null(target):
         with target.open("wb") as file:
             yield file
@@ -107,10 +107,10 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
-    """An empty new folder that takes the place of ``target`` if the block ends well, and vanishes otherwise.
+    """An empty new folder that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    All files written into it have to be called ``stem``, or that and an ending: only a folder that holds
-    nothing else is replaced. Raises what :func:`replacing` does.
+    All files written into it must be named ``stem``, with or without an ending: only a folder without other
+    files is replaced. Raises the errors of :func:`replacing`.
     """
     keep_sessions(target)
     draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
@@ -129,7 +129,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
 
 
 def _check_folder(path: Path, stem: str) -> None:
-    """Raises OSError unless ``path`` is free, a link, or a folder such as :func:`replacing_folder` leaves."""
+    """Raise OSError unless ``path`` is free, a link, or a folder such as :func:`replacing_folder` leaves."""
     if path.is_symlink() or not path.exists():
         return
     if not path.is_dir():
@@ -139,7 +139,7 @@ def _check_folder(path: Path, stem: str) -> None:
 
 
 def _swap(draft: Path, target: Path) -> None:
-    """Put a new folder where there may be an old one, which comes back if that fails."""
+    """Move a new folder into place; if that fails, an old one is restored."""
     old = draft.with_suffix(".old")
     if os.path.lexists(target):
         target.rename(old)
@@ -168,7 +168,7 @@ def _is_null(path: Path) -> bool:
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """Open a regular file, or make one, to write at its end. Raises OSError; no link is followed."""
+    """Open or create a regular file for appending. Raises OSError; no link is followed."""
     _check_place(path)
     return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
 
@@ -178,7 +178,7 @@ def _cannot_write(target: Path, error: OSError) -> SessionError:
 
 
 def _check_place(path: Path) -> None:
-    """Raises OSError unless ``path`` is free, a regular file or a link."""
+    """Raise OSError unless ``path`` is free, a regular file or a link."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -188,7 +188,7 @@ def _check_place(path: Path) -> None:
 
 
 def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
-    """Raises OSError unless ``mode`` is that of a regular file, or with ``pipes`` of a pipe."""
+    """Raise OSError unless ``mode`` is that of a regular file, or with ``pipes`` of a pipe."""
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
         return
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}

@@ -1,4 +1,4 @@
-"""The names that people give topics: written by whoever gives one, beside a trainer if there is one."""
+"""Names given to topics: written by whoever gives one, beside a trainer if there is one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +9,12 @@ from session.storage.format import VERSION
 
 
 def give_name(path: Path, model: int, topic: int, name: str) -> None:
-    """Call a topic of the model of this number ``name``. Raises :class:`SessionError`."""
+    """Name a topic of the model of this number ``name``. Raises :class:`SessionError`."""
     _write(path, "INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
 
 
 def take_back(path: Path, model: int, topic: int) -> None:
-    """Let the topic have the name of its words again. Raises :class:`SessionError`."""
+    """Restore the name made of a topic's words. Raises :class:`SessionError`."""
     _write(path, "DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
 
 

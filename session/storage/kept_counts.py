@@ -1,4 +1,4 @@
-"""Word counts that another session kept (`train --keep-counts`): crawl once, train again."""
+"""Word counts stored by another session (`train --keep-counts`): crawl once, train again."""
 
 import hashlib
 from bisect import bisect_right
@@ -14,14 +14,14 @@ from session.storage.documents import Documents
 from session.storage.reader.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
-"""Rows of kept counts, one a minibatch."""
+"""Rows of kept counts, one per minibatch."""
 
 
 class KeptCounts(OpenedSession):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
-    Read a block at a time, so that memory does not grow with their number. Raises :class:`BadUsage` where
-    that session kept none, and where it counted other words than these lines of a vocabulary.
+    Read block by block, so that memory does not grow with their number. Raises :class:`BadUsage` if that
+    session kept none, or counted words other than those of these vocabulary lines.
     """
 
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
@@ -54,7 +54,7 @@ class KeptCounts(OpenedSession):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Names the stream; the same however far that session has come since."""
+        """Identifies the stream, however far that session has come since."""
         fingerprint = self.settings().fingerprint.encode()
         first = self._read(0).to_bytes() if self._ids else b""
         return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}

@@ -1,6 +1,6 @@
-"""The large values of a commit, made before its transaction: while that is open, nobody else can write.
+"""The large values of a commit, made before its transaction, during which nothing else can write.
 
-The heartbeat is one who would, and a trainer whose heart stands still looks like one that hangs.
+The heartbeat, for one, must be written, or the trainer would look as if it hangs.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Rows to be added, by table, and the bytes of the word counts."""
+    """Rows to add, by table, and the bytes of the word counts."""
 
     recent: Sequence[Row]
     kept_counts: Sequence[Row]
@@ -31,7 +31,7 @@ class Packed:
 def packed(changes: Changes, settings: Settings, next_seq: int, first_pending: int) -> Packed:
     """The rows of ``changes``, whose articles have the numbers from ``next_seq`` on.
 
-    What is no longer pending, before number ``first_pending``, is left out.
+    Rows before number ``first_pending`` are no longer pending and are left out.
     """
     return Packed(
         recent=_recent(changes.articles, next_seq) if settings[KEEP_ARTICLES] != "none" else (),
@@ -52,7 +52,7 @@ def packed(changes: Changes, settings: Settings, next_seq: int, first_pending: i
 
 
 def _recent(articles: Sequence[ArticleRows], next_seq: int) -> list[Row]:
-    """The counts of the trained ones."""
+    """The counts of the trained articles."""
     found: list[Row] = []
     for rows in articles:
         if rows.role == "trained":
@@ -62,6 +62,6 @@ def _recent(articles: Sequence[ArticleRows], next_seq: int) -> list[Row]:
 
 
 def recent_row(documents: Documents, first_seq: int) -> Row:
-    """A row of `recent`: the counts of the articles with the numbers ``first_seq`` and on."""
-    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # `articles` has them
+    """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
+    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # they are in `articles`
     return {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}

@@ -1,4 +1,4 @@
-"""Topic proportions of articles, sparse: what a session keeps of all that a model makes of an article."""
+"""Topic proportions of articles, sparse: the part of an article's proportions that a session stores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ from numpy.typing import NDArray
 from session.errors import Damaged
 
 MOST_KEPT = 16
-"""Topics that are kept of an article, the largest ones."""
+"""The most topics stored for an article, the largest ones."""
 LEAST = 0.005
-"""Smaller proportions are not kept, or in a model of over 100 topics those under half an equal share."""
+"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
 LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
-"""Bytes that an article takes at most."""
+"""The most bytes of an article."""
 _FULL = 255
-"""Square roots are kept in so many parts of 1: Hellinger's distance compares these, and in them every
-proportion, large or small, is as exact as any other."""
+"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
+and so every proportion, large or small, is equally exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proportions:
     """The largest proportions of ``n`` articles in one model, as compressed sparse rows.
 
-    As bytes an article takes one, and two for each of its topics (three where the model has over 256).
+    An article takes one byte, and two for each of its topics (three if the model has over 256).
     """
 
     lengths: NDArray[np.uint8]
-    """(n,) topics kept, at least 1"""
+    """(n,) topics stored, at least 1"""
     topics: NDArray[np.unsignedinteger[Any]]
     """Ascending within an article."""
     roots: NDArray[np.uint8]
-    """Beside ``topics``: square roots of their proportions, in 255ths, at least 1."""
+    """Parallel to ``topics``: square roots of their proportions, in 255ths, at least 1."""
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -49,7 +49,7 @@ class Proportions:
         return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)))
 
     def values(self) -> NDArray[np.float32]:
-        """The proportions beside ``topics``; an article's sum to 1 at most, what is missing was not kept."""
+        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
         values = self.roots.astype(np.float32)
         values /= _FULL
         values *= values
@@ -74,13 +74,13 @@ class Proportions:
             np.rint(exact).astype(np.uint8),
         )
         squares = np.add.reduceat(found.roots.astype(np.int64) ** 2, found.indptr()[:-1])
-        over = np.repeat(squares > _FULL**2, lengths)  # they are to sum to 1 at most
+        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
         found.roots[over] = exact[over]
         return found
 
     @staticmethod
     def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
-        """One run out of several of the same model, in order."""
+        """One run made of several of the same model, in order."""
         return Proportions(
             np.concatenate([part.lengths for part in parts]),
             np.concatenate([part.topics for part in parts]),
@@ -88,14 +88,14 @@ class Proportions:
         )
 
     def to_bytes(self) -> bytes:
-        """The three arrays one behind the other."""
+        """The three arrays, one after another."""
         return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
 
     @staticmethod
     def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
-        """The inverse of :meth:`to_bytes`, of many at once: (bytes, number of articles) of each.
+        """The inverse of :meth:`to_bytes`, for many at once: (bytes, number of articles) of each.
 
-        ``n_topics``: those of the model. Raises :class:`Damaged`.
+        ``n_topics``: the model's. Raises :class:`Damaged`.
         """
         dtype = _type_of_topics(n_topics)
         lengths, topics, roots, sizes = [], [], [], []
@@ -120,7 +120,8 @@ class Proportions:
         return found
 
     def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
-        """That each block's lengths are those of its topics, and every number one that :meth:`of` gives."""
+        """Check that each block's lengths match its topics, and that :meth:`of` can have produced every
+        number."""
         starts = self.indptr()
         if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
             raise Damaged("proportions.data has articles of another length")

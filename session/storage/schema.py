@@ -1,12 +1,12 @@
 """The session file's tables, as migrations in order. One SQLite file is one session.
 
-To add a table or a column: one more migration at the end of this file, and
-:data:`session.storage.format.VERSION` raised by one. Earlier migrations stay as they are. Only `train`
-migrates a file (:func:`session.storage.database.migrate`), in one transaction; everybody else reads files of
-every version as they lie. A reader therefore asks for what is new through
-:func:`session.storage.database.select`, to which a column that the file lacks is NULL and a table that it
-lacks is empty. The decoder of the record (in :mod:`session.storage.codec`) takes NULL as "not recorded".
-`tests/session/storage/schemas` keeps a file of each version; `test_schemas` says how one is made.
+To add a table or a column, add a migration at the end of this file, and raise
+:data:`session.storage.format.VERSION` by one. Earlier migrations never change. Only `train` migrates a file
+(:func:`session.storage.database.migrate`), in one transaction; all other commands read files of every version
+as they are. A reader therefore asks for newer columns through :func:`session.storage.database.select`, for
+which a missing column is NULL and a missing table is empty. The decoder of the record (in
+:mod:`session.storage.codec`) takes NULL as "not recorded". `tests/session/storage/schemas` has a file of each
+version; `test_schemas` says how one is made.
 """
 
 from session.storage.sqliteutils import Database, Migrations
@@ -16,7 +16,7 @@ migrations = Migrations("wikitopics")
 
 @migrations()
 def m001_first(db: Database) -> None:
-    """Everything that a session holds."""
+    """All tables of the first version."""
     db.table("settings").create({"key": str, "value": str}, pk="key")
     db.table("vocabulary").create({"id": int, "fingerprint": str, "words": str}, pk="id")
     db.table("models").create(
@@ -56,14 +56,14 @@ def m001_first(db: Database) -> None:
         },
         pk="id",
     )
-    # Word counts of articles crawled but not yet trained, one row a stretch of the crawl.
+    # Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
     db.table("pending").create({"id": int, "documents": bytes}, pk="id")
     db.table("held_out").create({"id": int, "documents": bytes}, pk="id")
-    # The newest trained articles once more, to be inferred anew by what the models know later.
+    # The newest trained articles again, to be inferred again with what the models learn later.
     db.table("recent").create({"first_seq": int, "articles": int, "documents": bytes}, pk="first_seq")
-    # With --keep-counts: everything held out and trained, in the order of the stream.
+    # With --keep-counts: all held-out and trained articles, in the order of the stream.
     db.table("kept_counts").create({"id": int, "articles": int, "documents": bytes}, pk="id")
-    # role: index into ROLES. topics: each model's largest topic, two uint16 a model (topic, ten-thousandths).
+    # role: index into ROLES. topics: each model's largest topic, as two uint16 (topic, ten-thousandths).
     db.table("articles").create(
         {
             "seq": int,
@@ -76,7 +76,7 @@ def m001_first(db: Database) -> None:
         },
         pk="seq",
     )
-    # The same once more, in the order in which `articles --topic` reads it.
+    # The same again, in the order in which `articles --topic` reads it.
     db.execute(
         "CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
         " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID"
@@ -103,26 +103,26 @@ def m001_first(db: Database) -> None:
 
 @migrations()
 def m002_renewal(db: Database) -> None:
-    """How far the newest articles have been inferred anew, for a run that ends meanwhile."""
+    """How far the newest articles have been inferred again, for a run that ends meanwhile."""
     db.table("progress").add_column("renew_from", int)
 
 
 @migrations()
 def m003_skips(db: Database) -> None:
-    """Why articles were skipped, a JSON object of numbers by reason; null up to now."""
+    """Why articles were skipped: a JSON object of numbers by reason; null until now."""
     db.table("progress").add_column("skips", str)
 
 
 @migrations()
 def m004_ids(db: Database) -> None:
-    """What a document's own collection calls it; null where the source knows of no such ids."""
+    """A document's id in its own collection; null if the source has no such ids."""
     db.table("articles").add_column("id", str)
 
 
 @migrations()
 def m005_topics(db: Database) -> None:
-    """What topics are called, by their words and by people, and what has happened to them."""
-    # alive: born and not dead. A session that was begun before has no row until its next snapshot.
+    """Names of topics, made of words or given, and events of topics."""
+    # alive: born and not dead. An older session has no row until its next snapshot.
     db.table("topic_names").create(
         {"model": int, "topic": int, "name": str, "alive": int}, pk=("model", "topic")
     )
@@ -135,28 +135,27 @@ def m005_topics(db: Database) -> None:
 
 @migrations()
 def m006_proportions(db: Database) -> None:
-    """What every trained article is about, and how often every word was trained on."""
-    # A row a minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
-    # page_ids: int32 each, or int64. titles: 16 bits of each, by which it is found.
+    """The topics of every trained article, and how often every word was trained on."""
+    # One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
     db.table("blocks").create(
         {"first_seq": int, "articles": int, "page_ids": bytes, "titles": bytes}, pk="first_seq"
     )
     db.table("proportions").create({"model": int, "first_seq": int, "data": bytes}, pk=("model", "first_seq"))
-    # One row, which a session that was begun before lacks for good.
+    # One row, which an older session never gets.
     db.table("word_counts").create({"id": int, "arrays": bytes}, pk="id")
 
 
 @migrations()
 def m007_prequential(db: Database) -> None:
-    """How the newest minibatches were predicted before they were trained, where a model has a half-life."""
+    """How the newest minibatches were predicted before they were trained, if a model has a half-life."""
     db.table("progress").add_column("prequential", str)
 
 
 @migrations()
 def m008_first_articles(db: Database) -> None:
     """A vocabulary may follow another word rule, and be built from the session's own first articles."""
-    # Until it stands, their counts of all words, one row a stretch of the crawl. words: those that the
-    # documents' word ids number, one a line. skips, position and lap as in progress, of and behind this
+    # Until it is built, their counts of all words, one row per stretch of the crawl. words: the words that
+    # the documents' word ids number, one per line. skips, position and lap as in progress, for and after this
     # stretch. unread: pages that could not be counted.
     db.table("first_articles").create(
         {

@@ -1,4 +1,4 @@
-"""How large a session's file becomes, from measured sizes in bytes, to warn before a disk is full.
+"""Estimates a session file's size from measured sizes in bytes, to warn before a disk is full.
 
 docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
 """
@@ -9,7 +9,7 @@ from session.storage.articles import DROPPED_EVERY
 from session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 
 ARTICLE = 50
-"""For each trained article that is kept: its title, its numbers, and its place in a block."""
+"""For each stored trained article: its title, its numbers, and its place in a block."""
 LARGEST_TOPIC = 20
 """For its largest topic in one model, in both orders."""
 PROPORTIONS = 21
@@ -17,7 +17,7 @@ PROPORTIONS = 21
 COUNTS = 800
 """For its word counts."""
 NEWEST = 15_000_000
-"""For the word counts of the newest and of the held-out articles, all together."""
+"""For the word counts of the newest and the held-out articles, in total."""
 TOPIC = 40_000
 """For each topic: its words over time."""
 NUMBER = 4
@@ -33,7 +33,7 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
 
 
 def _kept(settings: Settings, articles: int) -> int:
-    """What `--keep-articles` adds."""
+    """The size added by `--keep-articles`."""
     models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
     listed = ARTICLE + models * LARGEST_TOPIC
     match settings[KEEP_ARTICLES]:

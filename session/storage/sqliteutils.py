@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 class _Hiding:
-    """Keeps one thread from finding a package; to others, such as a notebook's, it is there as ever."""
+    """Hides a package from one thread's imports; other threads, such as a notebook's, find it as usual."""
 
     def __init__(self, name: str) -> None:
         self._name, self._thread = name, threading.get_ident()
@@ -24,7 +24,7 @@ class _Hiding:
 
 @contextmanager
 def _without(name: str) -> Iterator[None]:
-    """Make imports of this package fail within the block, unless it is loaded already."""
+    """Make imports of this package fail within the block, unless it is already loaded."""
     hiding = _Hiding(name)
     sys.meta_path.insert(0, hiding)
     try:

@@ -1,7 +1,7 @@
-"""The tables of a session file, read: rows out of SQLite, records to whoever asked.
+"""Reading the tables of a session file: from SQLite rows to records.
 
-Every function raises :class:`session.errors.Damaged` and sqlite3.Error, and takes no more memory than what it
-returns needs.
+Every function raises :class:`session.errors.Damaged` and sqlite3.Error, and takes no more memory than its
+result needs.
 """
 
 import sqlite3
@@ -26,12 +26,12 @@ from session.storage.word_counts import WordCounts
 
 
 def read_settings(connection: sqlite3.Connection) -> Settings:
-    """What the session was created with."""
+    """The settings with which the session was created."""
     return decode_settings(read_rows(connection, "SELECT key, value FROM settings"))
 
 
 def read_words(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The vocabulary, by id; none while the session builds it."""
+    """The vocabulary, by id; none while the session is building it."""
     rows = read_rows(connection, "SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1)
     if not rows:
         if read_settings(connection).building:
@@ -41,17 +41,17 @@ def read_words(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def read_committed(connection: sqlite3.Connection) -> Committed:
-    """How far the last commit is."""
+    """The progress at the last commit."""
     return decode_committed(_row(connection, "progress"))
 
 
 def read_wishes(connection: sqlite3.Connection) -> Wishes:
-    """What others ask of the trainer."""
+    """The requests to the trainer."""
     return decode_wishes(_row(connection, "control"))
 
 
 def read_heartbeat(connection: sqlite3.Connection) -> Heartbeat | None:
-    """The last sign of life of a trainer; None where there never was one."""
+    """The last heartbeat of a trainer; None if there never was one."""
     row = only_row(connection, "heartbeat")
     return None if row is None else decode_heartbeat(row)
 
@@ -68,7 +68,7 @@ def read_models(connection: sqlite3.Connection, specs: Sequence[ModelSpec]) -> t
 
 
 def read_state(connection: sqlite3.Connection, model: int, topics: int, n_words: int) -> dict[str, Any]:
-    """The ``state()`` of a model with so many topics over so many words, as unpacked, not yet checked."""
+    """The ``state()`` of a model with this many topics and words, as unpacked and not yet checked."""
     rows = read_rows(
         connection,
         "SELECT scalars, arrays FROM models WHERE id = ?",
@@ -115,7 +115,7 @@ def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: i
 
 
 def read_word_counts(connection: sqlite3.Connection, n_words: int) -> WordCounts | None:
-    """How often each word was trained on; None in a session that was begun before these were kept."""
+    """How often each word was trained on; None in a session older than these counts."""
     rows = read_rows(
         connection, select(connection, "word_counts", "arrays"), largest=SMALL + 16 * n_words, most=1
     )

@@ -13,32 +13,32 @@ from session.storage.documents import Documents, narrow, whole_numbers
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Of all articles that were trained."""
+    """Counts over all articles that were trained."""
 
     counts: NDArray[np.int64]
     """(W,)"""
     articles: NDArray[np.int64]
-    """(W,) in how many of them the word occurs."""
+    """(W,) the number of articles in which the word occurs."""
 
     @staticmethod
     def none(n_words: int) -> "WordCounts":
-        """Before the first article."""
+        """The counts before the first article."""
         return WordCounts(np.zeros(n_words, np.int64), np.zeros(n_words, np.int64))
 
     def add(self, documents: Documents) -> None:
-        """These were trained too."""
+        """Add the words of trained documents."""
         W = len(self.counts)
-        # The sums of a minibatch are whole numbers that a float holds exactly.
+        # The sums of a minibatch are whole numbers that a float represents exactly.
         self.counts[:] += np.bincount(documents.word_ids, documents.counts, W).astype(np.int64)
         self.articles[:] += np.bincount(_once_an_article(documents, W), minlength=W)
 
     def to_bytes(self) -> bytes:
-        """As the store keeps them."""
+        """The stored form."""
         return pack_arrays({"counts": narrow(self.counts), "articles": narrow(self.articles)})
 
     @staticmethod
     def from_bytes(data: object, n_words: int, articles: int, tokens: int) -> "WordCounts":
-        """The inverse of :meth:`to_bytes`, after so many articles and words. Raises :class:`Damaged`."""
+        """The inverse of :meth:`to_bytes`, after this many articles and words. Raises :class:`Damaged`."""
         place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
 
         def get(name: str, most: int) -> NDArray[Any]:
@@ -51,7 +51,7 @@ class WordCounts:
 
 
 def _once_an_article(documents: Documents, n_words: int) -> NDArray[np.integer[Any]]:
-    """The words of each article. A file of word counts may name a word of an article twice."""
+    """The words of each article, once each. A file of word counts may list a word of an article twice."""
     ascends = documents.word_ids[1:] > documents.word_ids[:-1]
     ascends[documents.indptr[1:-1] - 1] = True
     if ascends.all():

@@ -1,4 +1,4 @@
-"""The session file, written: everything of one stretch of training commits together or not at all.
+"""Writing the session file: everything of one stretch of training is committed together or not at all.
 
 Only one trainer writes (see :mod:`session.storage.coordination.lock`), from one thread.
 """
@@ -69,10 +69,11 @@ LARGEST_LOG = 64 * 2**20
 
 
 def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
-    """Make the session file, whole or not at all, readable by its owner only; never in another's place.
+    """Create the session file, whole or not at all, readable only by its owner; an existing file is never
+    replaced.
 
-    Without words and models where these are to be built (:meth:`SessionWriter.build`). The caller holds the
-    session's lock: a draft that lies there is of a trainer that came to a sudden end.
+    It has no words and models if these will be built (:meth:`SessionWriter.build`). The caller holds the
+    session's lock, so an existing draft is from a trainer that ended suddenly.
     """
     draft = path.with_name(f".{path.name}.new")
     try:
@@ -85,7 +86,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
             db = Database(connection)
-            # A draft left by a power cut is thrown away, so it is flushed only once, when it is whole.
+            # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             with writing(db):
@@ -101,8 +102,8 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
         finally:
             connection.close()
         sync(draft)
-        # Not by a hard link, which looks and takes the name at one stroke: some file systems have none. With
-        # the lock held, no other trainer takes it in between.
+        # Not by a hard link, which would check and take the name in one step: some file systems have none.
+        # With the lock held, no other trainer takes the name in between.
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         draft.rename(path)
@@ -116,7 +117,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
 
 
 def _insert_words(db: Database, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
-    """The vocabulary, and the models over it before their first article."""
+    """Insert the vocabulary, and the models over it before their first article."""
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
         named = {"id": number, "name": spec.name, "kind": spec.kind, "spec": json.dumps(spec.as_json())}
@@ -125,7 +126,7 @@ def _insert_words(db: Database, settings: Settings, words: Sequence[str], models
 
 
 class SessionWriter:
-    """An existing session, open for its one trainer; brought up to the newest schema first."""
+    """An existing session, open for its only trainer; it is upgraded to the newest schema first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -137,14 +138,14 @@ class SessionWriter:
                 self.settings = read_settings(self._db.conn)
                 self._words = read_words(self._db.conn)
                 self.models = read_models(self._db.conn, self.settings.models)
-                # Numbers of articles are never used twice, also where --keep-articles drops rows.
+                # Numbers of articles are never used twice, even if --keep-articles drops rows.
                 self._next_seq = read_committed(self._db.conn).next_seq
         except BaseException:
             self._db.close()
             raise
 
     def build(self, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
-        """Give a session that had none its vocabulary; ``settings``: with it. Its first articles stay."""
+        """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with session_errors(self.path), writing(self._db):
@@ -155,7 +156,7 @@ class SessionWriter:
         self.models = read_models(self._db.conn, settings.models)
 
     def first_articles(self) -> Iterator[Block]:
-        """The blocks that the vocabulary is built from and the stream begins with, one at a time."""
+        """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
         with session_errors(self.path):
             yield from read_first_articles(self._db.conn, self.settings)
 
@@ -169,7 +170,7 @@ class SessionWriter:
         return self._words
 
     def progress(self) -> Progress:
-        """As of the last commit."""
+        """The progress at the last commit."""
         with session_errors(self.path):
             return read_committed(self._db.conn).progress
 
@@ -185,7 +186,7 @@ class SessionWriter:
             return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
 
     def pending(self) -> list[tuple[int, Documents]]:
-        """Stretches crawled and not wholly trained, oldest first."""
+        """Stretches crawled and not completely trained, oldest first."""
         with session_errors(self.path):
             return read_documents(self._db.conn, "pending", self.settings, self.n_words)
 
@@ -195,13 +196,13 @@ class SessionWriter:
             return read_held_out(self._db.conn, self.settings, self.n_words)
 
     def word_counts(self) -> WordCounts | None:
-        """How often each word was trained on; None in a session that was begun before these were kept."""
+        """How often each word was trained on; None in a session older than these counts."""
         with session_errors(self.path):
             return read_word_counts(self._db.conn, self.n_words)
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
-        """Write all of it in one transaction. Raises :class:`SessionError`; then nothing is written."""
-        if not is_at(self.path, self._file):  # SQLite would go on writing to a file without a name
+        """Write everything in one transaction. Raises :class:`SessionError`; then nothing is written."""
+        if not is_at(self.path, self._file):  # SQLite would continue writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         next_seq = self._next_seq
         made = packed(changes, self.settings, next_seq, first_pending)
@@ -243,7 +244,7 @@ class SessionWriter:
             self._trim_log()
 
     def _write_topics(self, changes: Changes) -> None:
-        """Snapshots, and what they say."""
+        """Write snapshots, and the names and events that follow from them."""
         self._db.conn.executemany(
             "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
             [
@@ -274,13 +275,13 @@ class SessionWriter:
             raise Damaged(f"{table} lacks a row that it had")
 
     def _delete(self, table: str, points: Iterable[int]) -> None:
-        """What was kept after so many articles."""
+        """Delete what was stored at these article counts."""
         self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
     def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Documents]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
-        Only of minibatches that began when fewer than ``before`` articles had been trained.
+        Only those of minibatches that began before ``before`` articles had been trained.
         Raises :class:`SessionError`.
         """
         with session_errors(self.path):
@@ -294,7 +295,7 @@ class SessionWriter:
         return [whole(articles, f"{table}.articles") for (articles,) in rows]
 
     def snapshots(self, articles: int) -> dict[int, TopWords]:
-        """The snapshots after so many articles, by the model's number."""
+        """The snapshots at this article count, by the model's number."""
         with session_errors(self.path):
             rows = read_rows(
                 self._db.conn,
@@ -306,7 +307,7 @@ class SessionWriter:
         return {snapshot.model: snapshot for snapshot in found}
 
     def topic_names(self, model: int) -> TopicNames | None:
-        """What is known of the topics of the model of this number; None before its first snapshot."""
+        """What is known about the topics of the model of this number; None before its first snapshot."""
         with session_errors(self.path):
             rows = read_rows(
                 self._db.conn,
@@ -317,11 +318,11 @@ class SessionWriter:
 
     def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
-        with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and says what is wrong
+        with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and reports the error
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
-        """Leave all in the one file, whoever else has it open; safe to call twice."""
+        """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
 

@@ -1,1 +1,1 @@
-"""The process of a trainer: crawl, count, learn, evaluate and commit, until the end or until told to stop."""
+"""The trainer's process: crawl, count, learn, evaluate and commit, until the end or until told to stop."""

@@ -1,9 +1,9 @@
-"""A session without a vocabulary: its first articles are collected with all their words, and tell the best.
+"""A session without a vocabulary: its first articles are collected with all their words, to choose from.
 
-Until then it stands in the place of the :class:`~session.training.stream.Stream`, which a run feeds and
-commits as ever. What it collects is the beginning of the stream: :func:`read_first` hands it over, once, when
-the vocabulary stands. Of more than some 100,000 articles, the source is asked for the rest again. All of it
-depends on the articles alone, so an interrupted session comes to the same words.
+Until then this takes the place of the :class:`~session.training.stream.Stream`, and a run feeds and commits
+it in the same way. The articles collected are the beginning of the stream: :func:`read_first` passes them on,
+once, when the vocabulary is built. If there are more than about 100,000, the source is asked for the rest
+again. Everything depends only on the articles, so an interrupted session chooses the same words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ class Beginning:
 
     @property
     def waits_for(self) -> str:
-        """What keeps training from beginning."""
+        """What training is waiting for."""
         if self._choosing:
             return "the vocabulary: choosing its words"
         return (
@@ -58,7 +58,7 @@ class Beginning:
 
     @property
     def missing(self) -> int:
-        """Articles that are still to be collected."""
+        """The number of articles still to be collected."""
         return max(0, self.wanted - self.progress.pending)
 
     def feed(self, block: Block) -> None:
@@ -72,18 +72,18 @@ class Beginning:
         self._changes.first_articles.append(block)
 
     def end_of_source(self) -> None:
-        """No article will follow: there are as many as there are."""
+        """Note that no article will follow: the present number must do."""
         self._source_ended = True
 
     def work(self) -> None:
-        """Nothing: there is no model to train."""
+        """Do nothing: there is no model to train."""
 
     def done(self) -> bool:
         """Whether the words can be chosen."""
         return self._source_ended or not self.missing
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Choose the words, once everything is committed. Raises BadDocuments where there are too few."""
+        """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
         self._choosing = True
         recipe = Recipe.without_list(Rule.parse(self.settings.rule))
         self.built = chosen(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
@@ -95,7 +95,7 @@ class Beginning:
         self._changes = Changes()
 
     def as_committed(self) -> "Beginning":
-        """As of the last commit, plus the blocks fed since."""
+        """The collection as of the last commit, plus the blocks fed since."""
         beginning = Beginning(self._store)
         for block in self._changes.first_articles:
             beginning.feed(block)
@@ -103,15 +103,15 @@ class Beginning:
 
 
 def articles_wanted(settings: Settings) -> int:
-    """How many articles are collected: at least as many that count as are held out."""
+    """The number of articles to collect: at least as many that count as are held out."""
     return max(settings[VOCAB_ARTICLES], 2 * settings[HELD_OUT])
 
 
 def chosen(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
     """The best words of the first ``wanted`` articles, without those that will be held out.
 
-    Held out are the first that have a word of the vocabulary, so which these are depends on it: they are left
-    out of it again until they agree. Raises BadDocuments where too few articles are left.
+    The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:
+    the choice is repeated without them until both agree. Raises BadDocuments if too few articles are left.
     """
     start = held_out
     while True:
@@ -135,14 +135,14 @@ def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
 
 
 def _behind_held_out(articles: Iterable[Mapping[bytes, int]], held_out: int, vocabulary: Vocabulary) -> int:
-    """How many articles come up to the last one held out."""
+    """The number of articles up to the last one held out."""
     known = {word.encode() for word in vocabulary.words}
     places = (place for place, words in enumerate(articles, start=1) if not known.isdisjoint(words))
     return next(islice(places, held_out - 1, None), held_out) if held_out else 0
 
 
 def keep(name: str, vocabulary: Vocabulary) -> str:
-    """Keep a vocabulary for other sessions, unless there is one of this name; says what became of it."""
+    """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
     path = vocabulary_file(name)
     if path.exists():
         return f"another vocabulary is already kept as {name}"
@@ -162,10 +162,10 @@ def establish(store: SessionWriter, vocabulary: Vocabulary) -> None:
 
 
 def read_first(store: SessionWriter, stream: Stream) -> None:
-    """Feed the stream what was collected before there was a vocabulary, and commit that.
+    """Feed the stream the articles collected before there was a vocabulary, and commit them.
 
-    Only as much as a session may hold untrained, with room for what comes next. The rest is left out here:
-    the source is asked for it again, from where this ends.
+    Only as many as a session may hold untrained, with room for the next ones. The source is asked again for
+    the rest, from where these end.
     """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings) // 2
@@ -184,7 +184,7 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
 
 
 def _stretches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """The blocks that share a position: only behind all of them can the source go on."""
+    """The blocks that share a position: the source can continue only after all of them."""
     return (list(rows) for _, rows in groupby(blocks, key=lambda block: block.position))
 
 

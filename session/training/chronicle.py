@@ -1,4 +1,4 @@
-"""What becomes of one model's topics: their names, and what happens to them from look to look."""
+"""The history of one model's topics: their names, and their changes from look to look."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from session.training.schedule import look_due
 
 
 class Chronicle:
-    """Follows one model. What it says depends on the snapshots alone, not on where a trainer stopped.
+    """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
 
-    Names are of every snapshot; what has happened is asked at looks only, each half doubling of the articles
-    and each half-life, and told when it is so at several looks in a row.
+    Names are updated at every snapshot. Changes are determined only at looks, at each half doubling of the
+    articles and each half-life, and reported once they hold at several looks in a row.
     """
 
     def __init__(
@@ -25,9 +25,9 @@ class Chronicle:
         kept: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known`` as of the last commit; ``kept``: the snapshots of the last looks, and the newest one.
+        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one.
 
-        A session that kept snapshots but no names yet gets them here, and no word of what has happened.
+        A session with snapshots but no names yet gets names here, but no past events.
         """
         self._model = model
         self._words = words
@@ -43,11 +43,11 @@ class Chronicle:
 
     @property
     def known(self) -> TopicNames:
-        """To be kept with the snapshot."""
+        """The names to store with the snapshot."""
         return TopicNames(tuple(self._names), frozenset(self._alive))
 
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
-        """Take the next snapshot; returns what is to be told by now."""
+        """Take the next snapshot; returns the events that can now be reported."""
         look = Look(snapshot.leading, snapshot.shares)
         at_look = look_due(self._at, snapshot.articles, self._half_life)
         self._at = snapshot.articles
@@ -71,13 +71,13 @@ class Chronicle:
         return [self._event(snapshot.articles, change, old) for change in found]
 
     def _has_another_name(self, topic: int, old: str) -> bool:
-        """Whether the topic's new name has fitted since so many looks, and a word of the old one has not."""
+        """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
         relevant = self._relevant(topic, self._looks)
         new = parts(self._names[topic])
         return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
 
     def _relevant(self, topic: int, looks: Sequence[Look]) -> list[list[str]]:
-        """A topic's words at each of these, the most relevant first."""
+        """A topic's words at each of these looks, the most relevant first."""
         return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
 
     def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:

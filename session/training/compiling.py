@@ -1,7 +1,7 @@
-"""Kernels compiled, or read from their cache, while the source is still making contact.
+"""Compiles kernels, or loads them from their cache, while the source is still being contacted.
 
-Compiling takes seconds the first time after an installation, and the first articles take a second or two
-to arrive: done side by side, the first point of the curve comes sooner.
+Compiling takes seconds the first time after an installation, and the first articles take a second or two to
+arrive. Done in parallel, the first point of the curve comes sooner.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ DOCUMENTS = 8
 
 
 def warm_up(specs: Sequence[ModelSpec]) -> None:
-    """Take models like those of ``specs`` through all that a trainer does; they are then forgotten."""
+    """Take models like those of ``specs`` through everything that a trainer does, then discard them."""
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 3, (DOCUMENTS, WORDS)).astype(np.int32)
     counts[:, 0] = 1
@@ -28,7 +28,7 @@ def warm_up(specs: Sequence[ModelSpec]) -> None:
     batch = Minibatch(indptr, words.astype(np.int32), counts[documents, words])
     held_out = HeldOut(batch, 0)
     for spec in specs:
-        # As the trainer does it: a model made from its state may mean other types to the compiler.
+        # As the trainer does: a model made from its state may have other types for the compiler.
         new = new_model(spec, WORDS, DOCUMENTS, 0)
         model = type(new).from_state(new.state())
         model.learn(batch)

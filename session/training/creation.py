@@ -1,4 +1,4 @@
-"""A new session: its vocabulary, its settings as the source settles them, its models, its file."""
+"""A new session: its vocabulary, its settings as determined by the source, its models, its file."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from vocab.rules import Rule
 from vocab.vocabulary import shipped
 
 DEFAULT_DOCUMENTS = 7_000_000
-"""D where the source's size cannot be known: about the articles of English Wikipedia."""
+"""D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
 
 def load_vocabulary(name: str) -> Vocabulary:
@@ -38,10 +38,10 @@ def load_vocabulary(name: str) -> Vocabulary:
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:
-    """The vocabulary of a new session: the one asked for, the one that comes with its source, its language's.
+    """The vocabulary of a new session: the one requested, the one of its source, or that of its language.
 
-    A rule alone where it has to be built from the session's first articles. Raises :class:`BadUsage` where
-    the source cannot be asked for so many, and BadSource for a language in which no words can be told apart.
+    Only a rule if it must be built from the session's first articles. Raises :class:`BadUsage` if the source
+    cannot provide that many, and BadSource for a language whose words cannot be separated.
     """
     asked = request.asked(kind)
     words = None if VOCAB in request else kind.words(asked)
@@ -62,14 +62,14 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule
 
 
 def vocabulary_name(request: TrainRequest, kind: SourceKind) -> str:
-    """What the vocabulary of a new session is called."""
+    """The name of a new session's vocabulary."""
     asked = request.asked(kind)
     usual = VOCAB in request or kind.language(asked) in (None, ENGLISH)
     return request[VOCAB] if usual else kind.vocabulary_name(asked)
 
 
 def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
-    """Articles that a run like this can come to train on."""
+    """The number of articles that a run like this can train on."""
     size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
     return min(size, request.get(ARTICLES) or size)
 
@@ -77,7 +77,7 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
 def settle(
     request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary | Rule, opened: Opened
 ) -> Settings:
-    """The settings of a new session: what was asked for, and defaults from what the source is."""
+    """The settings of a new session: those requested, and defaults that depend on the source."""
     words = vocabulary if isinstance(vocabulary, Vocabulary) else None
     rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
@@ -102,7 +102,7 @@ def settle(
 
 
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> None:
-    """Make the session's file, with its models before their first article; None: without a vocabulary."""
+    """Create the session's file, with its models before their first article; None: without a vocabulary."""
     words = () if vocabulary is None else vocabulary.words
     writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
 

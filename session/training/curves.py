@@ -16,14 +16,14 @@ from session.training.evaluation import HeldOut, Measured
 from session.training.schedule import looks, thinned, thinned_snapshots
 
 MOST_POINTS = 1000
-"""Points of a curve that are kept; beyond that its older half is thinned."""
+"""The most points of a curve; beyond that, its older half is thinned."""
 
 
 class Curves:
-    """Measures the models of a session and keeps their topics: two kinds of points, each with its rule."""
+    """Measures the models of a session and stores their topics: two kinds of points, each with its rule."""
 
     def __init__(self, store: SessionWriter, half_life: float | None) -> None:
-        """``half_life``: the shortest of the models', None where none forgets."""
+        """``half_life``: the shortest of the models', None if none forgets."""
         self.scores = store.model_scores()
         """Each model's last log-likelihood."""
         self._half_life = half_life
@@ -45,7 +45,7 @@ class Curves:
         ]
         self._topics_measured = store.snapshots(self.measured_at)
         self.measured = self._as_measured()
-        """Replaced as a whole: another thread reports it."""
+        """Replaced as a whole, since another thread reports it."""
 
     @property
     def measured_at(self) -> int:
@@ -54,11 +54,11 @@ class Curves:
 
     @property
     def kept_at(self) -> int:
-        """The same of the topics."""
+        """Articles at the last snapshot of the topics, 0 before the first."""
         return self._kept_at[-1] if self._kept_at else 0
 
     def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
-        """The topics as they are now."""
+        """Store the present topics."""
         snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
         self._topics = dict(enumerate(snapshots))
         changes.snapshots += snapshots
@@ -69,7 +69,7 @@ class Curves:
                 changes.log.append(line(happened))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
-        # The drift at the next measurement is from those at the last one.
+        # The drift at the next measurement is from the topics at the last one.
         gone = thinned_snapshots(self._kept_at, self._half_life) - {self.measured_at}
         self._kept_at = [point for point in self._kept_at if point not in gone]
         changes.thinned_snapshots |= gone
@@ -82,7 +82,7 @@ class Curves:
         seconds: float,
         changes: Changes,
     ) -> None:
-        """Measure the models, whose topics are kept already; ``seconds``: of running time by now."""
+        """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
         articles, tokens = progress.articles, progress.tokens
         for number, model in enumerate(models):
             values = held_out.measure(

@@ -1,4 +1,4 @@
-"""Measuring a model: on the held-out articles, and by what its topics say."""
+"""Measuring a model, on the held-out articles and by its topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from session.records import TopWords
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The last measurement: after how many articles, and the perplexity of each model that has one."""
+    """The last measurement: its number of articles, and the perplexity of each model that has one."""
 
     articles: int
     perplexities: Mapping[str, float]
@@ -31,10 +31,10 @@ class HeldOut:
         now: TopWords | None = None,
         prequential: float | None = None,
     ) -> dict[str, float]:
-        """Every metric that the model has, by name; the model stays as it is.
+        """Every metric of the model, by name; the model does not change.
 
-        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score of
-        the newest articles, where there is one.
+        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score on
+        the newest articles, if there is one.
         """
         found = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
         values = {**model.own_metrics(self._batch), **{one.name: one.measure(found) for one in METRICS}}

@@ -1,7 +1,7 @@
-"""How models predict articles before these are trained, over the newest of the stream.
+"""How well models predict the newest articles of the stream before these are trained.
 
-Held-out articles are the oldest. Of a stream that changes they tell less and less, and what a model is to be
-good at is what comes next.
+Held-out articles are the oldest ones. In a changing stream they say less and less, while a model should be
+good at predicting the next articles.
 """
 
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from model import CompletionSet, Minibatch, OnlineModel
 from session.storage.codec.progress import Scored
 
 NEWEST = 1000
-"""Articles that the mean is over, in whole minibatches."""
+"""The number of articles in the mean, in whole minibatches."""
 SAMPLE = 256
-"""So many of a minibatch are scored, at most, the first ones: all would take longer than training them."""
+"""The most articles of a minibatch that are scored, the first ones: all would take longer than training."""
 
 
 def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
-    """What the models say of a minibatch that they have not learnt yet, by document completion.
+    """The models' scores on a minibatch that they have not learnt yet, by document completion.
 
-    They stay as they are, their random numbers too.
+    The models do not change, nor do their random numbers.
     """
     completion = CompletionSet(batch[:SAMPLE], seed)
     words = int(completion.hidden.n_tokens)
@@ -27,7 +27,7 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
 
 def newest(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
-    """As many of the last minibatches as it takes to have so many articles."""
+    """The last minibatches, as many as are needed to have enough articles."""
     kept = (*before, latest)
     while sum(one.articles for one in kept[1:]) >= NEWEST:
         kept = kept[1:]

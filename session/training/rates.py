@@ -1,4 +1,4 @@
-"""How fast articles come in and are learnt: rates of the last seconds, which fade to nothing."""
+"""Rates at which articles come in and are learnt, over the last seconds."""
 
 import time
 from collections import deque
@@ -9,7 +9,7 @@ SECONDS = 10.0
 
 
 class Rate:
-    """Events a second over the last ten seconds."""
+    """Events per second over the last ten seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -17,7 +17,7 @@ class Rate:
         self._begun = clock()
 
     def add(self, number: int) -> None:
-        """``number`` events happen now."""
+        """Note that ``number`` events happen now."""
         self._events.append((self._clock(), number))
 
     def __call__(self) -> float:
@@ -36,11 +36,11 @@ class Speed:
         self._work: deque[tuple[float, int, float]] = deque()
 
     def add(self, number: int, seconds: float) -> None:
-        """Work on ``number`` events has just ended; it took ``seconds``."""
+        """Note that work on ``number`` events has just ended and took ``seconds``."""
         self._work.append((self._clock(), number, seconds))
 
     def __call__(self, *, busy: bool) -> float:
-        """``busy``: more work is under way, so the newest entry counts however old it is."""
+        """``busy``: whether more work is in progress, so that the newest entry counts however old it is."""
         last = self._clock() - SECONDS
         while len(self._work) > busy and self._work[0][0] < last:
             self._work.popleft()

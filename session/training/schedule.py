@@ -1,7 +1,7 @@
-"""The fixed rules of the stream: how large a minibatch is, when a model is measured and its topics are kept.
+"""The fixed rules of the stream: the size of minibatches, and when models are measured and topics stored.
 
-They depend on counts of articles alone, never on the clock, so that an interrupted run and an
-undisturbed one do exactly the same.
+They depend only on counts of articles, never on the clock, so that an interrupted run does exactly the same
+as an uninterrupted one.
 """
 
 import math
@@ -11,15 +11,15 @@ from model.changes import LOOKS
 from session.storage.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048
-"""Articles between two measurements, at the least, once the doublings are far apart."""
+"""The fewest articles between two measurements, once the doublings are far apart."""
 GROWTH = 0.05
-"""Of the stream between two snapshots of the topics."""
+"""The part of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
-"""Articles between two snapshots, at the most (and a minibatch)."""
+"""The most articles between two snapshots (plus a minibatch)."""
 HALVES = 2
-"""Parts of a doubling from one look at what has become of the topics to the next."""
+"""Looks at the changes of topics per doubling of the articles."""
 NEWEST = 60
-"""Snapshots that are never thinned."""
+"""The number of newest snapshots that are never thinned."""
 FIRST = 64
 """Articles in the first minibatch, so that the first point of the curve comes within seconds."""
 
@@ -38,9 +38,10 @@ def evaluation_due(
 ) -> bool:
     """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
 
-    After minibatch 1, 2, 4, 8 …, whenever the articles have doubled, and whenever another 50 times the
-    held-out number of them has been trained: that takes a few hundredths of the training in between, most
-    for an HDP. Models with a ``half_life`` are measured that often too, since they may have become others.
+    Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further 50 times
+    the held-out number of articles. The last rule costs a few hundredths of the training in between, most for
+    an HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
+    entirely.
     """
     if minibatches & (minibatches - 1) == 0 or doubled(before, after):
         return True
@@ -49,39 +50,40 @@ def evaluation_due(
 
 
 def snapshot_due(kept: int, before: int, after: int) -> bool:
-    """Whether the topics are kept after a minibatch that took ``before`` to ``after`` articles.
+    """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
-    ``kept``: articles at the last snapshot, 0 before the first. At every doubling, and when the stream has
-    grown by a twentieth, or by 10,000 articles.
+    ``kept``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
+    the stream has grown by a twentieth or by 10,000 articles.
     """
     grown = kept > 0 and after - kept >= min(FURTHEST, GROWTH * kept)
     return grown or doubled(before, after)
 
 
 def doubled(before: int, after: int) -> bool:
-    """Whether the articles have come to a power of two, or beyond it, from 64 on."""
+    """Whether the articles have reached or passed a power of two, from 64 on."""
     return after >= FIRST and _steps(before, 1) != _steps(after, 1)
 
 
 def last_doubling(articles: int) -> int:
-    """The greatest power of two that is no larger."""
+    """The largest power of two that is not greater."""
     return 1 << articles.bit_length() - 1
 
 
 def look_due(before: int, after: int, half_life: float | None = None) -> bool:
-    """Whether it is asked what has become of the topics at a snapshot; articles there and at the one before.
+    """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
+    one.
 
-    At the first one at or behind each half doubling: 64, 91, 128, 182, 256 … Models with a ``half_life``
-    never settle: there it is asked once a half-life too.
+    That is at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 … Models with a
+    ``half_life`` never settle, so their topics are also examined once per half-life.
     """
     again = half_life is not None and before // half_life != after // half_life
     return again or _steps(before, HALVES) != _steps(after, HALVES)
 
 
 def renewal_due(before: int, after: int) -> bool:
-    """Whether the newest articles are inferred anew: each time the stream has doubled, from 1,024 on.
+    """Whether the newest articles are inferred again: each time the stream has doubled, from 1,024 on.
 
-    That costs about as much as training them again, so it has to become rarer as the stream goes on.
+    That costs about as much as training them again, so it must become rarer as the stream continues.
     """
     return after >= 1024 and doubled(before, after)
 
@@ -89,7 +91,7 @@ def renewal_due(before: int, after: int) -> bool:
 def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
 
-    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too, at their end, some minibatches
+    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some minibatches
     after a power of two. Which articles stay does not depend on when a run commits, since the stream asks for
     a commit before its next step.
     """
@@ -98,9 +100,9 @@ def drop_due(before: int, after: int) -> bool:
 
 
 def thinned(articles: list[int], most: int) -> set[int]:
-    """Which points of a curve may go once there are more than ``most``: every second one of the older half.
+    """The points of a curve to drop once there are more than ``most``: every second one of the older half.
 
-    The first point, the last half and the first points at or behind each power of two stay, so that the
+    The first point, the last half and the first points at or after each power of two stay, so that the
     curve keeps its shape on a logarithmic axis.
     """
     if len(articles) <= most:
@@ -111,11 +113,11 @@ def thinned(articles: list[int], most: int) -> set[int]:
 
 
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
-    """Which snapshots may go: of those older than the newest 60 one every twentieth of growth stays.
+    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth stays.
 
-    So do the first ones at or behind each half doubling, so that the history has its 64, 128, 256 … and what
-    became of the topics can be told after a resume. What stays once stays always, but for looks of a
-    ``half_life``, of which only the last are needed.
+    So do the first ones at or after each half doubling, so that the history has its 64, 128, 256 … and
+    changes of topics can be determined after a resume. A snapshot that stays once always stays, except for
+    looks of a ``half_life``, of which only the last are needed.
     """
     stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
     gone: set[int] = set()
@@ -129,10 +131,11 @@ def thinned_snapshots(articles: list[int], half_life: float | None = None) -> se
 
 
 def looks(articles: list[int], half_life: float | None = None) -> list[int]:
-    """The snapshots among these at which it was asked what has become of the topics."""
+    """The snapshots among these at which the changes of topics were examined."""
     return [a for before, a in pairwise([0, *articles]) if look_due(before, a, half_life)]
 
 
 def _steps(articles: int, parts: int) -> int:
-    """How often so many articles have doubled, in such parts of a doubling; exact, as it has no logarithm."""
+    """How many times this many articles have doubled, in such parts of a doubling; exact, as it uses no
+    logarithm."""
     return int(articles**parts).bit_length()

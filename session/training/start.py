@@ -1,4 +1,4 @@
-"""From a request to a running trainer: resolve what is asked for, open what it needs, run."""
+"""From a request to a running trainer: resolve the request, open what it needs, run."""
 
 import asyncio
 import contextlib
@@ -44,11 +44,12 @@ from vocab.rules import Rule
 
 Say = Callable[[str], None]
 OUTGROWN = 4
-"""A run that is to go so many times beyond the D of its models is told so: D weighs against their priors."""
+"""A run this many times larger than the D of its models is warned: D is weighed against their priors."""
 
 
 class Unawaited(ThreadPoolExecutor):
-    """Threads that a loop at its end does not wait for: compiling, or a name server that keeps silent."""
+    """Threads that a loop does not wait for when it ends: compiling, or a name server that does not
+    answer."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait=False, cancel_futures=True)
@@ -56,17 +57,17 @@ class Unawaited(ThreadPoolExecutor):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be trained, known before anything is opened."""
+    """What to train, known before anything is opened."""
 
     path: Path
     request: TrainRequest
     stored: Settings | None
-    """Of the session that goes on; None: it is new."""
+    """The settings of an existing session; None: it is new."""
     kind: SourceKind
     identity: Identity
     specs: tuple[ModelSpec, ...]
     cluster: str | None = None
-    """The address of the one that counts."""
+    """The address of the cluster that counts."""
 
 
 S = TypeVar("S", Stream, Beginning)
@@ -83,7 +84,7 @@ class Opening(Generic[S]):
     feed: Blocks
 
     async def close(self) -> None:
-        """Let go of both; a run has closed the session already, which does no harm."""
+        """Close both; a run has already closed the session, which does no harm."""
         self.store.close()
         await self.feed.close()
 
@@ -91,8 +92,8 @@ class Opening(Generic[S]):
 def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
     """Train the session at ``path`` until its end or a signal; returns why it ended.
 
-    ``say`` takes the few lines that tell what is going on before the first report. Raises the errors of
-    the rooms, each with an ``exit_code``; nothing is created where the source cannot be opened.
+    ``say`` takes the few lines about what happens before the first report. Raises the errors of the rooms,
+    each with an ``exit_code``; nothing is created if the source cannot be opened.
     """
     with Signals() as signals:
         signals.at_once = lambda number: _insist(number, signals)
@@ -105,11 +106,11 @@ def train(path: Path, request: TrainRequest, report: Callable[[Report], None], s
 def _insist(number: signal.Signals, signals: Signals) -> None:
     """Exit at once on an interrupt that follows another signal."""
     if number == signal.SIGINT and len(signals.noted) > 1:
-        os._exit(130)  # the last commit stands, and a session that is being made gets its name last
+        os._exit(130)  # the last commit stands, and a new session gets its name last
 
 
 def _obey(signals: Signals) -> None:
-    """Have each signal, noted or to come, cancel the current task; a run has its own way to obey."""
+    """Have each signal, past or future, cancel the current task; a run handles signals in its own way."""
     starting = asyncio.current_task()
     assert starting is not None
     signals.tell(lambda _: starting.cancel())
@@ -119,7 +120,7 @@ async def _train(
     path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say, signals: Signals
 ) -> str:
     asyncio.get_running_loop().set_default_executor(Unawaited())
-    # What takes long from here on is done in threads, so that signals are heard.
+    # From here on, slow work is done in threads, so that signals are noticed.
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     try:
@@ -148,17 +149,17 @@ async def _train(
 
 
 async def _keep(lock: TrainerLock) -> None:
-    """Whoever deletes the lock's file does not free the session."""
+    """Keep holding the session even if the lock's file is deleted."""
     while True:
         await asyncio.sleep(BEAT_SECONDS)
         lock.renew()
 
 
 def resolve(path: Path, request: TrainRequest) -> Plan:
-    """What the request means for the session at ``path``: made if it is not there, gone on with if it is.
+    """What the request means for the session at ``path``: a new one is created, an existing one resumed.
 
-    Raises for whatever can be wrong before a source is asked: options that do not go together, or not with
-    what the session was made with.
+    Raises for every error that can be found before the source is contacted: options that contradict each
+    other or the session's settings.
     """
     cluster = cluster_address(request)
     stored = _stored_settings(path)
@@ -174,7 +175,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
 
 def _vocabulary(plan: Plan) -> Vocabulary | Rule:
-    """What counts the words; a rule alone where the session has still to build its vocabulary."""
+    """The vocabulary that counts the words; only a rule if the session still has to build it."""
     if plan.stored is None:
         return new_vocabulary(plan.request, plan.kind)
     if plan.stored.building:
@@ -210,7 +211,7 @@ async def begin(
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
-    """Give the session the vocabulary that was built, and keep it; returns what to say of it."""
+    """Give the session the vocabulary that was built, and keep it; returns a message about it."""
     assert built is not None
     store = writer.SessionWriter(path)
     try:
@@ -225,7 +226,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 
 
 async def open_session(plan: Plan, vocabulary: Vocabulary, say: Say) -> Opening[Stream]:
-    """Open the source, then the session, made now if it is new. Raises the errors of both."""
+    """Open the source, then the session, which is created if it is new. Raises the errors of both."""
     limit, threads = plan.request.get(ARTICLES), plan.request[THREADS]
     return await _open(
         plan, vocabulary, lambda store: Stream(store, article_limit=limit, threads=threads), say
@@ -258,9 +259,9 @@ async def _open(
 
 
 async def _to_its_end(work: Callable[[], T]) -> T:
-    """What ``work`` returns, which writes to the session in a thread: a stop is obeyed once that is done.
+    """The result of ``work``, which writes to the session in a thread; a stop is obeyed once it is done.
 
-    The session's lock is not to be let go while anything still writes.
+    The session's lock must not be released while anything still writes.
     """
     working = asyncio.ensure_future(asyncio.to_thread(work))
     stop: asyncio.CancelledError | None = None
@@ -283,7 +284,7 @@ async def run(
     say: Say,
     signals: Signals,
 ) -> str:
-    """Train to the end, and let go of session and source; returns why it ended."""
+    """Train to the end, and close session and source; returns why it ended."""
     request, stream = plan.request, opening.stream
     try:
         await _to_its_end(lambda: read_first(opening.store, stream))
@@ -306,7 +307,7 @@ def _stored_settings(path: Path) -> Settings | None:
 
 
 def _builds(settings: Settings, beginning: Beginning, opening: Opening[Beginning]) -> str:
-    """What is about to be done, and how long it takes."""
+    """What is about to be done, and how long it will take."""
     activity, info, done = opening.feed.activity, opening.source.info, beginning.progress.pending
     wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 1)
@@ -332,7 +333,7 @@ def _begins(settings: Settings, stream: Stream) -> str:
 
 
 def _remarks(plan: Plan, source: Opened) -> list[str]:
-    """What else should be known as it begins."""
+    """Other remarks when it begins."""
     if plan.stored is None:
         download = plan.kind.download(source.identity)
         return [f"this downloads {download}"] if download else []
@@ -349,7 +350,8 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
 
 
 def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
-    """What the file will need, if that exceeds the free space and the length of the stream is known."""
+    """The space that the file will need, if it exceeds the free space and the length of the stream is
+    known."""
     settings, store, info = opening.store.settings, opening.store, opening.source.info
     if info.articles is None and ARTICLES not in plan.request:
         return []
@@ -357,7 +359,7 @@ def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
     try:
         needed = file_bytes(settings, store.n_words, articles) - plan.path.stat().st_size
         free = shutil.disk_usage(plan.path.parent).free
-    except OSError:  # no more than a remark is lost
+    except OSError:  # only a remark is lost
         return []
     if needed <= free:
         return []

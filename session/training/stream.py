@@ -1,7 +1,7 @@
 """The stream's bookkeeping: which article is held out, which trains next, when to measure, what to save.
 
-Synchronous and without a clock: what it does depends only on the articles fed, so that a run that
-was interrupted and resumed does exactly what an undisturbed one does. Times are handed in.
+Synchronous and without a clock: its actions depend only on the articles fed, so that a run that was
+interrupted and resumed does exactly the same as an uninterrupted one. Times are passed in.
 """
 
 from collections import deque
@@ -36,17 +36,17 @@ from session.training.schedule import (
 )
 
 RENEWED_TOGETHER = 512
-"""Articles inferred anew at a time, where no minibatch is left to train beside."""
+"""Articles inferred again at a time, when no minibatch is left to train alongside."""
 RENEWED_BESIDE = 2
-"""Articles inferred anew beside each that is trained: sooner than their counts are dropped."""
+"""Articles inferred again for each one trained: quicker than their counts are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stream has to do before it takes more articles."""
+    """The next task of a stream, before it takes more articles."""
 
     do: Callable[[Callable[[], float]], object]
-    """Does the work; takes a function that returns the seconds of running time over all runs."""
+    """Does the work; takes a function that returns the total running time in seconds."""
     measures: bool = False
     """Whether the models are also evaluated, which may take as long as many steps."""
     on_committed: bool = False
@@ -83,7 +83,7 @@ class Stream:
         self._fed: list[Block] = []
 
     def _check_account(self) -> None:
-        """Raises :class:`Damaged` where the articles that are kept are not those that were counted."""
+        """Raise :class:`Damaged` if the stored articles are not those that were counted."""
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
@@ -99,8 +99,8 @@ class Stream:
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.
 
-        Shares nothing with this one but the store. A step only reads that, and before it learns: once it is
-        given up, it does so no more.
+        It shares only the store with this one. A step only reads the store, before it learns; an abandoned
+        step no longer does.
         """
         stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
         for block in self._fed:
@@ -109,7 +109,7 @@ class Stream:
 
     @property
     def waits_for(self) -> str | None:
-        """What keeps training from going on, beside the source: nothing."""
+        """What keeps training from continuing, besides the source: nothing."""
         return None
 
     @property
@@ -119,17 +119,17 @@ class Stream:
 
     @property
     def renewing(self) -> bool:
-        """Whether articles are left that are to be inferred anew."""
+        """Whether there are articles left to infer again."""
         return self.progress.renew_from is not None
 
     @property
     def missing(self) -> int:
-        """Articles that the held-out set and the next minibatch still lack."""
+        """The number of articles that the held-out set and the next minibatch still lack."""
         missing = self.settings[HELD_OUT] - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
 
     def feed(self, block: Block) -> None:
-        """Take the next stretch of the stream: first into the held-out set, then to be trained."""
+        """Take the next stretch of the stream, first for the held-out set, then for training."""
         self._fed.append(block)
         documents, empty = block.documents.split_empty()
         documents, again = documents.split(self._may_be_trained(documents.page_ids))
@@ -159,21 +159,21 @@ class Stream:
             progress.pending += len(documents)
 
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(n,) false for articles that are held out: a source may bring one again, as `recent` does."""
+        """(n,) false for held-out articles: a source such as `recent` may return one again."""
         new = ~np.isin(page_ids, self._held_out.page_ids)
         if len(self._held_out) < self.settings[HELD_OUT]:
-            # Some of these are held out now: each page once among them.
+            # Some of these are now held out: each page only once among them.
             first = np.zeros(len(page_ids), np.bool_)
             first[np.unique(page_ids, return_index=True)[1]] = True
             new &= first
         return new
 
     def read_first_articles(self) -> None:
-        """What was fed are the session's first articles, which were kept until it had a vocabulary."""
+        """Note that the session's first articles, kept until it had a vocabulary, have been fed."""
         self._changes.reads_first_articles = True
 
     def end_of_source(self) -> None:
-        """No article will follow: what is left trains as a last short minibatch."""
+        """Note that no article will follow: the rest trains as a last short minibatch."""
         self._source_ended = True
 
     def work(self) -> Work | None:
@@ -182,8 +182,8 @@ class Stream:
             return Work(self._renew_more, on_committed=True)
         if not self.ready():
             return None
-        # What is to be dropped is told among the articles trained up to here, whenever the last commit was,
-        # and what is to be inferred anew is read from the file.
+        # The articles to drop are determined among those trained so far, whenever the last commit was, and
+        # those to infer again are read from the file.
         return Work(
             self.step,
             self.measures_next,
@@ -198,7 +198,7 @@ class Stream:
         return self._source_ended or self.progress.pending >= size
 
     def done(self) -> bool:
-        """Whether the session has reached its end: nothing is left to train, or the limit is reached."""
+        """Whether the session has ended: nothing is left to train, or the limit is reached."""
         return self._trained_all() and not self.renewing
 
     def _trained_all(self) -> bool:
@@ -216,13 +216,14 @@ class Stream:
         )
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
-        """Train one minibatch, measure where that is due; returns the number of articles trained.
+        """Train one minibatch, and measure if that is due; returns the number of articles trained.
 
-        ``elapsed_seconds`` is asked when the minibatch is learnt: curves can be drawn over time too.
+        ``elapsed_seconds`` is called when the minibatch has been learnt, since curves can also be drawn over
+        time.
         """
         measure = self.measures_next
         size = self._step_size()
-        # Before anything that may take long: a step that is given up must not share the store with a commit.
+        # Before anything slow: an abandoned step must not share the store with a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
         batch = self._take(size)
         progress = self.progress
@@ -259,10 +260,11 @@ class Stream:
         self.renew(*self._to_renew(RENEWED_TOGETHER))
 
     def _to_renew(self, most: int) -> tuple[Sequence[int], Documents, int | None]:
-        """Read articles to infer anew: their numbers, they, and where to go on (None: these are the last).
+        """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
+        the last).
 
-        They were the newest when the stream last doubled. Some follow each step, as a part of it: no start
-        and no pause is long, and after a kill the same models go on with it.
+        They were the newest when the stream last doubled. Some are inferred as part of each step, so that no
+        start or pause takes long, and after a kill the same models continue.
         """
         progress = self.progress
         assert progress.renew_from is not None
@@ -270,7 +272,7 @@ class Stream:
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
     def renew(self, seqs: Sequence[int], documents: Documents, go_on_from: int | None) -> None:
-        """Infer some articles anew: what they are about is now known better than it was."""
+        """Infer some articles again: their topics are now known better."""
         if seqs:
             batch = _minibatch(documents)
             inferred = [model.local_proportions(batch) for model in self.models]
@@ -280,7 +282,7 @@ class Stream:
         self._moved = True
 
     def finish(self, elapsed_seconds: float) -> None:
-        """The end is reached: measure there too, where the rule has not done it."""
+        """Note the end: measure there too, unless the rule has already done so."""
         articles = self.progress.articles
         if not articles:
             return
@@ -312,7 +314,7 @@ class Stream:
         self._moved = self._learnt = False
 
     def _kept(self, thetas: Sequence[NDArray[np.float32]]) -> list[Proportions]:
-        """What is kept of the proportions, (n, K) of each model."""
+        """The stored proportions for (n, K) of each model."""
         return [Proportions.of(theta) for theta in thetas] if self.settings[KEEP_ARTICLES] == "all" else []
 
     def _next_size(self) -> int:
@@ -345,7 +347,7 @@ class Stream:
         self._curves.keep_topics(self.models, self.progress.articles, self._changes)
 
     def _measure(self, elapsed_seconds: float) -> None:
-        """Measure the models, whose topics are kept already."""
+        """Measure the models, whose topics are already stored."""
         if len(self._held_out):
             self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings[SEED])
             self._curves.measure(

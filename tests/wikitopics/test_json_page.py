@@ -20,7 +20,7 @@ ROWS = {
     command: (kind, re.findall(r"`(\w+)`", keys))
     for command, kind, keys in re.findall(r"^\| `([^`]+)` \| ([\w ]+) \| (.*) \|$", PAGE, re.MULTILINE)
 }
-"""What the page says of each command: "object", "array" or "an object a line", and its keys."""
+"""What the page says of each command: "object", "array" or "an object per line", and its keys."""
 
 
 @pytest.mark.parametrize("command", [row for row in ROWS if row != "history"])
@@ -35,7 +35,7 @@ def test_keys_are_those_of_the_page(
     offline = ["--offline"] if command == "doctor" else []
     outcome = cli(*(given.get(word, word) for word in command.split()), *offline, "--json")
     kind, keys = ROWS[command]
-    found = json.loads(outcome.out.splitlines()[-1] if kind == "an object a line" else outcome.out)
+    found = json.loads(outcome.out.splitlines()[-1] if kind == "an object per line" else outcome.out)
     assert isinstance(found, list) == (kind == "array")
     objects = found if kind == "array" else [found]
     assert objects

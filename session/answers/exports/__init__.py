@@ -1,7 +1,7 @@
-"""What a session holds, in forms that other programs read: every subject and every format, by name.
+"""Exports of a session for other programs: every subject and every format, by name.
 
-The command, its help and the screen's dialog are made from these two. A new table is a file in ``tables`` and
-a new format one in ``formats``, both named here. Importing this loads no numpy.
+The command, its help and the screen's dialog are made from these two. To add a table, add a file in
+``tables``; to add a format, one in ``formats``; both are named here. Importing this loads no numpy.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,12 +44,13 @@ FORMATS: dict[str, Format] = {form.name: form for form in (Csv(), Json(), Npz(),
 
 
 def formats(subject: Subject) -> list[Format]:
-    """What it can be written as, the usual one first."""
+    """The formats it can be written in, the default one first."""
     return [form for form in FORMATS.values() if form.fits(subject)]
 
 
 def format_of(subject: Subject, name: str | None) -> Format:
-    """The format of this name, or the usual one. Raises :class:`BadUsage` for one that does not fit."""
+    """The format of this name, or the default one. Raises :class:`BadUsage` for a format that does not
+    fit."""
     fitting = {form.name: form for form in formats(subject)}
     if name is None:
         return next(iter(fitting.values()))
@@ -65,7 +66,8 @@ def save(
     path: Path,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> int | None:
-    """Write an export to ``path``, whole or not at all; returns the rows written, None for what has none."""
+    """Write an export to ``path``, whole or not at all; returns the rows written, None for formats without
+    rows."""
     rows: int | None = None
 
     def counted(asked: ExportRequest) -> Iterator[Batch]:

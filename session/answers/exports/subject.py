@@ -1,4 +1,4 @@
-"""What can be exported, as data: each subject declares itself in a file of its own."""
+"""What can be exported, as data; each subject is declared in a file of its own."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,50 +14,50 @@ if TYPE_CHECKING:
 Row = Sequence[object]
 """One value per column."""
 Batch = Sequence[Sequence[object]]
-"""Some rows, as one sequence per column: handled row by row, millions of them would take minutes."""
+"""Some rows, as one sequence per column: handling millions row by row would take minutes."""
 _BATCH_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What an export is asked for."""
+    """The parameters of an export."""
 
     reader: "SessionReader"
     models: Sequence[str]
-    """In the order of the session."""
+    """The models, in the order of the session."""
     everything: bool = False
-    """As with --all."""
+    """Whether --all was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Rows, arrays, a model; which formats it has follows from that."""
+    """Rows, arrays or a model; the formats available follow from that."""
 
     name: str
     label: str
-    """For people, e.g. "Topics: top words, probabilities, shares"."""
+    """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
     columns: tuple[str, ...] = ()
-    """New ones go behind the old."""
+    """Its columns; new ones are added at the end."""
     batches: Callable[[ExportRequest], Iterator[Batch]] | None = None
-    """Its rows in a fixed order, some at a time."""
+    """Its rows in a fixed order, in batches."""
     arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
     model: "Callable[[ExportRequest], OnlineModel] | None" = None
-    """The trained model that it is, for the formats of programs that know models."""
+    """The trained model, for the formats of programs that know models."""
     one_model: bool = False
-    """Whether it is of one model: the session's first, where none is named."""
+    """Whether it concerns one model: the session's first, if none is named."""
     everything: str = ""
-    """What --all does here; "" where it means nothing."""
+    """The meaning of --all here; "" if it has none."""
     columns_of_everything: tuple[str, ...] = ()
-    """Behind the others with --all."""
+    """Columns added at the end with --all."""
     columns_of_some: Callable[[ExportRequest], tuple[str, ...]] | None = None
-    """Behind all others, those that only some sessions have."""
+    """Columns at the very end that only some sessions have."""
     of_texts: bool = False
-    """Whether it holds titles or word counts, which come under the licence of the texts."""
+    """Whether it contains titles or word counts, which are under the licence of the texts."""
     count: Callable[[ExportRequest], int | None] | None = None
-    """How many rows there will be, where that is worth a progress line and can be known before."""
+    """The number of rows, if that is worth a progress line and known beforehand."""
 
     def header(self, asked: ExportRequest) -> tuple[str, ...]:
-        """The columns of its rows."""
+        """The names of the columns."""
         always = self.columns + (self.columns_of_everything if asked.everything else ())
         return always + (self.columns_of_some(asked) if self.columns_of_some else ())
 
@@ -69,7 +69,7 @@ def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Callable[[ExportR
         while some := list(islice(left, _BATCH_ROWS)):
             yield list(zip(*some, strict=True))
 
-    # Not a generator itself: what is not recorded is said before anything is written.
+    # Not a generator itself: an error about missing records comes before anything is written.
     return lambda asked: batches(iter(rows(asked)))
 
 

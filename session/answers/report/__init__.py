@@ -1,7 +1,7 @@
-"""One page that tells what a session has found: complete in itself, for whoever was not there.
+"""A page about the topics of a session, complete in itself, for readers who have nothing else.
 
-`gathering` reads the session into `records`, `drawings` makes charts of them, and `page` writes both down.
-The last two need packages that only the extra `report` installs; importing this loads none of it.
+`gathering` reads the session into `records`, `drawings` makes charts of them, and `page` puts both together.
+The last two need packages that only the extra `report` installs; importing this loads none of them.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
-    """The page of a session. ``progress`` is told how many topics have been read.
+    """The page of a session. ``progress`` is given the number of topics read.
 
     Raises :class:`session.errors.SessionError` if there are no topics yet, :class:`BadUsage` if the extra is
     not installed.

@@ -1,4 +1,4 @@
-"""Reading from a session what its report tells, at one moment."""
+"""Reads the contents of a report from a session, as of one moment."""
 
 import platform
 import time
@@ -44,20 +44,20 @@ from session.storage.reader import SessionReader
 from session.version import __version__
 
 ARTICLES = 10
-"""Of each topic."""
+"""The most articles of each topic."""
 LOOKS = 9
-"""Moments at which a topic's words are told."""
+"""The most moments at which a topic's words are shown."""
 LOOK_WORDS = 8
 POINTS = 48
-"""Of a topic's shares."""
+"""The most points of a topic's shares."""
 
 Progress = Callable[[int], None]
 
 
 def told(reader: SessionReader, progress: Progress = lambda topics: None) -> Told:
-    """What the session has found, and how. ``progress`` is told how many topics have been read.
+    """The topics of the session, and how they were found. ``progress`` is given the number of topics read.
 
-    Raises :class:`SessionError` where there is no topic yet.
+    Raises :class:`SessionError` if there are no topics yet.
     """
     with reader.one_moment():
         settings, status = reader.settings(), reader.status()
@@ -159,7 +159,7 @@ class _Model:
 
     @property
     def _anchor(self) -> str:
-        # By number: a model's name may hold anything that looks like another anchor.
+        # By number, since a model's name may contain text that looks like another anchor.
         return f"m{self.place}"
 
     def _looks(self) -> list[TopWords]:
@@ -189,7 +189,7 @@ class _Model:
 
 
 def spread(points: Sequence[int], most: int) -> list[int]:
-    """At most so many of ascending numbers, the first and the last among them, by even factors."""
+    """At most ``most`` of ascending numbers, including the first and the last, spaced by even factors."""
     if len(points) <= most:
         return list(points)
     wanted = np.geomspace(max(points[0], 1), points[-1], most)
@@ -211,7 +211,7 @@ def _shares(history: ShareHistory, topic: int) -> tuple[tuple[int, float, float]
 
 
 def _brackets(tree: Sequence[Branch]) -> tuple[Bracket, ...]:
-    """How its branches come together; topics have rows in the order of the whole."""
+    """How the branches are joined; topics have rows in the order of the whole tree."""
     order = next((branch.topics for branch in tree if branch.parent is None), ())
     rows: dict[int, float] = {topic: float(row) for row, topic in enumerate(order)}
     heights = dict.fromkeys(order, 0.0)
@@ -241,7 +241,7 @@ def _metrics(reader: SessionReader, status: Status) -> tuple[ToldMetric, ...]:
 
 
 def _sound(curve: Curve) -> Curve:
-    """What of it can be drawn over articles."""
+    """The part of the curve that can be drawn over articles."""
     kept = np.isfinite(curve.values) & (curve.articles > 0)
     return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])
 
@@ -249,12 +249,12 @@ def _sound(curve: Curve) -> Curve:
 def _label(kind: str) -> str:
     try:
         return visible(kinds.load(kind).label)
-    except KindError:  # installed when the session was trained, and gone since
+    except KindError:  # installed when the session was trained, but no longer
         return kind
 
 
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """What somebody needs to do the same again; of files that were named only the names."""
+    """The settings needed to repeat the training; files appear only by name."""
     vocabulary = visible(PurePath(settings.vocabulary).name)
     models = zip(settings.models, settings.batch_sizes, strict=True)
     kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)

@@ -1,4 +1,4 @@
-"""The page: one file of HTML with its style and its script, which asks for nothing else."""
+"""The page: one HTML file with its style and its script, which loads nothing else."""
 
 import base64
 import hashlib
@@ -19,15 +19,15 @@ from session.foreign import visible
 from session.records import skips_told
 
 LARGEST = 2_990_000
-"""Bytes of a page: what a phone opens and a letter carries."""
+"""The most bytes of a page: small enough for a phone and an e-mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is told of each topic."""
+    """How much is shown for each topic."""
 
     points: int
-    """Of its small curve."""
+    """Points of its small curve."""
     words: int
     looks: int
     articles: int
@@ -44,15 +44,15 @@ DETAILS = (
     Detail(12, 4, 2, 2),
     Detail(12, 4, 2, 1),
 )
-"""The first that gives a page that is not too large is taken."""
+"""The first of these that gives a small enough page is used."""
 MOST_SHOWN = 30
-"""Topics of a model that are listed at once; the others are folded away."""
+"""The topics of a model listed at once; the others are folded."""
 MOST_EVENTS = 200
-"""Of a model that are listed; of older ones the number is told."""
+"""The events of a model that are listed; of older ones, only the number is given."""
 
 
 def page(told: Told) -> str:
-    """All that is told."""
+    """The whole page."""
     environment = Environment(
         loader=PackageLoader("session.answers.report", "assets"),
         autoescape=True,
@@ -100,12 +100,12 @@ def page(told: Told) -> str:
 
 
 def moment(at: float) -> str:
-    """ "22 November 2026, 04:10 UTC" """
+    """A date as "22 November 2026, 04:10 UTC"."""
     return time.strftime("%-d %B %Y, %H:%M %Z", time.localtime(at))
 
 
 def duration(seconds: float) -> str:
-    """ "7 h 12 min", "4 min", "38 s" """
+    """A duration as "7 h 12 min", "4 min" or "38 s"."""
     minutes = round(seconds / 60)
     if seconds < 100:
         return f"{seconds:.0f} s"
@@ -113,12 +113,12 @@ def duration(seconds: float) -> str:
 
 
 def last(told: ToldMetric, place: int) -> str:
-    """The newest value of the model at this place; "" where it has none."""
+    """The newest value of the model at this place; "" if it has none."""
     return next((said(float(curve.values[-1])) for of, curve in told.curves if of == place), "")
 
 
 def short(text: str, most: int = 90) -> str:
-    """Text that is cut where it goes on for too long."""
+    """The text, shortened if it is too long."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-"""What a report tells, as plain records: read from a session once, then drawn and written."""
+"""The contents of a report, as plain records: read from a session once, then drawn and written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ class Word:
     text: str
     probability: float
     own: float
-    """The share of its uses, in all topics that lead with it, that is this topic's."""
+    """This topic's share of the word's uses in all topics that lead with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """A topic as it was after so many articles."""
+    """A topic as it was after ``articles`` articles."""
 
     articles: int
     share: float
     words: tuple[tuple[str, bool], ...]
-    """Most probable first, each with whether it is new since the record before."""
+    """The words, most probable first, each with whether it is new since the previous record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ToldArticle:
 
     title: str
     url: str | None
-    """http or https, of the revision that was read; None where that is not known."""
+    """The http or https address of the revision that was read; None if it is not known."""
     proportion: float
 
 
@@ -43,7 +43,7 @@ class ToldTopic:
     """One topic in use."""
 
     anchor: str
-    """Where on the page it is."""
+    """Its anchor on the page."""
     number: int
     name: str
     share: float
@@ -51,37 +51,37 @@ class ToldTopic:
     """How far the share has moved over the last few snapshots."""
     coherence: float | None
     words: tuple[Word, ...]
-    """Most probable first."""
+    """Its words, most probable first."""
     place: tuple[float, float]
-    """On the map: the further two topics are apart there, the less they have in common."""
+    """Its place on the map: the farther apart two topics are there, the less they have in common."""
     shares: tuple[tuple[int, float, float], ...]
-    """(articles, share, what of it is the topic's own) at the snapshots, oldest first."""
+    """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
     looks: tuple[Then, ...]
-    """Oldest first; the last is as it is now."""
+    """Its records over time, oldest first; the last one is the present."""
     articles: tuple[ToldArticle, ...]
-    """Those that are most about it."""
+    """The articles most about it."""
     events: tuple[TopicEvent, ...]
-    """What has happened to it, oldest first."""
+    """Its events, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Topics that are alike."""
+    """A group of similar topics."""
 
     name: str
     share: float
     topics: tuple[ToldTopic, ...]
-    """In the order of the tree."""
+    """Its topics, in the order of the tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Two branches of the tree that come together."""
+    """Two branches of the tree where they join."""
 
     heights: tuple[float, float, float]
-    """Of the one branch, of where they meet, and of the other."""
+    """The heights of one branch, of the join, and of the other branch."""
     rows: tuple[float, float]
-    """Of the two branches, counted from 0 in the tree's order."""
+    """The rows of the two branches, counted from 0 in the tree's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,57 +91,58 @@ class ToldModel:
     anchor: str
     name: str
     spec: str
-    """As `--model` would make it."""
+    """The model as written for `--model`."""
     label: str
-    """For people: what it is, where its kind is installed."""
+    """Its name for people, if its kind is installed."""
     place: int
-    """Among the session's models: its colour."""
+    """Its place among the session's models, which decides its colour."""
     updates: int
     n_topics: int
-    """In use or not."""
+    """The number of its topics, in use or not."""
     as_of: int
-    """Articles at the snapshot from which its topics are."""
+    """The number of articles at the snapshot from which its topics are taken."""
     topics: tuple[ToldTopic, ...]
-    """Those in use, largest first."""
+    """The topics in use, largest first."""
     repeats: str
-    """How many of them nearly repeat another, in a line; "" where none does."""
+    """A line on how many of them nearly repeat another; "" if none does."""
     groups: tuple[Group, ...]
-    """The same, by what is alike."""
+    """The topics grouped by similarity."""
     tree: tuple[Bracket, ...]
     """The whole tree over the topics of the groups, in their order."""
     events: tuple[TopicEvent, ...]
-    """Oldest first."""
+    """Its events, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToldMetric:
-    """One measure, with the curve of every model that has it."""
+    """One metric, with the curve of every model that has it."""
 
     metric: Metric
     title: str
     curves: tuple[tuple[int, Curve], ...]
-    """The model's place, and its curve: a point at least, each of a finite value behind the first article."""
+    """The model's place and its curve: at least one point, each with a finite value after the first
+    article."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Everything that is on the page."""
+    """Everything on the page."""
 
     session: str
-    """Its name, without the folder."""
+    """The session's name, without the folder."""
     made_at: float
     """Seconds since the epoch, like all times here."""
     status: Status
     source_name: str
-    """As the screen shows it."""
+    """The source's name, as the screen shows it."""
     source_label: str
-    """What kind of source it is."""
+    """The label of the kind of source."""
     licence: Licence | None
-    """Whose the titles and words are; None where that is the user's own affair."""
+    """The licence of titles and words; None if the documents are the user's own."""
     n_words: int
     models: tuple[ToldModel, ...]
     metrics: tuple[ToldMetric, ...]
     runs: tuple[PastRun, ...]
     settings: Sequence[tuple[str, str]]
-    """(what, value); nothing of the machine, no contact, no path."""
+    """(setting, value); nothing about the machine, no contact, no path."""
     versions: Sequence[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""What a session file holds: a module a record, with its way out of the file and into it, as pure functions.
+"""The contents of a session file: one module per record, with pure functions to encode and decode it.
 
-Every function that decodes raises :class:`session.errors.Damaged` for a row that no session of ours has.
+Every decoding function raises :class:`session.errors.Damaged` for a row that no session of ours can have.
 """

@@ -1,4 +1,4 @@
-"""The articles of the stream, with what the models made of them."""
+"""The articles of the stream, with their topics in each model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from session.storage.decoding import texts, wholes
 from session.storage.format import ROLES
 
 _LARGEST = np.dtype("<u2")
-"""A topic and ten-thousandths, of one model after the other."""
+"""A topic and ten-thousandths, for one model after another."""
 
 
 def decode_articles(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec]) -> ArticleColumns:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), a column at a time."""
+    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), column by column."""
     columns = list(zip(*rows, strict=True)) or [()] * 8
     seqs, page_ids, titles, revision_ids, words, roles, packed, ids = columns
     topics, shares = _decode_largest(packed, models)
@@ -40,7 +40,7 @@ def decode_articles(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec]
 def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec]
 ) -> tuple[list[list[int]], list[list[float]]]:
-    """`articles.topics`: each model's largest topic, and its proportion; nothing of what was not trained."""
+    """`articles.topics`: each model's largest topic and its proportion; nothing for untrained articles."""
     there = [one for one in packed if one is not None]
     size = 2 * _LARGEST.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in there):
@@ -55,8 +55,8 @@ def _decode_largest(
 
 
 def documents_room(settings: Settings) -> int:
-    """Bytes that one value of word counts, or all of a table that is read at once, may take.
+    """The most bytes of one value of word counts, or of a table that is read at once.
 
-    Far more than any: 64 kB an article of a minibatch and of those held out.
+    Far more than any needs: 64 kB per article of a minibatch and per held-out article.
     """
     return 2**26 + 2**16 * (settings.batch_size + settings[HELD_OUT])

@@ -1,4 +1,4 @@
-"""Stretches of the crawl as they came, until the session has a vocabulary: the rows of `first_articles`."""
+"""Blocks of the crawl, kept until the session has a vocabulary: the rows of `first_articles`."""
 
 import json
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from session.storage.decoding import json_object, number, optional, text, whole
 from session.storage.documents import Block, Documents
 
 MOST_ROW_BYTES = 16 * 2**20
-"""Of the words and counts of a row, before its last article: far less than what is read of one."""
+"""The size of a row's words and counts before its last article: far below what may be read of one."""
 _ENTRY = 9
-"""Bytes that a word of an article takes beside its letters: its number, its count, the end of its line."""
+"""Bytes per word of an article besides its letters: its number, its count, and the end of its line."""
 
 
 def encode_block(block: Block) -> Iterator[dict[str, object]]:
     """The columns of its row; `decode_block` is the inverse.
 
-    Of long articles there may be several rows, each with the position behind all of them: they are committed
+    Long articles may give several rows, each with the position after all of them. The rows are committed
     together.
     """
     skips, unread = block.skips, block.unread
@@ -40,7 +40,7 @@ def encode_block(block: Block) -> Iterator[dict[str, object]]:
 
 
 def _cut(documents: Documents) -> Iterator[Documents]:
-    """Whole articles, together up to the size of a row and one article more."""
+    """Whole articles, together up to the size of a row plus one article."""
     sizes = np.array([len(word.encode()) + _ENTRY for word in documents.lexicon or ()], np.int64)
     before = np.concatenate(([0], np.cumsum(sizes[documents.word_ids])))[documents.indptr[:-1]]
     cuts = np.flatnonzero(np.diff(before // MOST_ROW_BYTES)) + 1

@@ -1,4 +1,4 @@
-"""What a trainer says of itself, and what others ask of it: the one row of `heartbeat` and of `control`."""
+"""What a trainer reports about itself, and what others ask of it: the rows of `heartbeat` and `control`."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -35,7 +35,7 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What others ask of a running trainer."""
+    """Requests from others to a running trainer."""
 
     paused: bool
     save: bool
@@ -58,10 +58,10 @@ def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
 
 
 def decode_heartbeat(row: Mapping[str, object]) -> Heartbeat:
-    """The one row of `heartbeat`, where there is one; the inverse of :func:`encode_heartbeat`."""
+    """The one row of `heartbeat`, if there is one; the inverse of :func:`encode_heartbeat`."""
     place = "heartbeat.activity"
     told = json_object(row.get("activity"), place)
-    pid = whole(row.get("pid"), "heartbeat.pid", 1, 2**31 - 1)  # all that older trainers say of themselves
+    pid = whole(row.get("pid"), "heartbeat.pid", 1, 2**31 - 1)  # all that older trainers report
     return Heartbeat(
         at=moment(row.get("at"), "heartbeat.at"),
         process=Process.from_text(text(told.get("process", str(pid)), f"{place}.process")),
@@ -100,7 +100,7 @@ def _errors(value: object, place: str) -> tuple[Event, ...]:
 
 
 def _error(value: object, place: str) -> Event | None:
-    """[when, what]; heartbeats of older trainers have them without their times."""
+    """[when, what]; heartbeats of older trainers have the texts without times."""
     if isinstance(value, str):
         return None
     if not isinstance(value, list) or len(value) != 2:

@@ -1,4 +1,4 @@
-"""What trainers leave behind of their runs: rates, messages, and when each run began and ended."""
+"""Records of a trainer's runs: rates, messages, and when each run began and ended."""
 
 from collections.abc import Collection
 from typing import Any, Literal

@@ -13,7 +13,7 @@ from session.storage.codec.settings import model_name
 from session.storage.decoding import number, optional, whole
 
 MOST_SCORE = 700.0
-"""No log-likelihood is further from 0: its exponential is a number."""
+"""No log-likelihood is further from 0, so that its exponential is a number."""
 
 
 def decode_models(rows: Sequence[tuple[Any, ...]], specs: Sequence[ModelSpec]) -> tuple[ModelStatus, ...]:
@@ -30,7 +30,7 @@ def decode_models(rows: Sequence[tuple[Any, ...]], specs: Sequence[ModelSpec]) -
 
 
 def not_begun(spec: ModelSpec) -> ModelStatus:
-    """A model that waits for the vocabulary."""
+    """The status of a model that waits for the vocabulary."""
     return ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None)
 
 
@@ -54,12 +54,12 @@ def _model(
 
 
 def state_room(topics: int, n_words: int) -> int:
-    """Bytes that a model's state may take: four arrays as large as the topics in float64, and 128 MB."""
+    """The most bytes of a model's state: four arrays as large as the topics in float64, and 128 MB."""
     return 4 * 8 * topics * n_words + 2**27
 
 
 def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
-    """Raise :class:`SessionError` for the state of a model that would be refused when it is read."""
+    """Raise :class:`SessionError` for a model's state that would be refused when read."""
     size = sum(value.nbytes for value in state.values() if isinstance(value, np.ndarray))
     room = state_room(topics, n_words) - 2**20
     if size > room:

@@ -1,4 +1,4 @@
-"""How far the stream has come: the one row of `progress`."""
+"""The progress of the stream: the one row of `progress`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ class Scored:
 
     articles: int
     words: int
-    """Those that were hidden and predicted, of a sample of the articles."""
+    """The words that were hidden and predicted, in a sample of the articles."""
     nats: tuple[float, ...]
     """The log-likelihood of all of them, for each model."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far the stream has come. ``crawled = articles + held_out + pending + skipped``, always."""
+    """The progress of the stream. ``crawled = articles + held_out + pending + skipped``, always."""
 
     articles: int = 0
     tokens: int = 0
@@ -41,29 +41,29 @@ class Progress:
     pending: int = 0
     skipped: int = 0
     skips: dict[str, int] = field(default_factory=dict)
-    """``skipped`` by reason, since reasons are kept."""
+    """``skipped`` by reason, since reasons are recorded."""
     minibatches: int = 0
     pending_offset: int = 0
-    """Documents of the first pending row that are trained already."""
+    """Documents of the first pending row that are already trained."""
     position: dict[str, Any] | None = None
     lap: float | None = None
     renew_from: int | None = None
-    """Number of the first of the newest articles that are still to be inferred anew; None: none is."""
+    """Number of the first of the newest articles that must still be inferred again; None if there is none."""
     prequential: tuple[Scored, ...] = ()
-    """The newest minibatches, the fewest that together have 1,000 articles; none where no model forgets."""
+    """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
 
     def predicted(self, number: int) -> float | None:
-        """Log-likelihood a word of the newest articles before they were trained, by a model."""
+        """A model's log-likelihood per word of the newest articles before they were trained."""
         if any(number >= len(one.nats) for one in self.prequential):
             raise Damaged("progress.prequential lacks a model")
         words = sum(one.words for one in self.prequential)
         return sum(one.nats[number] for one in self.prequential) / words if words else None
 
     def skip(self, reason: str, number: int) -> None:
-        """``number`` more articles are skipped."""
+        """Count ``number`` more skipped articles."""
         if number:
             self.skipped += number
             self.skips[reason] = self.skips.get(reason, 0) + number
@@ -75,13 +75,13 @@ class Committed:
 
     progress: Progress
     next_seq: int
-    """Number of the next article. None is used twice, also where --keep-articles drops rows."""
+    """Number of the next article. No number is used twice, even if --keep-articles drops rows."""
     at: float
     """Seconds since the epoch."""
 
 
 def decode_committed(row: Mapping[str, object]) -> Committed:
-    """The one row of `progress`; columns that an older session lacks are as if they were null."""
+    """The one row of `progress`; columns missing in an older session count as null."""
 
     def get(name: str) -> tuple[object, str]:
         return row.get(name), f"progress.{name}"
@@ -113,7 +113,7 @@ def decode_committed(row: Mapping[str, object]) -> Committed:
 
 
 def encode_prequential(scored: Sequence[Scored]) -> str | None:
-    """As text, None where there is nothing; the columns of `decode_committed`."""
+    """As text, None if there is nothing; the inverse is in `decode_committed`."""
     return json.dumps([[one.articles, one.words, one.nats] for one in scored]) if scored else None
 
 

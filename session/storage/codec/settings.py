@@ -1,7 +1,7 @@
-"""What a session is made with: its settings and its vocabulary.
+"""The settings and the vocabulary with which a session was made.
 
-Settings are checked by their shapes alone, and nothing is loaded for that: a session can be read where the
-package that brought its model or source is gone.
+Settings are checked only by their shapes, and nothing is loaded for that: a session can be read even if the
+package of its model or source is no longer installed.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
 from session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20
-"""Bytes of a vocabulary."""
+"""The most bytes of a vocabulary."""
 MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _RULE = re.compile(r"1|2( [a-z]{2,8})?")
 _LONGEST_WORD = 64
-"""In place of a number, such as "learn"."""
+"""Instead of a number, such as "learn"."""
 
 
 def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
@@ -58,7 +58,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
 
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
-    """The value of a setting; a session from before it was there has none."""
+    """The value of a setting; a session older than the setting has none."""
     if option.name not in values and not option.settled:
         return option.default
     try:
@@ -68,7 +68,7 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
 
 
 def _rule(value: object, place: str) -> str:
-    """A session from before there were several has the first."""
+    """The word rule; a session older than the second rule has the first."""
     rule = "1" if value is None else text(value, place)
     if not _RULE.fullmatch(rule):
         raise Damaged(f"{place} is not a word rule")
@@ -95,7 +95,7 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
 
 
 def _spec(value: object, place: str) -> ModelSpec:
-    """One of the models; what its kind makes of the options, only the kind knows."""
+    """One of the models; only its kind knows the meaning of its options."""
     found = dict(named(value, place))
     batch_size = found.pop("batch_size", None)
     return ModelSpec(
@@ -119,7 +119,7 @@ def _option(value: object, place: str) -> Value:
 
 
 def _source_options(value: object, place: str) -> Mapping[str, Any]:
-    """What names the source: text that can be written. What it has to be, only the kind of source knows."""
+    """The identity of the source, as JSON values; only the kind of source knows which are valid."""
     options = named(value, place)
     text(json.dumps(options, ensure_ascii=False), place, MOST_SOURCE_CHARACTERS)
     return options

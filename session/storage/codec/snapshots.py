@@ -1,4 +1,4 @@
-"""The topics as they were at some points of the stream: `snapshots`."""
+"""The topics at some points of the stream: `snapshots`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from session.storage.decoding import numbers, whole
 
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
-"""Bytes that a snapshot's row may take."""
+"""The most bytes of a snapshot's row."""
 
 
 def decode_snapshot(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: int) -> TopWords:

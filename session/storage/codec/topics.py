@@ -1,4 +1,4 @@
-"""What topics are called and what has happened to them: `topic_names`, `given_names`, `topic_events`."""
+"""Names and events of topics: `topic_names`, `given_names`, `topic_events`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from session.specs import ModelSpec
 from session.storage.decoding import one_of, optional, text, whole
 
 LONGEST_NAME = 60
-"""Characters of a name that somebody gave."""
+"""The most characters of a given name."""
 LONGEST_WORDS = 1000
-"""Characters of one made of words."""
+"""The most characters of a name made of words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """What is known of one model's topics from snapshot to snapshot."""
+    """What is known about one model's topics between snapshots."""
 
     names: tuple[str, ...]
-    """By topic, as made of words."""
+    """The names made of words, by topic."""
     alive: frozenset[int]
-    """Those born and not dead."""
+    """The topics born and not dead."""
 
 
 def decode_topic_names(rows: Sequence[tuple[Any, ...]], topics: int) -> TopicNames | None:
-    """(topic, name, alive) rows of `topic_names` of one model, by topic; None where there is none yet."""
+    """The (topic, name, alive) rows of `topic_names` of one model, by topic; None if there are none yet."""
     if not rows:
         return None
     if [row[0] for row in rows] != list(range(topics)):
@@ -45,7 +45,7 @@ def decode_given_names(rows: Sequence[tuple[Any, ...]], topics: int) -> dict[int
 
 
 def given_name(name: str) -> str:
-    """A name that somebody gives a topic. Raises ValueError for one that cannot be shown in a line."""
+    """A name given by the user. Raises ValueError for one that cannot be shown in a line."""
     given = " ".join(name.split())
     if not given or len(given) > LONGEST_NAME or not given.isprintable():
         raise ValueError(f"a name has 1 to {LONGEST_NAME} printable characters")

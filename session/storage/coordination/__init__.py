@@ -1,1 +1,1 @@
-"""Who trains a session, what it says of itself, and what others ask of it: beside what is learnt."""
+"""Who trains a session, what it reports, and what others ask of it, apart from what is learnt."""

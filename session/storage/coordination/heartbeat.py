@@ -1,4 +1,5 @@
-"""The small writes about the running trainer (heartbeat, rates, log), and whether another one lives."""
+"""The small writes about the running trainer (heartbeat, rates, log), and whether another trainer is
+alive."""
 
 import contextlib
 import time
@@ -18,14 +19,14 @@ from session.storage.tables import read_wishes
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
 BEATS_SECONDS = 2.0
-"""A trainer's heart beats several times in so many seconds."""
+"""A trainer's heart beats several times in this many seconds."""
 
 
 class HeartbeatWriter:
-    """The small writes about the running trainer, on a connection (and thread) of their own.
+    """The small writes about the running trainer, on a separate connection (and thread).
 
-    They say what is going on now; losing the newest of them costs nothing, so they never share a
-    transaction with what was learnt. Each raises :class:`session.errors.SessionError`.
+    They describe the present, and losing the newest costs nothing, so they never share a transaction with
+    training results. Each raises :class:`session.errors.SessionError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,20 +35,20 @@ class HeartbeatWriter:
         self._db = connect(path)
 
     def begin(self, first_article: int) -> int:
-        """A run starts; returns its number."""
+        """Note the start of a run; returns its number."""
         now = time.time()
         with self._transaction():
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
-            read_wishes(self._db.conn)  # that there is a row
+            read_wishes(self._db.conn)  # to check that there is a row
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 
     def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> Wishes:
-        """Say that the trainer lives and what it does; returns what others ask of it.
+        """Report that the trainer is alive and what it does; returns what others ask of it.
 
-        ``keep_flow``: keep the rates too, for the screen's graphs.
+        ``keep_flow``: store the rates too, for the screen's graphs.
         """
         beat = Heartbeat(time.time(), self._process, state, activity)
         with self._transaction():
@@ -68,7 +69,7 @@ class HeartbeatWriter:
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
     def end(self, run: int, reason: str) -> None:
-        """The run ends in good order."""
+        """Note the regular end of a run."""
         with self._transaction():
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
 
@@ -83,9 +84,9 @@ class HeartbeatWriter:
 
 
 def check_alone(path: Path) -> None:
-    """Raises :class:`SessionInUse` where another trainer's heartbeat goes on, though the lock was free.
+    """Raise :class:`SessionInUse` if another trainer's heartbeat continues although the lock was free.
 
-    That happens when somebody has deleted the lock file under it.
+    That happens if its lock file was deleted.
     """
     with SessionReader(path) as reader:
         beat = reader.heartbeat()
@@ -93,7 +94,7 @@ def check_alone(path: Path) -> None:
             return
         alive = beat.process.lives()
         deadline = time.monotonic() + BEATS_SECONDS
-        while alive is None and time.monotonic() < deadline:  # in a container, say
+        while alive is None and time.monotonic() < deadline:  # unknown, for example in a container
             time.sleep(0.1)
             alive = reader.heartbeat() != beat or None
     if alive:

@@ -1,4 +1,4 @@
-"""One trainer to a session: a lock that the kernel frees when its owner dies, however it dies.
+"""One trainer per session: a lock that the kernel frees when its owner dies, however it dies.
 
 The lock is taken on a file beside the session, never on the session itself: closing any other
 descriptor of the database file would drop SQLite's own locks (POSIX).
@@ -21,7 +21,7 @@ _MOST_BYTES = 400
 
 
 def lock_path(path: Path) -> Path:
-    """The lock file of the session at ``path``, the same one through whatever links it is reached."""
+    """The lock file of the session at ``path``, the same through any links."""
     return beside(path, LOCK)
 
 
@@ -34,7 +34,7 @@ class TrainerLock:
         self._sign()
 
     def renew(self) -> None:
-        """Take the lock again where somebody has deleted its file, so that others see who holds it."""
+        """Take the lock again if its file was deleted, so that others see who holds the session."""
         if _is_at(self._descriptor, lock_path(self._path)):
             return
         try:
@@ -47,7 +47,7 @@ class TrainerLock:
             self._sign()
 
     def release(self) -> None:
-        """Let go; leaves no lock file behind where no session has come of it."""
+        """Release the lock; leaves no lock file behind if no session was created."""
         try:
             os.ftruncate(self._descriptor, 0)
             file = lock_path(self._path)
@@ -57,7 +57,7 @@ class TrainerLock:
             os.close(self._descriptor)
 
     def _sign(self) -> None:
-        with contextlib.suppress(OSError):  # of a full disk: unsigned, it still holds
+        with contextlib.suppress(OSError):  # such as a full disk: the lock holds even without a pid in it
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, Process.own().as_text().encode(), 0)
 
@@ -73,7 +73,7 @@ def trainer_lock(path: Path) -> Iterator[TrainerLock]:
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:
-    """The error that names the trainer which holds the session at ``path``; 0: an unknown one."""
+    """The error naming the trainer that holds the session at ``path``; 0: an unknown one."""
     return SessionInUse(
         f"the session is in use by another trainer (pid {pid or 'unknown'}); "
         f"watch it with `{command('watch', path)}`, end it with `{command('stop', path)}`"
@@ -82,7 +82,7 @@ def in_use(path: Path, pid: int) -> SessionInUse:
 
 def _locked(path: Path) -> int:
     """A descriptor that holds the lock."""
-    # A reader that asks "is anybody there?" holds a shared lock for microseconds: try for a moment.
+    # A reader checking for a trainer holds a shared lock for microseconds, so try for a moment.
     pid = 0
     for _ in range(TRIES):
         try:
@@ -96,12 +96,12 @@ def _locked(path: Path) -> int:
 
 
 def _try_lock(path: Path) -> tuple[int | None, int]:
-    """A descriptor that holds the lock, or None and the pid of who holds it. Raises OSError."""
+    """A descriptor that holds the lock, or None and the pid of its holder. Raises OSError."""
     pid = 0
     descriptor = open_own(lock_path(path), os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_at(descriptor, lock_path(path)):  # and not one that its owner has just unlinked
+        if _is_at(descriptor, lock_path(path)):  # and not a file that its owner has just unlinked
             return descriptor, pid
     except BlockingIOError:
         pid = _read_process(descriptor).pid
@@ -124,7 +124,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 def owner(path: Path) -> Process | None:
     """The trainer that holds the session, or None. Never blocks, changes nothing.
 
-    :data:`~session.process.UNKNOWN` where something holds it that does not say what it is.
+    :data:`~session.process.UNKNOWN` if the holder does not identify itself.
     """
     try:
         descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -143,7 +143,7 @@ def owner(path: Path) -> Process | None:
 
 
 def owner_pid(path: Path) -> int | None:
-    """The pid of the trainer that holds the session, None where none does or its pid is unknown."""
+    """The pid of the trainer that holds the session; None if there is none or its pid is unknown."""
     process = owner(path)
     return process.pid or None if process is not None else None
 

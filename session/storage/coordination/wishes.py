@@ -1,4 +1,4 @@
-"""What others ask of a session's trainer: one row of the file, which they write and the trainer reads."""
+"""Requests to a session's trainer: one row of the file, which others write and the trainer reads."""
 
 from pathlib import Path
 
@@ -16,5 +16,5 @@ def wish(path: Path, **columns: bool) -> None:
 
 
 def forget_wishes(path: Path) -> None:
-    """Clear the wishes that an earlier trainer left behind; the caller holds the session's lock."""
+    """Clear the requests left from an earlier trainer; the caller holds the session's lock."""
     wish(path, paused=False, save=False, stop=False)

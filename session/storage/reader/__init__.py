@@ -1,4 +1,4 @@
-"""The session file, read. Never changes anything, and reads files of every schema as they lie."""
+"""Reading the session file. Never changes anything, and reads files of every schema as they are."""
 
 from session.storage.reader.session import SessionReader
 

@@ -12,18 +12,19 @@ from session.storage.format import ROLES
 from session.storage.reader.opened import OpenedSession
 
 MOST_ARTICLES = 1_000_000
-"""Articles that one answer may hold; :meth:`ArticleReader.all_articles` has no such bound."""
+"""The most articles of one answer; :meth:`ArticleReader.all_articles` has no such bound."""
 _TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
-"""What an article is called: documents of a file of word counts have numbers only."""
+"""An article's title: documents of a file of word counts have only numbers."""
 _TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\')"
-"""Whether that title is LIKE the first parameter; so written, a third faster if articles have titles."""
+"""Whether that title is LIKE the first parameter; written so, it is a third faster if articles have
+titles."""
 _AT_ONCE = 1000
 _LARGEST_ROW = 2**18
-"""Bytes that an article's row may take: a title is four times shorter than this at most."""
+"""The most bytes of an article's row: a title is at most a quarter of it."""
 
 
 class ArticleReader(OpenedSession):
-    """What is asked about articles."""
+    """Questions about articles."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
         """Newest first; ``up_to``: from this number (:attr:`ArticleRow.seq`) down."""
@@ -35,7 +36,7 @@ class ArticleReader(OpenedSession):
         return self._articles(f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit])
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
-        """The articles of these numbers (:attr:`ArticleRow.seq`) that there are."""
+        """Those articles of these numbers (:attr:`ArticleRow.seq`) that exist."""
         left, found = list(seqs), {}
         while left:
             now, left = left[:_AT_ONCE], left[_AT_ONCE:]
@@ -44,14 +45,14 @@ class ArticleReader(OpenedSession):
         return found
 
     def articles_of(self, first_seq: int, articles: int) -> ArticleColumns:
-        """So many articles from this number on. Raises :class:`Damaged` where one is missing."""
+        """This many articles from this number on. Raises :class:`Damaged` if one is missing."""
         found = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1])
         if len(found.seqs) != articles:
             raise Damaged("blocks and articles do not match")
         return found
 
     def resembling(self, title: str, limit: int = 5000) -> list[ArticleRow]:
-        """Articles whose titles may be the one that somebody mistyped: one half of it is right, or a word."""
+        """Articles whose title may be a mistyped one: half of it, or one word, matches."""
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
         patterns = [
             _escaped(title[:middle]) + "%",
@@ -62,7 +63,7 @@ class ArticleReader(OpenedSession):
         return self._articles(f"WHERE {tried} LIMIT ?", [*patterns, limit])
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
-        """The articles whose largest topic it is, highest proportion first."""
+        """The articles with this largest topic, highest proportion first."""
         found = self._articles(
             "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
             " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?",
@@ -78,7 +79,7 @@ class ArticleReader(OpenedSession):
             yield from some.rows()
 
     def articles_by_column(self, *, trained_only: bool) -> Iterator[ArticleColumns]:
-        """The same by column, some at a time."""
+        """The same by column, in batches."""
         where = "WHERE role = 0" if trained_only else ""
         last = 0
         while True:
@@ -90,8 +91,8 @@ class ArticleReader(OpenedSession):
             last = found.seqs[-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
-        """Which of these pages it is known to have trained on, and whether all that it trained on are known:
-        they are not where the session keeps the articles most about a topic, or none."""
+        """Which of these pages it is known to have trained on, and whether all that it trained on are
+        known. They are not if the session keeps only the articles most about a topic, or none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((kept,),) = self._rows(f"SELECT count(*) {trained}")
         rows = self._rows(
@@ -102,7 +103,7 @@ class ArticleReader(OpenedSession):
         return found, kept >= self.committed().progress.articles
 
     def has_ids(self) -> bool:
-        """Whether the source is one whose articles have ids of their own."""
+        """Whether the source's articles have ids of their own."""
         with session_errors(self.path):
             rows = read_rows(self._connection, f"{select(self._connection, 'articles', 'id')} LIMIT 1")
         return bool(rows) and rows[0][0] is not None
@@ -124,5 +125,5 @@ class ArticleReader(OpenedSession):
 
 
 def _escaped(text: str) -> str:
-    """As it has to stand in a pattern to mean itself."""
+    """The text escaped for a LIKE pattern."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

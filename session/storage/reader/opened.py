@@ -1,4 +1,4 @@
-"""A session file, open for reading: the connection, and what every question begins with."""
+"""A session file open for reading: the connection, and the basis of every question."""
 
 import contextlib
 import os
@@ -35,10 +35,10 @@ from vocab import Vocabulary
 
 
 class OpenedSession:
-    """An existing session, open for reading, whether a trainer writes to it or not.
+    """An existing session, open for reading, whether or not a trainer is writing to it.
 
-    Raises :class:`NoSession` where there is none and :class:`NotASession` for another file; every
-    later call raises :class:`session.errors.SessionError` if the file cannot be read.
+    Raises :class:`NoSession` if there is none and :class:`NotASession` for another file; every later call
+    raises :class:`session.errors.SessionError` if the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,12 +47,12 @@ class OpenedSession:
             raise no_session(path)
         check_file(path)
         self.file = os.stat(path)
-        """Which file it is, though another one may come to lie at ``path``."""
+        """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = _connect(path)
         self._settings: Settings | None = None
         self._words: tuple[str, ...] | None = None
         self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
-        """The commit that the models' figures are of, and these."""
+        """The commit that the models' statuses are from, and these statuses."""
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
         with session_errors(self.path):
@@ -60,9 +60,9 @@ class OpenedSession:
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
-        """What is read in the block is of one commit, whatever a trainer saves meanwhile.
+        """Read everything in the block from one commit, whatever a trainer saves meanwhile.
 
-        A trainer's log grows as long as the block lasts: read, and leave it.
+        A trainer's log grows as long as the block lasts, so keep it short.
         """
         if self._connection.in_transaction:
             yield
@@ -74,25 +74,25 @@ class OpenedSession:
             self._connection.rollback()
 
     def version(self) -> int:
-        """A number that is another one as soon as anything has been committed."""
+        """A number that changes whenever anything is committed."""
         return int(self._rows("PRAGMA data_version")[0][0])
 
     def settings(self) -> Settings:
-        """What the session was created with."""
+        """The settings with which the session was created."""
         if self._settings is None:
             with session_errors(self.path):
                 self._settings = read_settings(self._connection)
         return self._settings
 
     def models(self) -> list[str]:
-        """Names, in order."""
+        """The models' names, in order."""
         return [spec.name for spec in self.settings().models]
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
-        Slow where models are large, once a commit: SQLite has to pass over their states. What never changes,
-        such as a model's name and the number of its topics, is in the settings.
+        Slow for large models, once per commit: SQLite has to skip their states. Constant facts, such as a
+        model's name and its number of topics, are in the settings.
         """
         specs = self.settings().models
         with self.one_moment():
@@ -107,7 +107,7 @@ class OpenedSession:
         return self.model_statuses()[self._number(name)]
 
     def spec(self, name: str) -> ModelSpec:
-        """What the model of this name was made as."""
+        """The specification of the model of this name."""
         return self.settings().models[self._number(name)]
 
     def model_state(self, name: str) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class OpenedSession:
             return read_state(self._connection, number, topics, n_words)
 
     def model_named(self, name: str | None) -> str:
-        """The model that somebody asked for; None: the first one. Raises :class:`BadUsage`."""
+        """The requested model; None: the first one. Raises :class:`BadUsage`."""
         names = self.models()
         if name is None:
             return names[0]
@@ -127,13 +127,13 @@ class OpenedSession:
         return name
 
     def check_topic(self, model: str, topic: int) -> None:
-        """Raise :class:`BadUsage` where the model has no topic of this number."""
+        """Raise :class:`BadUsage` if the model has no topic of this number."""
         topics = self.spec(model).topics
         if not 0 <= topic < topics:
             raise BadUsage(f"model {model} has topics 0 to {topics - 1:,}, not {topic:,}")
 
     def check_trained(self) -> None:
-        """Raise :class:`SessionError` where no model has been trained on an article yet."""
+        """Raise :class:`SessionError` if no model has been trained on an article yet."""
         if not self.committed().progress.articles:
             raise SessionError(NO_TOPICS)
 
@@ -148,7 +148,7 @@ class OpenedSession:
         return self._words
 
     def counter(self) -> Vocabulary:
-        """What finds and counts these words in a text."""
+        """The vocabulary, which finds and counts these words in a text."""
         self._check_built()
         return Vocabulary.from_words(self.vocabulary(), self.settings().rule)
 
@@ -160,19 +160,19 @@ class OpenedSession:
             )
 
     def committed(self) -> Committed:
-        """How far the last commit is."""
+        """The progress at the last commit."""
         with session_errors(self.path):
             return read_committed(self._connection)
 
     def heartbeat(self) -> Heartbeat | None:
-        """The last sign of life of a trainer; None where there never was one."""
+        """The last heartbeat of a trainer; None if there never was one."""
         with session_errors(self.path):
             return read_heartbeat(self._connection)
 
     def copy_to(self, draft: Path) -> None:
-        """Write all of the session into an empty file, whole whatever a trainer does meanwhile.
+        """Write the whole session into an empty file, consistently, whatever a trainer does meanwhile.
 
-        Raises sqlite3.Error, of whichever of the two files.
+        Raises sqlite3.Error for either of the two files.
         """
         self._connection.execute("VACUUM INTO ?", [str(draft)])
 
@@ -181,7 +181,7 @@ class OpenedSession:
         self._connection.close()
 
     def leave(self) -> None:
-        """Close, and where no trainer is left fold its log in: a session is to be one file."""
+        """Close, and if no trainer is left, fold its log in, so that the session is one file."""
         self._connection.close()
         if owner(self.path) is None:
             fold_log(self.path)
@@ -195,8 +195,8 @@ class OpenedSession:
 
 def _connect(path: Path) -> sqlite3.Connection:
     uri = path.absolute().as_uri() + "?mode=ro"
-    # A watcher that may not write needs the -shm file that only a writer makes. Where nobody writes
-    # there is no -wal either, and the file can be read as it lies.
+    # A reader without write permission needs the -shm file that only a writer makes. If there is no writer,
+    # there is no -wal either, and the file can be read as it is.
     choices = [uri, uri + "&immutable=1"] if not beside(path, WAL).exists() else [uri]
     for number, choice in enumerate(choices):
         connection = sqlite3.connect(

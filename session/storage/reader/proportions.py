@@ -1,4 +1,4 @@
-"""What all trained articles of a stored session are about, and how often its words were trained on."""
+"""The topics of all trained articles of a stored session, and how often its words were trained on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,15 +18,16 @@ from session.storage.tables import read_word_counts
 from session.storage.word_counts import WordCounts
 
 MOST_BLOCKS = 10_000_000
-"""Rows of `blocks`, one a minibatch."""
+"""Rows of `blocks`, one per minibatch."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedArticles:
-    """The articles whose proportions are kept, in the order of the stream; ``n`` of them in some blocks."""
+    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
+    blocks."""
 
     first_seqs: NDArray[np.int64]
-    """Number of the first article of each block; they go on from there."""
+    """Number of the first article of each block; the others follow."""
     starts: NDArray[np.int64]
     """Where each block begins among all of them."""
     page_ids: NDArray[np.int64]
@@ -35,16 +36,16 @@ class TrainedArticles:
     """(n,) see :func:`session.storage.blocks.title_key`"""
 
     def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """The numbers of these ones of them."""
+        """The numbers of the articles at these rows."""
         block = np.searchsorted(self.starts, rows, side="right") - 1
         return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
 
 
 class ProportionReader(OpenedSession):
-    """What is asked about all trained articles at once."""
+    """Questions about all trained articles at once."""
 
     def check_proportions(self) -> None:
-        """Raise :class:`SessionError` where no article's proportions are kept, and say why."""
+        """Raise :class:`SessionError` if no article's proportions are recorded, and say why."""
         with session_errors(self.path):
             query = select(self._connection, "blocks", "first_seq")
         if self._rows(f"{query} LIMIT 1"):
@@ -60,7 +61,7 @@ class ProportionReader(OpenedSession):
         )
 
     def trained_articles(self) -> TrainedArticles:
-        """All whose proportions are kept."""
+        """All articles whose proportions are recorded."""
         rows = self._rows(
             "SELECT first_seq, articles, page_ids, titles FROM blocks ORDER BY first_seq",
             largest=self._room(8),
@@ -79,7 +80,7 @@ class ProportionReader(OpenedSession):
         )
 
     def proportions(self, model: str) -> Proportions:
-        """Those of all :meth:`trained_articles` in one model."""
+        """The proportions of all :meth:`trained_articles` in one model."""
         rows = self._rows(
             "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
             " ON p.first_seq = b.first_seq AND p.model = ? ORDER BY b.first_seq",
@@ -97,7 +98,7 @@ class ProportionReader(OpenedSession):
             yield whole(first, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
-        """Those of a block in one model."""
+        """The proportions of one block in one model."""
         rows = self._rows(
             "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
             [self._number(model), first_seq],
@@ -107,7 +108,7 @@ class ProportionReader(OpenedSession):
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
     def word_counts(self) -> WordCounts:
-        """How often each word was trained on. Raises :class:`SessionError` where that was not recorded."""
+        """How often each word was trained on. Raises :class:`SessionError` if that was not recorded."""
         self._check_built()
         n_words = len(self.vocabulary())
         with session_errors(self.path), self.one_moment():

@@ -1,4 +1,4 @@
-"""The session file, read: by the screen, by `status`, by the exports. Never changes anything."""
+"""Reading the session file for the screen, `status` and the exports. Never changes anything."""
 
 import numpy as np
 
@@ -18,10 +18,10 @@ MOST_MEASUREMENTS = 500_000
 
 
 class SessionReader(TopicReader, ArticleReader, ProportionReader):
-    """All that a session is asked for: its state, its curves, its log, its topics and its articles."""
+    """Everything that can be asked of a session: its state, curves, log, topics and articles."""
 
     def status(self) -> Status:
-        """One look at the session as it is now; raises :class:`NoSession` where its file was replaced."""
+        """One look at the session as it is now; raises :class:`NoSession` if its file was replaced."""
         return status_of(self)
 
     def held_out(self) -> Documents:
@@ -42,7 +42,7 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         return Curve(*(np.array(column, np.float64) for column in columns))
 
     def newest(self) -> tuple[int, int]:
-        """Of the measurements and of the snapshots a number each: another one as soon as one is added."""
+        """A number each for the measurements and the snapshots, which changes whenever one is added."""
         ((measurement, snapshot),) = self._rows(
             "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
         )
@@ -62,7 +62,7 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         return found
 
     def metric_names(self) -> list[str]:
-        """What has been measured, of any model, in the order of the alphabet."""
+        """The metrics measured for any model, in alphabetical order."""
         rows = self._rows("SELECT DISTINCT metric FROM metrics ORDER BY metric")
         return [text(metric, "metrics.metric") for (metric,) in rows]
 
@@ -72,7 +72,8 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         return [decode_flow(row) for row in rows]
 
     def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
-        """The newest lines of the log, oldest first; ``until``: those up to then, seconds since the epoch."""
+        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
+        the epoch."""
         where, bound = ("WHERE at <= ?", [until]) if until is not None else ("", [])
         query = f"SELECT at, level, message FROM events {where} ORDER BY id DESC LIMIT ?"
         rows = self._rows(query, [*bound, limit])

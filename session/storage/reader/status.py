@@ -1,4 +1,4 @@
-"""One look at a session: what is committed, and whether a trainer lives and what it does."""
+"""One look at a session: what is committed, and whether a trainer is alive and what it does."""
 
 import time
 from dataclasses import replace
@@ -13,13 +13,13 @@ from session.storage.database import is_at
 from session.storage.reader.opened import OpenedSession
 
 STALE_SECONDS = 15.0
-"""A heartbeat older than this is no sign of life."""
+"""A heartbeat older than this many seconds is no sign of life."""
 
 
 def status_of(opened: OpenedSession) -> Status:
     """The session as it is now.
 
-    Raises :class:`NoSession` where its file was removed or replaced: what is open is nobody's any more.
+    Raises :class:`NoSession` if its file was removed or replaced, since the open file is then abandoned.
     """
     if not is_at(opened.path, opened.file):
         raise NoSession(f"{opened.path} was removed or replaced")
@@ -33,7 +33,7 @@ def status_of(opened: OpenedSession) -> Status:
     )
     now = time.time()
     pid = owner_pid(opened.path)
-    live = pid is not None and beat is not None and beat.process.pid == pid  # not what another run said
+    live = pid is not None and beat is not None and beat.process.pid == pid  # not of another run
     at_work = live and beat is not None and beat.state != "stopped"
     activity = TrainerActivity() if beat is None else beat.activity
     return Status(
@@ -64,7 +64,7 @@ def status_of(opened: OpenedSession) -> Status:
 
 
 def _skips(progress: Progress) -> dict[str, int]:
-    """Skipped articles by reason; older sessions kept none."""
+    """Skipped articles by reason; older sessions recorded none."""
     unknown = progress.skipped - sum(progress.skips.values())
     return progress.skips | {NOT_RECORDED: unknown} if unknown else progress.skips
 

@@ -1,4 +1,4 @@
-"""The topics of a stored session, now and at every snapshot that was kept."""
+"""The topics of a stored session, now and at every stored snapshot."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,38 +17,37 @@ from session.storage.reader.opened import OpenedSession
 
 TREND_POINTS = 12
 LEADING = 10
-"""Words of a topic among which a new one is worth telling."""
+"""The top words of a topic among which a new one is marked."""
 
 
 class TopicReader(OpenedSession):
-    """What is asked about topics; the words of each are the 20 most probable ones at most."""
+    """Questions about topics; each has at most its 20 most probable words."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """(2, K): shares and what of them is the topics' own, by number of the model and articles, as far as
-        they have been read."""
+        """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
+        were read."""
 
     def snapshots(self, model: str) -> list[int]:
-        """Article counts at which the model's topics were kept, ascending."""
+        """Article counts at which the model's topics were stored, ascending."""
         rows = self._rows(
             "SELECT articles FROM snapshots WHERE model = ? ORDER BY articles", [self._number(model)]
         )
         return [whole(articles, "snapshots.articles") for (articles,) in rows]
 
     def each_snapshot(self, model: str) -> Iterator[Snapshot]:
-        """The topics of one model at every kept point, oldest first, one point at a time in memory."""
+        """The topics of one model at every stored point, oldest first, with one point at a time in memory."""
         for kept in self.words_at(model, self.snapshots(model)):
             yield self._as_snapshot(model, kept)
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
-        """The topics as they are kept at these article counts, but for those that a trainer thins out
-        meanwhile."""
+        """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
         for articles in points:
             yield from self._top_words(model, "AND articles = ?", [articles])
 
     def share_history(self, model: str) -> ShareHistory:
-        """How large all topics were at every kept point; what was read once is not read again."""
+        """The shares of all topics at every stored point; nothing is read twice."""
         number, topics = self._number(model), self.spec(model).topics
         known = self._shares.get(number, {})
         found = {}
@@ -66,8 +65,8 @@ class TopicReader(OpenedSession):
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None
     ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
-        """(articles, share, top words with probabilities) of one topic at every kept point, up to ``as_of``
-        articles where that is given."""
+        """(articles, share, top words with probabilities) of one topic at every stored point, up to
+        ``as_of`` articles if given."""
         words = self.vocabulary()
         history = []
         for kept in self.words_at(model, self.snapshots(model)):
@@ -79,7 +78,7 @@ class TopicReader(OpenedSession):
         return history
 
     def topic_names(self, model: str) -> tuple[str, ...]:
-        """What each topic is called: as somebody named it, else as its words say; empty before the first
+        """The name of each topic: the given one, otherwise that made of its words; empty before the first
         snapshot."""
         number, topics = self._number(model), self.spec(model).topics
         with session_errors(self.path):
@@ -93,11 +92,11 @@ class TopicReader(OpenedSession):
         return self._names_by_words(model, newest) if newest else ()
 
     def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
-        """The names that the words of one snapshot give, and those that somebody gave."""
+        """The names made of one snapshot's words, replaced by given names."""
         return self._called(model, names(most_relevant(kept.leading, kept.shares), self.vocabulary()))
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
-        """With the names that somebody gave in their places."""
+        """The names, with given names in their places."""
         number, topics = self._number(model), self.spec(model).topics
         with session_errors(self.path):
             given = select(self._connection, "given_names", "topic", "name", "model")
@@ -107,7 +106,7 @@ class TopicReader(OpenedSession):
         return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
-        """(number of the model, topic, name) of every name that somebody gave."""
+        """(number of the model, topic, name) of every given name."""
         models = self.settings().models
         with session_errors(self.path):
             query = select(self._connection, "given_names", "model", "topic", "name")
@@ -119,7 +118,7 @@ class TopicReader(OpenedSession):
         return tuple(found)
 
     def topic_events(self) -> list[TopicEvent]:
-        """What has happened to the topics of all models, oldest first; nothing where it was not recorded."""
+        """The topic events of all models, oldest first; empty if they were not recorded."""
         models = self.settings().models
         with session_errors(self.path):
             query = select(
@@ -128,9 +127,9 @@ class TopicReader(OpenedSession):
         return [decode_topic_event(row[:-1], models) for row in self._rows(f"{query} ORDER BY id")]
 
     def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
-        """All topics in their own order, as of the newest snapshot; empty before the first.
+        """All topics by number, as of the newest snapshot; empty before the first.
 
-        ``as_of``: as they were after so many articles.
+        ``as_of``: as they were after this many articles.
         """
         there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
         kept = list(self.words_at(model, _late(there)))
@@ -156,7 +155,7 @@ class TopicReader(OpenedSession):
         return rows
 
     def newest_words(self, model: str) -> TopWords | None:
-        """The newest snapshot as it is kept; None before the first."""
+        """The newest snapshot as it is stored; None before the first."""
         return next(iter(self._top_words(model, "ORDER BY articles DESC LIMIT 1", [])), None)
 
     def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
@@ -181,8 +180,8 @@ class TopicReader(OpenedSession):
 
 
 def _late(snapshots: Sequence[int]) -> list[int]:
-    """A few of these article counts, ascending: the newest, the one nearest to half of it, and some between
-    them at even ratios. A trend thus covers the same part of the stream however dense snapshots are."""
+    """A few of these article counts, ascending: the newest, the one nearest to half of it, and some
+    between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
     if not snapshots:
         return []
     kept = np.array(snapshots)

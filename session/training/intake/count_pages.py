@@ -64,7 +64,7 @@ class CountedPart:
     fault: str = ""
     """Why the part cannot be read at all now, as when its disk is gone; "" if it was read."""
     lack: Lack | None = None
-    """What is needed to read more of it, if that can be had."""
+    """What is needed to read more of it, if that is available."""
     unread: frozenset[int] = frozenset()
     """Ids of the pages among the documents that could not be counted."""
 
@@ -90,7 +90,7 @@ def count_part(part: Part, vocabulary: Vocabulary | Rule, info: SourceInfo) -> C
 
 
 def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
-    """The part's articles themselves, to be counted one by one, and everything else about the part."""
+    """The part's articles themselves, to be counted one at a time, and everything else about the part."""
     assert _worker is not None
     pages: list[Page] = []
     rest = _read(part, _worker[1], pages.extend)
@@ -145,7 +145,7 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
 def skipped(page: Page, reason: str) -> str:
     """The log line about a page that could not be read."""
-    # Written by `repr`, nothing in the title acts on a terminal.
+    # Written by `repr`, so that nothing in the title can control a terminal.
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
 
 

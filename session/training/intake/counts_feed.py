@@ -15,18 +15,18 @@ class CountedDocuments(Protocol):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Identifies the content, wherever the file is: `checksum`, and what makes recognition quick."""
+        """Identifies the content, wherever the file is: `checksum`, and fields for quick recognition."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name for people."""
 
     def __len__(self) -> int: ...
     def documents(self, start: int, stop: int) -> Documents:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
 
     def close(self) -> None:
-        """Let go of the file; safe to call twice."""
+        """Close the file; safe to call twice."""
 
 
 class CountedBlocks:

@@ -17,7 +17,7 @@ from session.training.intake.npz import Column, NpzArrays, TooLarge, is_undamage
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
 MOST_DOCUMENTS = 20_000_000
-"""The most documents: where each begins is kept in memory."""
+"""The most documents: the start of each is kept in memory."""
 _NAMES = ("indptr", "word_ids", "counts", "n_words")
 
 
@@ -138,7 +138,7 @@ def _open(path: Path, file: BinaryIO) -> NpzArrays:
 
 @contextlib.contextmanager
 def _hostile(path: Path) -> Iterator[None]:
-    """Turn whatever hostile bytes raise in the code that reads them into one line."""
+    """Turn any error of the code that reads hostile bytes into one line."""
     try:
         yield
     except KeyError:
@@ -159,7 +159,7 @@ def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[A
     """All of ``column`` as ``dtype``."""
     numbers = column[:]
     limits = np.iinfo(dtype)
-    # As Python integers: a narrow float would round the limits.
+    # As Python integers, since a narrow float would round the limits.
     if numbers.size and not (
         np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
     ):

@@ -19,20 +19,20 @@ from session.training.rates import Rate
 
 Wait = Literal["network", "parsing"]
 MOST_AHEAD = 48 << 20
-"""Bytes of the texts under way."""
+"""The most bytes of texts in progress."""
 
 
 class Blocks(Protocol):
-    """Where a run gets its blocks from."""
+    """The source of a run's blocks."""
 
     activity: Activity
     waits_for: Wait | None
-    """What :meth:`next` is waiting for right now."""
+    """What :meth:`next` is currently waiting for."""
     queued: int
     """Articles fetched and not yet handed out."""
 
     def start(self, position: Position | None) -> None:
-        """Begin behind ``position``."""
+        """Begin after ``position``."""
 
     arrivals: Rate
     """Articles counted."""
@@ -44,15 +44,15 @@ class Blocks(Protocol):
         """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds."""
 
     async def close(self) -> None:
-        """Let go of processes and connections."""
+        """Close processes and connections."""
 
 
 class CrawledBlocks:
     """A :class:`crawler.source.Source` with its pages counted by a pool of processes.
 
-    At most ``ahead`` batches are under way, or as many as the workers need, and some 48 MiB of text, so that
-    memory stays bounded when training is slower than the crawl; fetching goes on while earlier pages are
-    parsed and trained.
+    At most ``ahead`` batches are in progress, or as many as the workers need, and about 48 MiB of text, so
+    that memory stays bounded when training is slower than the crawl. Fetching continues while earlier pages
+    are parsed and trained.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class CrawledBlocks:
             try:
                 await close_batches(batches)
             finally:
-                self._moved.set()  # this task is done before whoever waits for it looks
+                self._moved.set()  # this task will be done before anything waiting for it looks
 
     async def next(self) -> Block | None:
         assert self._task is not None
@@ -142,7 +142,7 @@ class CrawledBlocks:
     async def _stop_fetching(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            # An error that ended it has been told by next(), or comes too late to matter.
+            # An error that ended it was raised by next(), or comes too late to matter.
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def close(self) -> None:
@@ -152,5 +152,5 @@ class CrawledBlocks:
 
 
 def _bytes_of(batch: PageBatch) -> int:
-    """Memory that its texts take: 1 to 4 bytes a character, depending on the widest one in each text."""
+    """Memory used by its texts: 1 to 4 bytes per character, depending on the widest one in each text."""
     return sum(sys.getsizeof(page.text) for page in batch.pages)

@@ -1,4 +1,4 @@
-"""The arrays of an .npz file, read where they lie: one of half a gigabyte opens at once."""
+"""The arrays of an .npz file, read in place: a file of half a gigabyte opens at once."""
 
 import math
 import os
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: ends with the lengths of its name and extra field
 _END = struct.Struct("<4s8xL6x")
-"""A zip's last record: among others the bytes of its directory."""
+"""A zip's last record; among other things, the bytes of its directory."""
 _WIDE_END = struct.Struct("<4s36xQ8x20x")
-"""The same of one over 4 GB, which lies before that, with what points to it."""
+"""The same for a zip over 4 GB; it comes before that record, together with a pointer to it."""
 _LARGEST_DIRECTORY = 2**16
 MOST_UNPACKED = 2**29
-"""Bytes that compressed arrays may take; what is not compressed stays on disk, however large."""
+"""The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
 
 
 class TooLarge(ValueError):
-    """An .npz that would take more memory than anybody's word counts; says why."""
+    """An .npz that would take more memory than any real word counts; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """Numbers that are stored as they are; their slices are read from the file."""
+    """Numbers stored uncompressed; their slices are read from the file."""
 
     file: BinaryIO
     dtype: np.dtype[Any]
@@ -57,15 +57,15 @@ class NpzArrays:
     """Some arrays of an .npz file."""
 
     arrays: dict[str, Column]
-    """By name, a single number as a row of one; what is compressed is in memory."""
+    """The arrays by name, a single number as a row of one; compressed ones are in memory."""
     crc: str
-    """Sizes and CRC-32 of these arrays, as the file's directory has them: changes when one of them does."""
+    """Sizes and CRC-32 of these arrays, from the file's directory: they change when an array does."""
 
 
 def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
     """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
 
-    Nothing is unpacked before it is known how large it becomes. Raises KeyError with the name that lacks,
+    Nothing is unpacked before its size is known. Raises KeyError with the missing name,
     :class:`TooLarge`, OSError, and whatever zipfile, zlib and numpy raise on hostile bytes.
     """
     _check_directory(file)
@@ -89,13 +89,13 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
 
 
 def is_undamaged(file: BinaryIO) -> bool:
-    """Whether all of an .npz that :func:`open_npz` took is as it was written, by its CRCs."""
+    """Whether an .npz accepted by :func:`open_npz` is undamaged, by its CRCs."""
     with zipfile.ZipFile(file) as archive:
         return archive.testzip() is None
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """A zip's reader makes an object of each entry of the directory: see that there are but a few."""
+    """Check that the directory has few entries, since a zip's reader makes an object of each."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - _WIDE_END.size))
     end = file.read()
@@ -112,7 +112,7 @@ def _check_directory(file: BinaryIO) -> None:
 
 def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Column:
     with archive.open(member) as content:
-        if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may be of any length
+        if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
             raise ValueError("not a plain array")
         shape, _, dtype = np.lib.format.read_array_header_1_0(content)
         before = content.tell()
@@ -126,7 +126,7 @@ def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> 
 
 
 def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
-    """Where in the file the member's content begins."""
+    """Where the member's content begins in the file."""
     file.seek(member.header_offset)
     header = file.read(_LOCAL_HEADER.size)
     name, extra = _LOCAL_HEADER.unpack(header)

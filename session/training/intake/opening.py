@@ -1,4 +1,4 @@
-"""A source opened: from its kind and what names it to blocks of word counts."""
+"""Opening a source: from its kind and its identity to blocks of word counts."""
 
 import asyncio
 import time
@@ -29,9 +29,9 @@ class Opened:
 
     info: SourceInfo
     identity: Identity
-    """What names the source, as the session keeps it."""
+    """The source's identity, as the session stores it."""
     feed: Callable[[Callable[[], int]], Blocks]
-    """Makes the feed; takes the trainer's "how many are missing"."""
+    """Makes the feed, given the trainer's function for the number of articles missing."""
     close: Callable[[], Awaitable[None]]
 
 
@@ -46,8 +46,8 @@ async def open_source(
 ) -> Opened:
     """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
-    By a rule alone every word is counted. ``cluster``: the address of the one whose workers count; None:
-    processes of this machine do.
+    With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers count;
+    None: processes on this machine count.
     """
     check_identity(kind, identity)
     if isinstance(kind, CountedKind):
@@ -85,7 +85,7 @@ async def _open_pages(
     try:
         info = await patiently(source, say)
         pool = None
-        # The few articles that a vocabulary is built from are counted here.
+        # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
             pool = await _far_pool(cluster, vocabulary, info, source.activity, say)
     except BaseException:
@@ -121,7 +121,7 @@ async def _far_pool(
 
 
 async def patiently(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:
-    """Open the source; whoever waits longer than a moment for it is told what for."""
+    """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
     told = None
     try:
@@ -137,7 +137,7 @@ async def patiently(source: Source | PartedSource[Any], say: Callable[[str], Non
 
 
 def _for_how_long(activity: Activity) -> str:
-    """How a wait will end, where that is known."""
+    """How long a wait will last, if that is known."""
     if activity.trying_until is not None:
         return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
     if activity.waiting_until is not None:

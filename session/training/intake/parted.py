@@ -1,4 +1,4 @@
-"""A source of parts: each is read and counted by a worker, and what a round holds is put in its order."""
+"""A source in parts: each is read and counted by a worker, and the articles of a round are put in order."""
 
 import asyncio
 import os
@@ -19,22 +19,23 @@ from session.training.rates import Rate
 BLOCK = 512
 """Articles handed out at a time."""
 AHEAD = 1
-"""Rounds under way beside the one that is waited for: sixteen parts are work for as many workers."""
+"""Rounds in progress besides the one waited for: sixteen parts are work for as many workers."""
 MOST_WORKERS = 16
-"""Each takes 45 MB, and a few of them already read faster than a model learns."""
+"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
 MOST_PARTS = 64
-"""Under way, in whole rounds: once brought, each takes 2 MB here and in the scheduler of a cluster."""
+"""The most parts in progress, in whole rounds: once fetched, each takes 2 MB here and in a cluster's
+scheduler."""
 MOST_LARGE = 4
-"""Parts that are brought again with more of the file: of some files each takes 32 MB."""
+"""The most parts fetched again with more of the file at a time: for some files each takes 32 MB."""
 TRIES = 8
-"""To read one part better than before."""
+"""The most attempts to read one part better than before."""
 
 
 class PartedBlocks:
-    """Hands out the articles of one round after the other.
+    """Hands out the articles of one round after another.
 
-    The position is the number of the round and how many of its articles came: after a stop the round is
-    read again, without those.
+    The position is the number of the round and the number of its articles handed out. After a stop, the round
+    is read again without those.
     """
 
     def __init__(
@@ -80,7 +81,8 @@ class PartedBlocks:
         return block
 
     async def _read_round(self) -> list[Block]:
-        """The first round under way; it stays so until it is read: a cancelled wait loses nothing."""
+        """The blocks of the first round in progress. It stays first until it is read, so a cancelled wait
+        loses nothing."""
         self._make_room()
         for coming in self._rounds[self._round + len(self._under_way) :]:
             parts = sum(map(len, self._under_way))
@@ -96,7 +98,7 @@ class PartedBlocks:
         return list(self._cut(documents, counted))
 
     def _make_room(self) -> None:
-        """Let so many parts be brought at a time that no worker waits for one; the others need no memory yet.
+        """Let enough parts be fetched at a time that no worker waits for one; the others need no memory yet.
 
         A cluster may have grown since the last time.
         """
@@ -107,7 +109,7 @@ class PartedBlocks:
     async def _counted(self, part: Part) -> CountedPart:
         async with self._room:
             found = await self._read(part)
-        if found.fault:  # what is left of the source would be skipped in no time
+        if found.fault:  # otherwise the rest of the source would be skipped in no time
             raise BadSource(found.fault)
         self.arrivals.add(len(found.documents))
         return found
@@ -135,7 +137,7 @@ class PartedBlocks:
             return await self._page_by_page(part)
 
     async def _page_by_page(self, part: Part) -> CountedPart:
-        """A part whose worker failed: only the page that is to blame is left out."""
+        """A part whose worker failed, read page by page: only the page at fault is left out."""
         try:
             pages, rest = await self._pool.result(self._pool.submit(pages_in_worker, part))
         except (JobFailed, WorkerDied) as error:
@@ -145,7 +147,7 @@ class PartedBlocks:
         return replace(rest, documents=documents, warnings=warnings, unread=frozenset(unread))
 
     def _cut(self, documents: Documents, counted: Sequence[CountedPart]) -> Iterator[Block]:
-        """A round as blocks, from the first article on that was not handed out before a stop."""
+        """A round as blocks, starting after the articles handed out before a stop."""
         number, done, rounds = self._round, self._done, len(self._rounds)
         skips: Counter[Skip] = Counter()
         warnings: tuple[str, ...] = ()
@@ -167,20 +169,20 @@ class PartedBlocks:
             done, skips, warnings = behind, Counter(), ()
 
     async def drain(self) -> list[Block]:
-        """Nothing: what was read ahead is read again another time."""
+        """Nothing: parts read ahead are read again another time."""
         return []
 
     async def close(self) -> None:
         parts = [part for each in self._under_way for part in each]
         for part in parts:
             part.cancel()
-        await asyncio.gather(*parts, return_exceptions=True)  # errors were told, or come too late to matter
+        await asyncio.gather(*parts, return_exceptions=True)  # errors were reported before
         self._pool.close()
         await self._source.close()
 
 
 def _number(position: Position, key: str) -> int:
-    """One of the position's. Raises :class:`~crawler.errors.BadPosition`."""
+    """A number of the position. Raises :class:`~crawler.errors.BadPosition`."""
     number = position.get(key)
     if type(number) is not int or not 0 <= number < 2**63:
         raise BadPosition

@@ -1,4 +1,4 @@
-"""Pages counted in worker processes, whatever a page does to the process that reads it."""
+"""Counts pages in worker processes that survive whatever a page does to its reader."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_DEATHS = 3
-"""When more jobs in a row kill their workers, the pages are not to blame."""
+"""If more jobs than this in a row kill their workers, the pages are not to blame."""
 
 
 class CountingPool:
@@ -29,7 +29,7 @@ class CountingPool:
 
     @property
     def jobs(self) -> int:
-        """How many have to be under way so that no worker waits for one."""
+        """The number of jobs that must be in progress so that no worker is idle."""
         return self._workers
 
     def _new_executor(self) -> Executor:
@@ -40,9 +40,9 @@ class CountingPool:
         return self._executor.submit(fn, *args, **kwargs)
 
     async def result(self, job: Future[T]) -> T:
-        """What it returns. Cancelling the wait does not cancel the job.
+        """The job's result. Cancelling the wait does not cancel the job.
 
-        Raises :class:`JobFailed`, :class:`WorkerDied`, and SessionError where one worker after another dies.
+        Raises :class:`JobFailed`, :class:`WorkerDied`, and SessionError if one worker after another dies.
         """
         made = asyncio.wrap_future(job)
         made.add_done_callback(_look_at)
@@ -62,7 +62,7 @@ class CountingPool:
     async def one_by_one(self, pages: Sequence[Page]) -> tuple[Documents, dict[int, str]]:
         """Count pages one at a time; a page that still fails or kills its worker is left empty.
 
-        Also returns a line about each of those, by page id.
+        Also returns a line about each such page, by page id.
         """
         parts: list[Documents] = []
         unread: dict[int, str] = {}
@@ -79,11 +79,11 @@ class CountingPool:
         return Documents.concatenate(parts), unread
 
     def close(self) -> None:
-        """Let go of the processes, whatever they are at."""
+        """End the processes, whatever they are doing."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _look_at(made: asyncio.Future[T]) -> None:
-    """Retrieve the error, so that asyncio does not report it where nobody waits any more."""
+    """Retrieve the error, so that asyncio does not report it when nothing waits for it any more."""
     if not made.cancelled():
         made.exception()

@@ -1,4 +1,4 @@
-"""Prose to build a vocabulary from: files, dumps, or a wiki crawled for the purpose."""
+"""Prose for building a vocabulary: from files, dumps, or a wiki crawled for this purpose."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence

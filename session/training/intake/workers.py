@@ -1,8 +1,8 @@
-"""Worker processes that compute what they are sent through a pipe, as an :class:`Executor`.
+"""Worker processes that run the jobs sent through a pipe, as an :class:`Executor`.
 
 Unlike a pool of :mod:`multiprocessing` they need no semaphores (``/dev/shm`` may be full or read-only), no
-server and no tracker beside them, leave nothing behind however they end, and a worker that dies takes only
-its own job with it.
+server and no tracker, leave nothing behind however they end, and a worker that dies takes only its own job
+with it.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ class Workers(Executor):
     """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
 
     Functions and arguments travel pickled. A future raises :class:`JobFailed` for an exception of its job
-    and :class:`WorkerDied` where the process was lost; the next job gets a new one.
+    and :class:`WorkerDied` if the process was lost; the next job gets a new one.
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
@@ -116,7 +116,7 @@ class _Worker:
             raise self._died() from None
 
     def ask(self, fn: Callable[..., T], args: Any, kwargs: Any) -> T:
-        """What ``fn`` returns."""
+        """The result of ``fn``."""
         assert self._process.stdout is not None
         self.tell(fn, args, kwargs)
         try:
@@ -128,14 +128,15 @@ class _Worker:
         return cast(T, value)
 
     def end(self) -> str:
-        """Kill it; returns the last line that it wrote to standard error. From any thread, more than once."""
+        """Kill it; returns the last line that it wrote to standard error. Callable from any thread,
+        repeatedly."""
         process = self._process
         with self._ending:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
-                    with contextlib.suppress(OSError):  # of what was still to be written to it
+                    with contextlib.suppress(OSError):  # about data still to be written to it
                         pipe.close()
             if process.stderr is not None and not process.stderr.closed:
                 self._said = process.stderr.read().decode(errors="replace")
@@ -152,8 +153,8 @@ def main() -> None:
     """Be a worker: compute what comes in, in order, until standard input ends."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
-    os.set_blocking(2, False)  # nobody reads it before the end: a full pipe is no reason to stand still
+    os.dup2(2, 1)  # output of a library is not an answer
+    os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
     jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
     with answers:
@@ -179,7 +180,7 @@ def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
         code = 0
     except Exception:  # noqa: BLE001 (imports fail here too; the parent reads the last line)
         traceback.print_exc()
-    finally:  # a parent that was killed reads nothing: then the traceback cannot be printed either
+    finally:  # if the parent was killed, the traceback cannot be printed either
         os._exit(code)
 
 

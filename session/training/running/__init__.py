@@ -1,1 +1,1 @@
-"""One run of a trainer, from its start to its end: what goes on, what it is told, what it says."""
+"""One run of a trainer, from start to end: its work, its orders, its reports."""

@@ -1,4 +1,4 @@
-"""The heartbeat: tells other processes twice a second what goes on, and brings what they ask for."""
+"""The heartbeat: reports to other processes twice a second, and receives their requests."""
 
 import asyncio
 import contextlib
@@ -17,16 +17,16 @@ from session.training.running.orders import Orders
 
 BEAT_SECONDS = 0.5
 FLOW_EVERY = 4
-"""Every so many beats the rates are kept for the screen's graphs."""
+"""Beats between two stored rates for the screen's graphs."""
 
 T = TypeVar("T")
 
 
 class Heart:
-    """Beats in a task and a thread of its own, beside the training.
+    """Beats in a separate task and thread, beside the training.
 
-    A disk that is full or busy is waited for. Anything else kills it, and then the run is told to stop at
-    once: nobody else could see any more that it lives, or tell it anything.
+    If the disk is full or busy, it waits. Any other error kills it, and the run is then told to stop at once,
+    since no other process could see that it is alive or send it requests.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class Heart:
         report: Callable[[Report], None],
         tell: Callable[[str], None],
     ) -> None:
-        """``report`` is called with every beat, ``tell`` with what should not wait for that."""
+        """``report`` is called with every beat, ``tell`` with messages that should not wait for one."""
         self._path, self._monitor, self._orders = path, monitor, orders
         self._report, self._tell = report, tell
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="heartbeat")
         self._over = asyncio.Event()
 
     async def begin(self, first_article: int) -> None:
-        """A run begins. Raises :class:`SessionError` where that cannot be written."""
+        """Begin a run. Raises :class:`SessionError` if that cannot be written."""
         try:
             self._writer, self._run = await self._call(lambda: _begun(self._path, first_article))
         except BaseException:
@@ -54,8 +54,8 @@ class Heart:
         self._beating.add_done_callback(self._is_over)
 
     async def end(self, reason: str) -> BaseException | None:
-        """The run has ended: say why, where that can be said. Returns what killed the heart, if it died."""
-        self._over.set()  # not cancelled: what it is about to log would be lost
+        """End the run and say why, if possible. Returns the error that killed the heart, if it died."""
+        self._over.set()  # not cancelled, since its current log lines would be lost
         await asyncio.wait({self._beating})
         death = _death(self._beating)
         self._tell_progress()
@@ -66,7 +66,7 @@ class Heart:
             lambda: self._call(lambda: self._writer.end(self._run, reason)),
         )
         for word in last_words:
-            # What killed the heart may keep it from saying so, but not from closing.
+            # The error that killed the heart may keep it from writing, but not from closing.
             with contextlib.suppress(SessionError if death is None else Exception):
                 await word()
         await self._call(self._writer.close)
@@ -82,7 +82,7 @@ class Heart:
         await self._note([("info", f"a trainer began (pid {os.getpid()})")])
         while not self._over.is_set():
             self._monitor.sample()
-            with contextlib.suppress(NotNow):  # the next beat tries again, and the commit says what is wrong
+            with contextlib.suppress(NotNow):  # the next beat tries again, and the commit reports the error
                 await self._say(self._orders.state, keep_flow=number % FLOW_EVERY == 0)
             await self._note(self._monitor.news())
             self._tell_progress()
@@ -110,7 +110,7 @@ class Heart:
         except BrokenPipeError:
             self._orders.stop("nothing reads the progress any more")
         except OSError:
-            pass  # written to a full disk, say: training goes on without it
+            pass  # such as a full disk: training continues without it
 
     async def _call(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -1,4 +1,4 @@
-"""The stream at work: in one thread, beside the event loop, since numba's kernels hold no lock."""
+"""The stream at work in a separate thread beside the event loop; numba's kernels release the GIL."""
 
 import asyncio
 import time
@@ -17,17 +17,17 @@ T = TypeVar("T")
 
 
 class Learner:
-    """Has its thread train, measure and commit, and keeps the time that this takes."""
+    """Has its thread train, measure and commit, and records the time this takes."""
 
     def __init__(self, stream: Stream | Beginning, store: SessionWriter, orders: Orders) -> None:
         self.stream = stream
-        """Another one after a step was given up."""
+        """The thread; replaced after a step was abandoned."""
         self.saving = Saving()
         self._store = store
         self._orders = orders
         self._thread = _new_thread()
         self._under_way: asyncio.Future[object] | None = None
-        """A step, or one that failed: until it is done, models and counters are out of step."""
+        """A step in progress or failed: until it is resolved, models and counters are out of step."""
         self._saves_since: float | None = None
         self._speed = Speed()
         self._begun = time.monotonic()
@@ -47,7 +47,7 @@ class Learner:
         return self._before[0] + time.monotonic() - self._begun
 
     def rate(self) -> float:
-        """Articles a second while it learns; 0 while it does not."""
+        """Articles per second while it learns; 0 while it does not."""
         return self._speed(busy=self.busy)
 
     async def do(self, work: Work) -> bool:
@@ -63,7 +63,7 @@ class Learner:
         return True
 
     async def attempt(self, work: Callable[[], object]) -> bool:
-        """Do work that changes the models; False where a stop comes before it is done."""
+        """Do work that changes the models; False if a stop comes before it is done."""
         self._under_way = asyncio.ensure_future(self._call(work))
         await self._orders.or_stop(self._under_way)
         if not self._under_way.done():
@@ -73,18 +73,18 @@ class Learner:
         return True
 
     async def settle(self, seconds: float) -> None:
-        """Wait so long for a step under way; where it goes on or has failed, go back to the last commit."""
+        """Wait this long for a step in progress; if it continues or has failed, return to the last commit."""
         if self._under_way is None:
             return
         await asyncio.wait({self._under_way}, timeout=seconds)
         if not self._under_way.done() or self._under_way.exception() is not None:
-            self._thread.shutdown(wait=False)  # it is left to its thread
+            self._thread.shutdown(wait=False)  # the step is left to its thread
             self._thread = _new_thread()
             self.stream = await self._call(self.stream.as_committed)
         self._under_way = None
 
     async def commit(self, bytes_read: int) -> None:
-        """Save; ``bytes_read``: in this run. Raises :class:`session.errors.SessionError`."""
+        """Save; ``bytes_read``: those of this run. Raises :class:`session.errors.SessionError`."""
         stream, bytes_before = self.stream, self._before[1]
         self._saves_since = time.monotonic()
         try:

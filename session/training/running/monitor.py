@@ -1,4 +1,4 @@
-"""What a run says of itself: how fast it goes, what holds it up, what is worth a line in the log."""
+"""A run's reports on itself: its pace, what limits it, and lines for the log."""
 
 import time
 from collections import Counter, deque
@@ -14,16 +14,16 @@ from session.training.running.news import Line, News
 from session.training.running.orders import Orders
 
 QUIET_SECONDS = 60.0
-"""After so long without a counted page, say what the run waits for."""
+"""Seconds without a counted page after which the run reports what it waits for."""
 SAVING_SECONDS = 5.0
-"""A commit that takes longer is told as what the run waits for: models are large, or the disk is slow."""
+"""A commit of more seconds is reported as what the run waits for: models are large, or the disk is slow."""
 ERRORS = 5
-"""So many of the source's last errors are told."""
+"""The most of the source's last errors that are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a progress line is made of: where the stream is by now, ahead of the last commit."""
+    """The contents of a progress line: the present state of the stream, ahead of the last commit."""
 
     state: State
     progress: Progress
@@ -33,11 +33,11 @@ class Report:
 
 
 class Monitor:
-    """Watches a run; :meth:`sample` is to be called with every heartbeat."""
+    """Watches a run; :meth:`sample` must be called with every heartbeat."""
 
     def __init__(self, feed: Blocks, learner: Learner, orders: Orders, news: News) -> None:
         self.blocked: str | None = None
-        """Why nothing can be saved; whoever tries sets it."""
+        """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders, self._news = feed, learner, orders, news
         self._warnings: list[str] = []
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
@@ -45,11 +45,11 @@ class Monitor:
         self._counted_at = time.monotonic()
 
     def warn(self, warnings: Sequence[str]) -> None:
-        """Lines for the log."""
+        """Add lines to the log."""
         self._warnings += warnings
 
     def sample(self) -> None:
-        """Look at what the run is busy with."""
+        """Record what the run is busy with."""
         progress = self._learner.stream.progress
         counted = (progress.crawled, progress.articles)
         if counted != self._counted or self._orders.paused:
@@ -60,7 +60,7 @@ class Monitor:
             self._bound_by.append(self._feed.waits_for)
 
     def report(self) -> Report:
-        """Everything of this moment."""
+        """Everything at this moment."""
         stream = self._learner.stream
         return Report(
             state=self._orders.state,
@@ -71,7 +71,7 @@ class Monitor:
         )
 
     def news(self) -> list[Line]:
-        """What has happened since the last call."""
+        """The news since the last call."""
         stream, quiet = self._learner.stream, self._quiet()
         warnings, self._warnings = self._warnings, []
         return self._news.since(
@@ -83,7 +83,7 @@ class Monitor:
         )
 
     def last_news(self) -> list[Line]:
-        """What has happened, and the newest numbers."""
+        """The last news, and the newest numbers."""
         stream = self._learner.stream
         return [*self.news(), *self._news.at_the_end(stream.progress, stream.measured)]
 
@@ -110,7 +110,7 @@ class Monitor:
         )
 
     def _waiting(self) -> tuple[str | None, float | None]:
-        """What the run is waiting for right now, and until when if the source names a time for it."""
+        """What the run is waiting for, and until when, if the source names a time."""
         if self.blocked:
             return self.blocked, None
         if self._learner.saving_seconds() >= SAVING_SECONDS:
@@ -122,7 +122,7 @@ class Monitor:
         return told, source.waiting_until
 
     def _quiet(self) -> str | None:
-        """What is waited for though nobody says so: stopped processes, a connection that is merely open."""
+        """A wait that nothing reports: stopped processes, or a connection that is merely open."""
         if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
             return None
         if self._learner.busy:

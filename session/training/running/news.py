@@ -1,4 +1,4 @@
-"""What a reader in the morning wants to find in the session's log."""
+"""The lines of a session's log that a reader wants to find in the morning."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ Line = tuple[str, str]
 
 
 class News:
-    """Tells each thing once. Begins with how things stand, which is no news."""
+    """Reports each event once. The state at the start is not news."""
 
     def __init__(self, advice: tuple[int, str] | None, progress: Progress, measured: Measured) -> None:
-        """``advice``: so many articles, and what to say once they have been read."""
+        """``advice``: a number of articles, and what to say once they have been read."""
         self._measured_at = measured.articles
         self._skipped = progress.skipped
         self._errors: set[str] = set()
@@ -29,9 +29,9 @@ class News:
         warnings: Sequence[str],
         blocked: str | None,
     ) -> list[Line]:
-        """What has happened since the last call.
+        """The news since the last call.
 
-        ``errors``: the source's last few, some of them told before; ``warnings``: none of them told before;
+        ``errors``: the source's last few, some of which were reported before; ``warnings``: new ones;
         ``blocked``: why nothing can be saved.
         """
         news: list[Line] = []
@@ -51,7 +51,7 @@ class News:
         return news
 
     def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:
-        """The newest numbers, where :meth:`since` was waiting for them to double."""
+        """The newest numbers, if :meth:`since` was waiting for them to double."""
         return [*self._measurement(measured), *self._skips(progress)]
 
     def _measurement(self, measured: Measured) -> list[Line]:

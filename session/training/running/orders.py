@@ -1,4 +1,4 @@
-"""What a run is told to do from outside: by signals, by other processes, by its own limits."""
+"""Orders to a run from outside: by signals, by other processes, by its own limits."""
 
 import asyncio
 import contextlib
@@ -12,47 +12,47 @@ T = TypeVar("T")
 
 
 class Orders:
-    """To stop and why, to pause, to save at once; the first order to stop is the one that counts."""
+    """Orders to stop (and why), to pause, and to save at once; only the first order to stop counts."""
 
     def __init__(self) -> None:
         self.reason = "stopped"
         """Why the run ends, in words."""
         self.save = False
-        """Whether somebody wants a commit now; whoever commits clears it."""
+        """Whether a commit is wanted now; committing clears it."""
         self._stop = asyncio.Event()
         self._go_on = asyncio.Event()
         self._go_on.set()
 
     @property
     def stopped(self) -> bool:
-        """Whether the run is to end, or is ending."""
+        """Whether the run should end, or is ending."""
         return self._stop.is_set()
 
     @property
     def paused(self) -> bool:
-        """Whether training is to rest."""
+        """Whether training should pause."""
         return not self._go_on.is_set()
 
     @property
     def state(self) -> State:
-        """What the run is to be doing."""
+        """What the run should be doing."""
         if self.stopped:
             return "stopping"
         return "paused" if self.paused else "running"
 
     def stop(self, reason: str) -> None:
-        """End the run."""
+        """Order the run to end."""
         if not self.stopped:
             self.reason = reason
             self.end()
 
     def end(self) -> None:
-        """The run ends, for the reason that is known already."""
+        """Note that the run ends, for the reason already known."""
         self._stop.set()
         self._go_on.set()
 
     def obey(self, wishes: Wishes) -> None:
-        """Take what other processes ask for."""
+        """Take the requests of other processes."""
         if wishes.stop:
             self.stop("stopped by `wikitopics stop`")
         self.save = self.save or wishes.save
@@ -62,21 +62,21 @@ class Orders:
             self._go_on.set()
 
     def signalled(self, number: signal.Signals) -> None:
-        """A signal asks to stop."""
+        """Note that a signal asks to stop."""
         self.stop(f"stopped by {number.name}")
 
     async def until_stop(self, seconds: float) -> None:
-        """Wait for the order to stop, for ``seconds`` at most."""
+        """Wait for the order to stop, at most ``seconds``."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
 
     async def until_going_on(self, seconds: float) -> None:
-        """Wait for the end of a pause, for ``seconds`` at most."""
+        """Wait for the end of a pause, at most ``seconds``."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._go_on.wait(), seconds)
 
     async def or_stop(self, future: asyncio.Future[T], seconds: float | None = None) -> None:
-        """Wait until ``future`` is done or the run is to stop, for ``seconds`` at most."""
+        """Wait until ``future`` is done or the run should stop, at most ``seconds``."""
         stop = asyncio.ensure_future(self._stop.wait())
         first: set[asyncio.Future[T] | asyncio.Future[Literal[True]]] = {future, stop}
         await asyncio.wait(first, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -2,7 +2,7 @@
 
 Three things go on at once: the source is read ahead (this event loop and a pool of processes), the
 models learn and the store commits (one thread: :mod:`~session.training.running.learner`), and a heartbeat
-tells other processes what is going on and learns what they ask for (:mod:`~session.training.running.heart`).
+reports to other processes and receives their requests (:mod:`~session.training.running.heart`).
 """
 
 import asyncio
@@ -27,22 +27,22 @@ from session.training.running.orders import Orders
 from session.training.stream import Stream
 
 FINISHED = "finished"
-"""Why a run ends that was not stopped."""
+"""The reason for the end of a run that was not stopped."""
 RETRY_SECONDS = 5.0
-"""Between two tries to save where the disk is full or another program writes."""
+"""Seconds between two attempts to save while the disk is full or another program writes."""
 PATIENCE = 2.0
-"""Seconds from a stop that a minibatch under way may take to its end; after that it is given up."""
+"""Seconds that a minibatch in progress may still take after a stop, before it is abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What bounds this run, beside the articles of the stream; may differ from run to run."""
+    """The limits of this run, besides the articles of the stream; they may differ from run to run."""
 
     hours: float | None = None
     megabytes: float | None = None
 
     def less(self, seconds: float, bytes_read: int) -> "RunLimits":
-        """What is left of it after so much."""
+        """What is left of the limits after this much."""
         return RunLimits(
             None if self.hours is None else max(0.0, self.hours - seconds / 3600),
             None if self.megabytes is None else max(0.0, self.megabytes - bytes_read / 1e6),
@@ -63,7 +63,7 @@ class Run:
         tell: Callable[[str], None],
         signals: Signals,
     ) -> None:
-        """``report`` is called with every heartbeat, ``tell`` with what should not wait for that;
+        """``report`` is called with every heartbeat, ``tell`` with messages that should not wait for one;
         each of ``signals`` stops the run."""
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
@@ -76,11 +76,11 @@ class Run:
         self._begun = time.monotonic()
 
     def stop(self, reason: str) -> None:
-        """Commit and end within seconds; a minibatch under way that takes longer is trained another time."""
+        """Commit and end within seconds; a minibatch that takes longer is trained another time."""
         self.orders.stop(reason)
 
     async def __call__(self) -> str:
-        """Run to the end; returns why it ended. Whatever was fed is committed, also on an error."""
+        """Run to the end; returns why it ended. Everything fed is committed, even on an error."""
         self._signals.tell(self.orders.signalled)
         try:
             await self._heart.begin(self.learner.stream.progress.articles)
@@ -108,7 +108,7 @@ class Run:
             raise
 
     async def _consume(self) -> None:
-        """Train what arrives, until there is no more of it or the run is to stop."""
+        """Train on arriving articles until there are no more or the run should stop."""
         stream, orders = self.learner.stream, self.orders
         arriving: asyncio.Task[Block | None] | None = None
         try:
@@ -116,7 +116,7 @@ class Run:
                 work = stream.work()
                 if orders.paused:
                     await self._commit_if(True)
-                    await orders.until_going_on(1.0)  # time passes, though nothing else does
+                    await orders.until_going_on(1.0)  # time passes, even if nothing else happens
                 elif work is not None:
                     await self._commit_if(work.on_committed)
                     if not await self.learner.do(work):
@@ -135,14 +135,14 @@ class Run:
                 await self._commit_if(due)
                 self._check_limits()
         finally:
-            # A block that came in just now is not to be lost; an error in it is told by drain's next.
+            # A block that just came in must not be lost; an error in it is raised by drain's next.
             if arriving is not None and not arriving.cancel() and arriving.exception() is None:
                 block = arriving.result()
                 if block is not None:
                     self._take(block)
 
     async def _finish(self) -> None:
-        """Where the run was not stopped, the session is at its end: measure there too."""
+        """If the run was not stopped, the session has ended: measure there too."""
         if self.orders.stopped:
             return
         await self._commit_if(True)  # the last measurement may take long
@@ -152,7 +152,7 @@ class Run:
             await self._commit()
 
     async def _save_all(self) -> None:
-        """Commit what has been fetched and trained."""
+        """Commit everything fetched and trained."""
         enough = time.monotonic() + PATIENCE
         blocks = await self.feed.drain()
         await self.learner.settle(max(0.0, enough - time.monotonic()))
@@ -177,7 +177,7 @@ class Run:
             await self._commit()
 
     async def _commit(self) -> None:
-        """Save; where the disk is full or busy wait for it, unless the run is ending."""
+        """Save; if the disk is full or busy, wait for it, unless the run is ending."""
         while True:
             try:
                 await self.learner.commit(self.feed.activity.bytes_read)

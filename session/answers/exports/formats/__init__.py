@@ -1,1 +1,1 @@
-"""How it is written, a file each."""
+"""The export formats, one per file."""

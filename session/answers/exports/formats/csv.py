@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from session.answers.exports.formats.format import Format, as_texts, as_utf8
 from session.answers.exports.subject import ExportRequest, Subject
 
-_FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # spreadsheets in Chinese or Japanese take the wide ones too
+_FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
 _SPECIAL = re.compile('[,"\\r\\n]')
 
 
@@ -17,7 +17,7 @@ class Csv(Format):
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
 
     bom: bool = False
-    """Whether it begins with the mark by which spreadsheets know UTF-8."""
+    """Whether it begins with the mark by which spreadsheets recognise UTF-8."""
 
     name = "csv"
     label = "CSV"
@@ -30,7 +30,7 @@ class Csv(Format):
 
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
         assert subject.batches is not None
-        batches = subject.batches(asked)  # what is not recorded is said before anything is written
+        batches = subject.batches(asked)  # an error about missing records comes before anything is written
         header = ",".join(_fields(subject.header(asked)))
         yield (BOM_UTF8 if self.bom else b"") + as_utf8(header + "\n")
         for columns in batches:
@@ -43,7 +43,7 @@ def _fields(column: Sequence[object]) -> Iterator[str]:
 
 
 def _field(value: object) -> str:
-    """As RFC 4180 has it, and so that no spreadsheet computes it."""
+    """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
     if not isinstance(value, str):
         return "" if value is None else repr(value)
     text = "'" + value if value.startswith(_FORMULA) else value

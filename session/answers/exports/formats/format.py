@@ -1,4 +1,4 @@
-"""How an export is written: what every format has."""
+"""The base of all export formats."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,32 +10,33 @@ from session.errors import BadUsage
 
 
 class Format(ABC):
-    """One way to write; most are one stream of bytes, which may go to a file."""
+    """One export format; most are one stream of bytes, which may go to a file."""
 
     name: ClassVar[str]
-    """For `--format`."""
+    """Its name for `--format`."""
     label: ClassVar[str]
-    """For people."""
+    """Its name for people."""
     binary: ClassVar[bool] = False
-    """Whether a terminal cannot show it."""
+    """Whether it cannot be shown on a terminal."""
     is_folder: ClassVar[bool] = False
     """Whether it is several files, in a folder of their own."""
 
     @property
     def ending(self) -> str:
-        """What the name of its file ends in."""
+        """The ending of its file's name."""
         return f".{self.name}"
 
     @abstractmethod
     def fits(self, subject: Subject) -> bool:
-        """Whether a subject can be written so."""
+        """Whether a subject can be written in this format."""
 
     @abstractmethod
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` where it is none."""
+        """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` if the format is not a
+        stream."""
 
     def with_bom(self) -> "Format":
-        """The same, begun with a byte order mark. Raises :class:`BadUsage` where that makes no sense."""
+        """This format with a byte order mark. Raises :class:`BadUsage` if that makes no sense."""
         raise BadUsage(f"--bom is only for csv, not for {self.name}")
 
     def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
@@ -48,14 +49,15 @@ class Format(ABC):
 
 
 def as_texts(column: Sequence[object], encode: Callable[[Sequence[object]], Iterable[str]]) -> Iterable[str]:
-    """The values of a column as ``encode`` writes them. Most come many times over, and are encoded once."""
+    """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded only
+    once."""
     kinds, distinct = set(map(type, column)), list(set(column))
-    # 1, 1.0 and True would be one key, and so would 0.0 and -0.0.
+    # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
     if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
         return encode(column)
     return map(dict(zip(distinct, encode(distinct), strict=True)).__getitem__, column)
 
 
 def as_utf8(text: str) -> bytes:
-    """Text of a session, whatever it holds."""
+    """The text of a session as bytes, whatever it contains."""
     return text.encode("utf-8", "backslashreplace")

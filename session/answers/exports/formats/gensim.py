@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 STEM = "model"
 _ITERATIONS = 8
-"""Of gensim's inference. Further ones fit the words seen and not the unseen; our models stop there too."""
+"""Iterations of gensim's inference. More of them fit the words seen and not the unseen ones; our models
+stop there too."""
 
 
 class Gensim(Format):
@@ -74,7 +75,7 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
         alpha=learnt.document_prior(),
         eta=eta,
         iterations=_ITERATIONS,
-        dtype=np.float64,  # in float32 gensim takes 1e-7 for the least probability of a word
+        dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
         random_state=0,
     )
     found.state.sstats = lambda_ - eta

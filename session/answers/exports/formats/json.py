@@ -1,4 +1,4 @@
-"""JSON, as other programs read it."""
+"""JSON for other programs."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Json(Format):
-    """One array of objects, an object a line."""
+    """One array of objects, one object per line."""
 
     name = "json"
     label = "JSON"
@@ -31,7 +31,7 @@ class Json(Format):
 
 
 def _values(column: Sequence[object]) -> Iterable[str]:
-    """Each as JSON."""
+    """Each value as JSON."""
     if str in set(map(type, column)):
         return map(_ENCODE, column)
-    return _ENCODE(column)[1:-1].split(", ")  # no text: whatever stands between two commas is one value
+    return _ENCODE(column)[1:-1].split(", ")  # no text: each piece is one value

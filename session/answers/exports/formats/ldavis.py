@@ -8,7 +8,7 @@ from session.answers.exports.subject import ExportRequest, Subject
 
 
 class Ldavis(Format):
-    """One object, as pyLDAvis writes it; a page of either shows it."""
+    """One object, as pyLDAvis writes it; either program can show it."""
 
     name = "ldavis"
     label = "LDAvis JSON"

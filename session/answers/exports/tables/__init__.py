@@ -1,1 +1,1 @@
-"""What can be exported, a file each."""
+"""The exports, one per file."""

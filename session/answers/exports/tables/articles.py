@@ -1,4 +1,4 @@
-"""The articles, a row for each and each model with its largest topic."""
+"""The articles, one row for each article and model, with its largest topic."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain

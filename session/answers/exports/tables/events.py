@@ -1,4 +1,4 @@
-"""What has happened to the topics: births, deaths, splits, mergers and new names."""
+"""The events of topics: births, deaths, splits, mergers and renamings."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The topics as they were, a row a word of each kept point."""
+"""The topics at every stored snapshot, one row per word."""
 
 from collections.abc import Iterator
 

@@ -21,7 +21,7 @@ def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
 
 def _model(asked: ExportRequest) -> "OnlineModel":
-    """Raises :class:`session.errors.SessionError` where it has no topics yet."""
+    """The model. Raises :class:`session.errors.SessionError` if it has no topics yet."""
     from session.answers.inference import saved_model
 
     asked.reader.check_trained()

@@ -1,4 +1,4 @@
-"""What every trained article is about: a row for each of its topics, or one sparse matrix."""
+"""The topic proportions of every trained article: one row per topic of it, or one sparse matrix."""
 
 from collections.abc import Iterator, Mapping
 from itertools import cycle
@@ -18,7 +18,7 @@ def _batches(asked: ExportRequest) -> Iterator[Batch]:
 
 
 def _each_block(asked: ExportRequest) -> Iterator[Batch]:
-    """An article's topics in one model after the other, and then the next article's."""
+    """An article's topics, one model after another, and then the next article's."""
     import numpy as np
 
     reader, models = asked.reader, asked.models
@@ -27,7 +27,7 @@ def _each_block(asked: ExportRequest) -> Iterator[Batch]:
             articles = reader.articles_of(*block)
             kept = [reader.proportions_of(model, *block) for model in models]
         lengths = np.column_stack([of_model.lengths for of_model in kept])  # (n, models)
-        place = np.arange(lengths.size).reshape(lengths.shape)  # of an article and a model in what is written
+        place = np.arange(lengths.size).reshape(lengths.shape)  # in the output
         order = np.argsort(np.repeat(place.T.ravel(), lengths.T.ravel()), kind="stable")
         values = np.concatenate([of_model.values() for of_model in kept])[order]
         times = lengths.sum(axis=1, dtype=np.int64).tolist()
@@ -41,7 +41,7 @@ def _each_block(asked: ExportRequest) -> Iterator[Batch]:
 
 
 def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
-    """As `scipy.sparse.load_npz` reads it, with page_ids (D,) beside it."""
+    """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
     import numpy as np
 
     from session.answers.proportions import as_csr

@@ -1,4 +1,4 @@
-"""The topics as they are now, a row a word."""
+"""The topics as they are now, one row per word."""
 
 from collections.abc import Iterator
 

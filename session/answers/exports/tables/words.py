@@ -6,7 +6,7 @@ from session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
-    """The most frequent first."""
+    """The rows, the most frequent words first."""
     words, found = asked.reader.vocabulary(), asked.reader.word_counts()
     counts, articles = found.counts.tolist(), found.articles.tolist()
     order = sorted(range(len(words)), key=lambda word: -counts[word])

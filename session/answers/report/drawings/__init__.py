@@ -1,1 +1,1 @@
-"""The charts of a report: drawn by matplotlib, made plain for the page."""
+"""The charts of a report: drawn by matplotlib, then simplified for the page."""

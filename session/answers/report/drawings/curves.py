@@ -1,4 +1,4 @@
-"""How well the models did while they read: a chart of one measure, a curve for each model."""
+"""A chart of one metric over the articles read, with a curve for each model."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 420, 250
 POINTS = 300
-"""Of a curve; the chart has room for no more."""
+"""The most points of a curve; the chart has no room for more."""
 DASHES = ("solid", "dashed", "dotted")
 STEEP = 4
-"""A curve whose ends are so many times apart is drawn over a logarithmic scale."""
+"""A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
 
 
 def curves(told: ToldMetric, names: dict[int, str]) -> Markup:
-    """The chart. ``names``: of the models, by place."""
+    """The chart. ``names``: those of the models, by place."""
     with figure(WIDTH, HEIGHT) as drawn:
         left, below, right, above = 52, 36, 10, 10
         axes = drawn.add_axes(
@@ -51,7 +51,7 @@ def curves(told: ToldMetric, names: dict[int, str]) -> Markup:
 
 
 def thinned(curve: Curve) -> tuple[list[float], list[float]]:
-    """Its articles and values, so many as can be seen, evenly over a logarithmic scale."""
+    """The curve's articles and values, thinned to as many as can be seen, evenly over a logarithmic scale."""
     articles, values = curve.articles.astype(float), curve.values
     if len(values) > POINTS:
         wanted = np.geomspace(articles[0], articles[-1], POINTS)
@@ -61,7 +61,7 @@ def thinned(curve: Curve) -> tuple[list[float], list[float]]:
 
 
 def said(value: float) -> str:
-    """With the digits that matter: "1,187", "0.213"."""
+    """The value with its significant digits: "1,187", "0.213"."""
     size = abs(value)
     told = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
     return f"−{told}" if value < 0 else told
@@ -93,7 +93,7 @@ def _scales(axes: "Axes", told: ToldMetric) -> None:
 
 
 def short(value: float) -> str:
-    """As a label of an axis: "500", "20k", "0.15"."""
+    """The value as an axis label: "500", "20k", "0.15"."""
     for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if value >= least:
             return f"{value / unit:.4g}{letter}"

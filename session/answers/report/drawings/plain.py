@@ -1,7 +1,7 @@
-"""Matplotlib's SVG made plain: for a page that has its own colours and fonts, and forbids style attributes.
+"""Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style attributes.
 
-A drawing is done in inks, colours that stand for a meaning. Here each becomes a class, to which the page's
-style sheet gives a colour for light and for dark. What is left of the SVG is paths, texts and links.
+A drawing uses inks, colours that stand for a meaning. Here each ink becomes a class, to which the page's
+style sheet gives a colour for light and for dark. Only paths, texts and links remain of the SVG.
 """
 
 import contextlib
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SERIES = 6
-"""Colours for models; from then on they come again."""
+"""Colours for models; with more models, they are used again."""
 INKS = {
     name: f"#0000{place:02x}"
     for place, name in enumerate(
         ("ink", "muted", "grid", "paper", *(f"series{place}" for place in range(SERIES))), start=1
     )
 }
-"""What each ink is drawn in; none of these colours is ever seen."""
+"""The colour drawn for each ink; none of these colours is ever seen."""
 CLASS = "as-"
-"""How the id of an artist begins whose paths and texts get the rest of it as a class."""
+"""The prefix of an artist's id whose remainder becomes a class of its paths and texts."""
 
 _NAMES = {colour: name for name, colour in INKS.items()}
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -46,13 +46,14 @@ def series(place: int) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """In at most so many letters."""
+    """The text in at most ``most`` letters."""
     return text if len(text) <= most else text[: most - 1].rstrip(" ,") + "…"
 
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> "Iterator[Figure]":
-    """An empty drawing, in units of which a letter is about 11 high; nobody's own settings reach it."""
+    """An empty drawing, in units in which a letter is about 11 high; the user's own settings do not affect
+    it."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
@@ -72,12 +73,13 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
         "path.simplify": True,
     }
     with matplotlib.style.context(["default", ours]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of letters that its own font lacks: the page has others
+        warnings.simplefilter("ignore")  # about letters that its own font lacks; the page has other fonts
         yield Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
 
 
 def plain(drawn: "Figure", name: str, titles: Mapping[str, str] | None = None) -> Markup:
-    """The drawing for the page. ``name``: what it shows, for who cannot see it; ``titles``: of links."""
+    """The drawing for the page. ``name``: a description for those who cannot see it; ``titles``: those of
+    links."""
     buffer = io.BytesIO()
     drawn.savefig(buffer, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
@@ -120,6 +122,6 @@ def _attributes(element: ElementTree.Element, tag: str, role: str) -> str:
 
 
 def _short(value: str) -> str:
-    """With a tenth of a unit as the smallest step, and no space that says nothing."""
+    """The value to a tenth of a unit, without unnecessary spaces."""
     rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), value)
     return re.sub(r"\s*([MLCzZ])\s*", r"\1", rounded).replace("\n", " ")

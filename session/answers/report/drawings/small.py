@@ -1,4 +1,4 @@
-"""Drawings of a few letters' size, some for every topic: bare paths, as no library writes them so short."""
+"""Tiny drawings, some for every topic: bare paths, since no library writes them as briefly."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 240, 40
 
 
 def growth(topic: ToldTopic, points: int) -> Markup:
-    """How large a topic was over the articles, and (filled) what of that was its own words."""
+    """A topic's share over the articles, with the part made up by its own words filled."""
     if len(topic.shares) < 2:
         return Markup("")
     articles, shares, own = np.array(thin(topic.shares, points)).T
@@ -27,7 +27,7 @@ def growth(topic: ToldTopic, points: int) -> Markup:
 
 
 def bars(words: Sequence[Word]) -> Markup:
-    """A bar a word, one below the other: its probability, and of that (dark) what is the topic's own."""
+    """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
     most = max(word.probability for word in words)
     lengths = [100 * word.probability / (most or 1) for word in words]
     every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
@@ -42,7 +42,7 @@ def bars(words: Sequence[Word]) -> Markup:
 
 
 def thin(items: Sequence[T], most: int) -> Sequence[T]:
-    """So many of them at most, evenly; the first and the last stay."""
+    """At most ``most`` of the items, evenly spaced; the first and the last stay."""
     if len(items) <= most:
         return items
     return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

@@ -1,4 +1,4 @@
-"""The topics of one model in the plane: near to each other where they have words in common."""
+"""The topics of one model in the plane: close to each other if they share words."""
 
 import math
 from collections.abc import Sequence
@@ -15,35 +15,36 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, MARGIN = 760, 520, 48
 COVERED = 0.16
-"""The part of the map that all topics would cover if they lay beside each other."""
+"""The part of the map that all topics would cover if they lay side by side."""
 LARGEST = 92
-"""Across."""
+"""The largest width of a circle."""
 STRETCH = 1.6
-"""How much larger the scale of one direction may be than that of the other."""
+"""The largest ratio between the scales of the two directions."""
 APART, PUSHES = 0.9, 100
-"""Of the distance at which two circles touch; steps in which they are pushed that far."""
+"""The part of the distance at which two circles touch, and the steps in which they are pushed that far
+apart."""
 LETTER, LARGE = 11.5, 23
 """Heights of labels; the large ones are those that a phone shows."""
 PHONE_LABELS = 9
 LONGEST = 26
-"""Letters of a label."""
+"""The most letters of a label."""
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
 
 class Label(NamedTuple):
-    """A name on the map, its middle at (x, y)."""
+    """A name on the map, centred at (x, y)."""
 
     x: float
     y: float
     text: str
     role: str
-    """"major" for those that a phone shows, else "minor"."""
+    """"major" for labels that a phone shows, otherwise "minor"."""
 
 
 def topic_map(model: ToldModel) -> Markup:
-    """The map, each topic as large as its share and a link to what is told of it."""
+    """The map, with each topic as large as its share and linked to its description."""
     across = _across(model.topics)
     places = _places(model.topics, across)
     with figure(WIDTH, HEIGHT) as drawn:
@@ -80,7 +81,7 @@ def topic_map(model: ToldModel) -> Markup:
 
 
 def _circle() -> "Path":
-    """A circle of four curves: matplotlib's own has eight, and the page is twice as large for it."""
+    """A circle of four curves: matplotlib's own has eight, which would double the size of the page."""
     from matplotlib.path import Path
 
     k = 4 / 3 * math.tan(math.pi / 8)
@@ -91,7 +92,7 @@ def _circle() -> "Path":
 
 
 def _places(topics: Sequence[ToldTopic], across: Sequence[float]) -> list[tuple[float, float]]:
-    """Where each is drawn: they fill the map, and what would lie on each other is pushed apart."""
+    """The places of the topics: they fill the map, and overlapping ones are pushed apart."""
     places, radii = np.array([topic.place for topic in topics]), np.array(across) / 2
     size, edge = np.array([WIDTH, HEIGHT]), np.array([MARGIN, MARGIN])
     low, high = places.min(axis=0), places.max(axis=0)
@@ -119,7 +120,7 @@ def _across(topics: Sequence[ToldTopic]) -> list[float]:
 def _labels(
     topics: Sequence[ToldTopic], places: Sequence[tuple[float, float]], across: Sequence[float]
 ) -> dict[int, Label]:
-    """Where names have room, by topic: the largest topics' first, last the first words of names."""
+    """Places with room for names, by topic: the largest topics first, and last the first words of names."""
     found: dict[int, Label] = {}
     taken: list[Box] = []
     for letter, role, most, whole in (

@@ -7,12 +7,12 @@ from session.answers.report.records import ToldModel
 
 WIDTH, ROW, ABOVE, BELOW = 380, 17, 10, 36
 TREE = 130
-"""Of the width; the names have the rest."""
+"""The part of the width for the tree; the names have the rest."""
 LONGEST = 36
 
 
 def topic_tree(model: ToldModel) -> Markup:
-    """A row a topic; the further to the left two branches meet, the less they have in common."""
+    """One row per topic; the farther left two branches meet, the less they have in common."""
     topics = [topic for group in model.groups for topic in group.topics]
     height = ROW * len(topics) + ABOVE + BELOW
     tallest = max((bracket.heights[1] for bracket in model.tree), default=1.0)

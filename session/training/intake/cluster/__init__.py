@@ -1,1 +1,1 @@
-"""Counting on the workers of a Dask cluster: the only place that speaks to Dask."""
+"""Counting on the workers of a Dask cluster: the only room that uses Dask."""

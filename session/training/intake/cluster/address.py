@@ -1,4 +1,4 @@
-"""`--cluster ADDRESS`: what it may be, and which addresses are safe to send articles to."""
+"""`--cluster ADDRESS`: valid addresses, and those to which articles may safely be sent."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -10,11 +10,11 @@ from session.request import TrainRequest
 ENCRYPTED = ("tls", "wss")
 UNENCRYPTED = ("tcp", "ws")
 PORT = 8786
-"""Where `dask scheduler` listens if it is not told otherwise."""
+"""The port on which `dask scheduler` listens by default."""
 
 
 def cluster_address(request: TrainRequest) -> str | None:
-    """The scheduler asked for, as Dask writes it; None: none. Raises :class:`BadUsage`."""
+    """The requested scheduler, as Dask writes it; None if there is none. Raises :class:`BadUsage`."""
     text = request.get(CLUSTER)
     if text is None:
         if CLUSTER_UNENCRYPTED in request:
@@ -50,7 +50,7 @@ def _split(text: str) -> tuple[str, str, int]:
 
 
 def _is_loopback(host: str) -> bool:
-    """Names other than localhost may lead anywhere."""
+    """Whether the host is this machine; names other than localhost may lead anywhere."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -1,6 +1,7 @@
-"""What comes back from a cluster's workers, as bytes: written there, and read here like anything hostile.
+"""Answers of a cluster's workers as bytes, written there and read here like any hostile input.
 
-An answer is a line of JSON, and behind it the word counts as a session keeps them. No pickle is read.
+An answer is a line of JSON, followed by the word counts in the format in which a session stores them. No
+pickle is read.
 """
 
 import json
@@ -31,7 +32,7 @@ Fields = Mapping[str, object]
 
 
 def pack(found: object, fields: Fields) -> bytes:
-    """What a job returned, or NOTHING, with more ``fields`` about it."""
+    """The result of a job, or NOTHING, with more ``fields`` about it."""
     documents, told = NOTHING.documents, dict(fields)
     if isinstance(found, Documents):
         documents = found
@@ -45,13 +46,14 @@ def pack(found: object, fields: Fields) -> bytes:
 
 
 def fields_of(data: object) -> Fields:
-    """All of an answer but its counts. Raises :class:`Damaged`."""
+    """Everything in an answer except its counts. Raises :class:`Damaged`."""
     head = data.partition(b"\n")[0] if isinstance(data, bytes) else b""
     return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LONGEST_HEADER), PLACE)
 
 
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
-    """What ``fn(*args)`` returned there. Raises :class:`Damaged` for what it never returns."""
+    """The result of ``fn(*args)`` on the worker. Raises :class:`Damaged` for anything it cannot have
+    returned."""
     if fn is pages_in_worker:
         return listed(fields.get("pages"), PLACE, _page), _part(fields, NOTHING.documents)
     documents = _documents(data.partition(b"\n")[2], n_words)

@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster as an :class:`Executor`: whatever is lost there is done again.
+"""The workers of a Dask cluster as an :class:`Executor`; work that is lost is done again.
 
-A job is a task for one worker. Its bytes stay here until its answer has come, so that a worker that ends, or
-a scheduler that is started anew, costs the work under way and nothing else.
+A job is a task for one worker. Its bytes stay here until its answer has come, so a worker that ends, or a
+scheduler that is restarted, costs only the work under way.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FIRST_PATIENCE = 30.0
-"""Seconds in which a worker has to be there as a run begins."""
+"""Seconds within which a worker must be available when a run begins."""
 PATIENCE = 600.0
-"""Seconds for which a lost scheduler, or the last worker, is waited for."""
+"""Seconds to wait for a lost scheduler, or after the last worker is lost."""
 RETRY_SECONDS = 2.0
 MOST_LOST = 3
-"""When so many workers were lost over a job, it may be to blame."""
+"""A job over which this many workers were lost may be to blame."""
 
 
 class Cluster(Executor):
-    """Counts the pages of one source. All that concerns Dask happens in a thread of its own."""
+    """Counts the pages of one source. Everything with Dask happens in a separate thread."""
 
     def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
         self._address = address
@@ -60,22 +60,22 @@ class Cluster(Executor):
 
     @property
     def workers(self) -> list[FarWorker]:
-        """Those that are used now."""
+        """The workers used now."""
         scheduler = self._scheduler
         return [] if scheduler is None else list(scheduler.workers.values())
 
     def connect(self) -> None:
-        """Returns once there is a worker. Raises SessionError."""
+        """Return once there is a worker. Raises SessionError."""
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a worker call ``fn``, one of the three that count."""
+        """Have a worker call ``fn``, one of the three counting functions."""
         assert not kwargs
         return asyncio.run_coroutine_threadsafe(self._job(fn, args), self._loop)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Give up all jobs, and let go of the cluster."""
+        """Abandon all jobs, and disconnect from the cluster."""
         if not self._thread.is_alive():
             return
         with suppress(Exception):
@@ -117,7 +117,7 @@ class Cluster(Executor):
             await asyncio.wait(others, timeout=2.0)
 
     async def _keep(self, scheduler: Scheduler) -> None:
-        """Look after the connection, or the next one, until it is lost for good."""
+        """Watch the connection, and reconnect, until it is lost for good."""
         try:
             while True:
                 await self._watch(scheduler)
@@ -129,7 +129,7 @@ class Cluster(Executor):
             await self._tell_all()
 
     async def _watch(self, scheduler: Scheduler) -> None:
-        """See workers come and go until the scheduler is lost. Raises where no worker comes back."""
+        """Watch workers come and go until the scheduler is lost. Raises if no worker comes back."""
         self._scheduler = scheduler
         last_seen = time.monotonic()
         while True:
@@ -148,7 +148,7 @@ class Cluster(Executor):
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _again(self) -> Scheduler:
-        """The next connection to a scheduler that was lost."""
+        """A new connection to a scheduler that was lost."""
         self._note(f"the cluster's scheduler is lost: trying for {PATIENCE:.0f} s to reach it again")
         self._waiting("the cluster's scheduler")
         enough = time.monotonic() + PATIENCE
@@ -197,7 +197,7 @@ class Cluster(Executor):
                 raise WorkerDied(f"{lost} workers of the cluster were lost over it")
 
     async def _room(self) -> tuple[Scheduler, FarWorker]:
-        """The worker that has least to do. Raises what ended the connection for good."""
+        """The worker with the least work. Raises the error that ended the connection for good."""
         async with self._moved:
             while True:
                 if self._end is not None:
@@ -230,7 +230,7 @@ class Cluster(Executor):
             self._note(f"a worker of the cluster is not used: {why}")
 
     def _note(self, line: str) -> None:
-        """In the session's log; no address is in it."""
+        """Write a line to the session's log; it contains no address."""
         self._activity.note(time.time(), line)
 
     def _waiting(self, what: str | None) -> None:

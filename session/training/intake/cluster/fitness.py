@@ -1,4 +1,4 @@
-"""Which workers may count: those that do it exactly as this machine would."""
+"""The workers that may count: those that count exactly as this machine would."""
 
 import platform
 from collections.abc import Mapping
@@ -8,34 +8,34 @@ from importlib import metadata
 from session.version import __version__
 
 PACKAGES = ("wikitopics", "distributed")
-"""Of these a worker has to have the versions that are here."""
+"""The packages of which a worker must have the same versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """What somebody's counts depend on."""
+    """The versions on which counts depend."""
 
     wikitopics: str | None
     """None: not installed."""
     python: str
-    """Without the last number: Unicode's tables change with the others only."""
+    """Without the last number, since Unicode's tables change only with the others."""
     distributed: str | None
 
     @classmethod
     def here(cls) -> "Versions":
-        """Those of this machine, as they are installed."""
+        """The versions installed on this machine."""
         return cls(_installed("wikitopics"), _two(platform.python_version()), _installed("distributed"))
 
     @classmethod
     def there(cls, told: object) -> "Versions":
-        """Those that Dask tells of one of its processes."""
+        """The versions that Dask reports for one of its processes."""
         packages = told.get("packages") if isinstance(told, Mapping) else None
         host = told.get("host") if isinstance(told, Mapping) else None
         found = {name: _text(packages, name) for name in PACKAGES}
         return cls(found["wikitopics"], _two(_text(host, "python") or "?"), found["distributed"])
 
     def differs(self, here: "Versions", names: tuple[str, ...] = ("python", *PACKAGES)) -> str:
-        """What is not as it is ``here``, in words; "" for nothing."""
+        """The differences from ``here``, in words; "" for none."""
         return ", ".join(
             f"{_said(name, getattr(self, name))} (the trainer: {getattr(here, name)})"
             for name in names
@@ -44,12 +44,13 @@ class Versions:
 
 
 def in_use(fingerprint: str) -> dict[str, str]:
-    """What this process counts with, as its answers tell: what is installed may not be what runs."""
+    """The versions in use in this process, as its answers report: installed versions may not be the
+    running ones."""
     return {"wikitopics": __version__, "python": _two(platform.python_version()), "vocabulary": fingerprint}
 
 
 def told_differently(there: object, here: Mapping[str, str]) -> str:
-    """What an answer tells that :func:`in_use` does not tell ``here``, in words; "" for nothing."""
+    """The differences between an answer's :func:`in_use` and that of ``here``, in words; "" for none."""
     return ", ".join(
         f"{_said(name, _text(there, name))} (the trainer: {value[:16]})"
         for name, value in here.items()

@@ -10,7 +10,7 @@ from vocab import Vocabulary
 
 
 class ClusterPool(CountingPool):
-    """Connected once it is made. Raises SessionError."""
+    """Connects when it is made. Raises SessionError."""
 
     def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
         self._cluster = Cluster(address, vocabulary, info, activity)
@@ -23,12 +23,12 @@ class ClusterPool(CountingPool):
 
     @property
     def workers(self) -> int:
-        """Processes of the cluster that are used now."""
+        """The number of processes of the cluster in use."""
         return len(self._cluster.workers)
 
     @property
     def threads(self) -> int:
-        """Jobs that they take at a time."""
+        """The number of jobs that they take at a time."""
         return sum(worker.threads for worker in self._cluster.workers)
 
     @property

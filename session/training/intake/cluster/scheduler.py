@@ -22,12 +22,12 @@ from session.training.intake.cluster.work import Job, answer, prepare
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
-"""Between two looks at which workers there are."""
+"""Seconds between two looks at the list of workers."""
 REPLY_SECONDS = 60.0
 CLOSE_SECONDS = 3.0
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
 JOBS_A_THREAD = 2
-"""A worker has the next job at hand when it is done with one."""
+"""Jobs per thread, so that a worker has the next job at hand when it finishes one."""
 
 
 class Unreachable(Exception):
@@ -35,11 +35,11 @@ class Unreachable(Exception):
 
 
 class Gone(Exception):
-    """The worker was lost before it answered, or the scheduler."""
+    """The worker, or the scheduler, was lost before it answered."""
 
 
 class TaskFailed(Exception):
-    """A worker could not even try; the message says why."""
+    """A worker could not even start a task; the message says why."""
 
 
 @dataclass(eq=False)
@@ -49,7 +49,7 @@ class FarWorker:
     address: str
     threads: int
     counting: Future
-    """What it was prepared with."""
+    """The result of its preparation."""
     jobs: int = 0
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -59,13 +59,13 @@ class FarWorker:
 
 
 class Scheduler:
-    """One connection, used from one event loop. A lost one is closed, and another is made."""
+    """One connection, used from one event loop. A lost connection is closed, and another is made."""
 
     def __init__(self, client: Client, initial: Job, refused: Callable[[str], None]) -> None:
-        """``refused`` is told of each worker that is not used, and why."""
+        """``refused`` is called for each worker that is not used, with the reason."""
         self.workers: dict[str, FarWorker] = {}
         self.unfit: dict[str, str] = {}
-        """Why others are not used, by their addresses."""
+        """Why other workers are not used, by their addresses."""
         self._client = client
         self._initial = initial
         self._refused = refused
@@ -73,9 +73,9 @@ class Scheduler:
 
     @classmethod
     async def connect(cls, address: str, initial: Job, refused: Callable[[str], None]) -> Scheduler:
-        """Raises :class:`Unreachable`; :class:`SessionError` where trying again does not help."""
+        """Connect. Raises :class:`Unreachable`, or :class:`SessionError` if trying again would not help."""
         _be_quiet()
-        security = Security()  # of Dask's configuration
+        security = Security()  # from Dask's configuration
         if (
             address.split(":")[0] in ENCRYPTED
             and security.get_connection_args("client").get("ssl_context") is None
@@ -106,7 +106,7 @@ class Scheduler:
         return scheduler
 
     async def look(self) -> bool:
-        """See which workers there are; returns whether there is another one. Raises :class:`Unreachable`."""
+        """Update the list of workers; returns whether there is a new one. Raises :class:`Unreachable`."""
         if self._client.status != "running":
             raise Unreachable("the connection is lost")
         try:
@@ -121,12 +121,12 @@ class Scheduler:
             self.workers.pop(address).gone.set()
         self.unfit = {address: why for address, why in self.unfit.items() if address in there}
         for address in sorted(new):
-            if address in versions:  # else it has just gone, or is not up yet
+            if address in versions:  # otherwise it has just gone, or is not up yet
                 self._take(address, int(there[address]["nthreads"]), versions[address])
         return bool(new)
 
     async def ask(self, worker: FarWorker, job: Job) -> object:
-        """What comes of a job. Raises :class:`Gone`, :class:`TaskFailed`."""
+        """The answer to a job. Raises :class:`Gone`, :class:`TaskFailed`."""
         task = self._submit(answer, worker.counting, *job, worker.address)
         asking = asyncio.ensure_future(_result(task))
         lost = asyncio.ensure_future(worker.gone.wait())
@@ -143,14 +143,14 @@ class Scheduler:
                 task.release()
 
     def refuse(self, worker: FarWorker, why: str) -> None:
-        """Use a worker no longer."""
+        """Stop using a worker."""
         if self.workers.pop(worker.address, None) is not None:
             worker.gone.set()
             self.unfit[worker.address] = why
             self._refused(why)
 
     async def close(self) -> None:
-        """Let go of everything; never raises."""
+        """Close everything; never raises."""
         for worker in self.workers.values():
             worker.gone.set()
             worker.counting.release()
@@ -180,7 +180,7 @@ class Scheduler:
         self.workers[address] = FarWorker(address, threads, counting)
 
     def _submit(self, fn: Callable[..., object], *args: Any) -> Future:
-        """A task for the worker whose address comes last."""
+        """A task for the worker whose address is the last argument."""
         *values, address = args
         return self._client.submit(fn, *values, workers=[address], allow_other_workers=False, pure=False)
 
@@ -197,17 +197,18 @@ async def _result(task: Future) -> object:
 async def _closed(client: Client) -> None:
     with suppress(Exception):
         await client.close(timeout=CLOSE_SECONDS)
-    client.status = "closed"  # else it tries again when it is deleted, without its loop
+    client.status = "closed"  # otherwise it tries again when it is deleted, without its loop
 
 
 def _reason(error: BaseException) -> str:
-    """An error in a line, without the addresses that Dask likes to put there: a session may keep the line."""
+    """An error in a line, without the addresses that Dask tends to include, since a session may store the
+    line."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return _ADDRESS.sub("…", line)[:300] or type(error).__name__
 
 
 def _be_quiet() -> None:
-    """What Dask reports in its own way is told in ours."""
+    """Silence Dask's own reports, which we give in our own words."""
     for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module=r"distributed\.")

@@ -1,7 +1,7 @@
-"""What a worker of the cluster does: it hands each job to a process of its own, and bytes back.
+"""The work of a cluster's worker: it gives each job to a separate process, and returns bytes.
 
-A page that crashes its parser, or computes for a minute, takes that process with it and not Dask's worker,
-which may have the work of others in memory.
+A page that crashes its parser, or takes a minute, ends only that process and not Dask's worker, which may
+hold the work of others in memory.
 """
 
 import pickle
@@ -22,7 +22,8 @@ Buffer = NDArray[np.uint8]
 Job = tuple[bytes, *tuple[Buffer, ...]]
 """A pickle, and the buffers that belong to it."""
 MOST_PROCESSES = 256
-"""Processes of one Dask worker at most. It has one for each job at a time, so one for each of its threads."""
+"""The most processes of one Dask worker. It has one for each job at a time, so one for each of its
+threads."""
 FAILED, DIED = "failed", "died"
 
 
@@ -35,7 +36,7 @@ class Counting:
         self._workers = Workers(MOST_PROCESSES, start_worker, self._initial)
 
     def __reduce__(self) -> tuple[type["Counting"], tuple[tuple[str, ...], SourceInfo]]:
-        """On another machine it is created anew."""
+        """Unpickled on another machine, it is created afresh."""
         return Counting, self._initial
 
     def __del__(self) -> None:
