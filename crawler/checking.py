@@ -79,7 +79,9 @@ async def _check(kind: PageKind, asked: Asked) -> None:
     identity = kind.identity(asked)
     _check_json("identity", identity)
     async with _opened(kind, identity, asked) as (source, info):
-        assert isinstance(source.activity, Activity), "expected activity to be an Activity"
+        assert isinstance(getattr(source, "activity", None), Activity), (
+            "expected the source's activity to be an Activity"
+        )
         _check_json("the identity of SourceInfo", info.identity)
         batches = await _read(source, None, MOST_BATCHES)
     identity = {**identity, **info.identity}
@@ -106,6 +108,8 @@ async def _opened(
 ) -> AsyncIterator[tuple[Source, SourceInfo]]:
     source = kind.open(identity, asked)
     assert not isinstance(source, PartedSource), "expected open to return a source with batches"
+    for name in ("open", "batches", "close"):
+        assert hasattr(source, name), f"expected the source to have {name}, found {source!r:.60}"
     try:
         info = await source.open()
         assert isinstance(info, SourceInfo), (

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,22 @@ def test_a_source_that_is_broken_only_when_it_resumes(folder):
     with pytest.raises(
         AssertionError, match=r"after the position {'read': 50}, found none instead of '17.md'"
     ):
+        check_source(Kind, notes=folder)
+
+
+@pytest.mark.parametrize("member", ["activity", "open", "batches", "close"])
+def test_a_member_that_the_source_lacks_is_said(folder, member):
+    class Lacking(NotesSource):
+        def __getattribute__(self, name):
+            if name == member:
+                raise AttributeError(name)
+            return super().__getattribute__(name)
+
+    class Kind(Notes):
+        def open(self, identity, asked):
+            return Lacking(Path(identity["notes"]), None)
+
+    with pytest.raises(AssertionError, match=rf"expected the source(?: to have|'s) {member}\b"):
         check_source(Kind, notes=folder)
 
 
