@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, fault_in
 from model.registry import NAME
+from model.states import StateError
 
 Make = Callable[..., OnlineModel]
 
@@ -29,7 +31,26 @@ def check_model(kind: type[OnlineModel], **options: Any) -> None:
     Raises AssertionError, with one line about what was expected, for the first broken promise.
     """
     for check in CHECKS:
-        check(kind, options)
+        try:
+            check(kind, options)
+        except StateError as error:
+            raise AssertionError(f"expected a state that from_state takes: {error}") from error
+        except AttributeError as error:
+            missing = _missing(kind, options, error)
+            if not missing:
+                raise
+            raise AssertionError(missing) from error
+
+
+def _missing(kind: type[OnlineModel], options: Mapping[str, Any], error: AttributeError) -> str:
+    """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise ""."""
+    if not isinstance(error.obj, kind):
+        return ""
+    if error.name in {entry.place[1] for entry in kind.entries}:
+        return f"expected the model to have {error.name}, an attribute that entries names"
+    if hasattr(_maker(kind, options)(), str(error.name)):
+        return f"expected a restored model to have {error.name}: is it among entries?"
+    return ""
 
 
 def planted_documents(n_documents: int, seed: int = 0) -> Minibatch:
@@ -142,6 +163,23 @@ def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     assert score > alone + 0.2, f"expected more than {alone + 0.2:.3f} nats a word, found {score:.3f}"
 
 
+def unseen_words_are_possible(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Held-out words that training never had get a probability above 0, so that there is a perplexity."""
+    model = _maker(kind, options)()
+    rows = planted_documents(300)
+    known = rows.word_ids < W // 2
+    starts = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
+    training = Minibatch(starts, rows.word_ids[known], rows.counts[known])
+    for _ in range(5):
+        model.learn(training)
+    with np.errstate(divide="ignore"):
+        score = document_completion(model, planted_documents(80, seed=1))
+    assert np.isfinite(score), (
+        "expected a probability above 0 for held-out words that training never had: "
+        "is every value of topics above 0?"
+    )
+
+
 def nothing_to_learn_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """A minibatch without documents leaves the state unchanged."""
     model, nothing = _maker(kind, options)(), Minibatch([0], [], [])
@@ -182,12 +220,17 @@ def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> 
     """The same bits for the same seed from any number of threads, and different ones for another seed."""
     # The last one is large enough to be divided among threads.
     make, batches = _maker(kind, options), [*_minibatches(), planted_documents(MANY, seed=2)]
-    one, three, other = make(), make(threads=3), make(seed=4)
+    one, again, three, other = make(), make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
     for batch in batches:
-        same = np.array_equal(one.learn(batch), three.learn(batch))
+        theta = one.learn(batch)
+        same = np.array_equal(theta, again.learn(batch)) and np.array_equal(one.topics(), again.topics())
+        assert same, "expected the same from two models of one seed: draw only from self._random"
+        same = np.array_equal(theta, three.learn(batch))
         assert same, "expected the same proportions from 1 and from 3 threads"
         other.learn(batch)
+    same = np.array_equal(one.infer(batches[0]), again.infer(batches[0]))
+    assert same, "expected the same inference from two models of one seed: draw only from self._random"
     _check_same(one.state(), three.state(), "from 1 and from 3 threads")
     same = np.array_equal(one.infer(batches[0]), three.infer(batches[0]))
     assert same, "expected the same inference from 1 and from 3 threads"
@@ -262,11 +305,24 @@ def extremes_stay_finite(kind: type[OnlineModel], options: Mapping[str, Any]) ->
     _check_rows("topics", single.topics(), (2, 1))
 
 
+def options_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """What an option does not take raises ValueError when a model is made."""
+    make = _maker(kind, options)
+    for option in kind.options:
+        for value in (option.above, option.least - 1, option.most + 1, math.nan):
+            if not math.isinf(value) and _refuses(option.parse, value):
+                assert _refuses(make, **{option.name: value}), (
+                    f"expected a ValueError for {option.name}={value:g}, as it must be {option.takes()}: "
+                    "__init__ must call check_options"
+                )
+
+
 CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     describes_itself,
     shapes_and_sums,
     measuring_changes_nothing,
     learns,
+    unseen_words_are_possible,
     nothing_to_learn_changes_nothing,
     documents_without_words_get_the_prior,
     words_out_of_range_are_refused,
@@ -275,6 +331,7 @@ CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     a_half_life_is_a_floor_of_rho,
     a_state_is_a_copy_that_knows_its_kind,
     extremes_stay_finite,
+    options_out_of_range_are_refused,
 )
 """Each takes the kind, and options for the model."""
 
@@ -305,8 +362,17 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
         return dict(kept)
 
 
+def _refuses(take: Callable[..., object], *values: float, **named: float) -> bool:
+    try:
+        take(*values, **named)
+    except ValueError:
+        return True
+    return False
+
+
 def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: Any = None) -> None:
     """Of this shape and type, no number below 0, each row summing to 1."""
+    assert isinstance(rows, np.ndarray), f"expected {name} to give an array, found {rows!r:.60}"
     assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
     assert dtype is None or rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
     assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
@@ -320,5 +386,12 @@ def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
     for name in a:
         x, y = np.asarray(a[name]), np.asarray(b[name])
         same = type(a[name]) is type(b[name]) and x.dtype == y.dtype
-        assert same, f"expected {name} to be of the type of its Entry {when}, found {x.dtype} and {y.dtype}"
+        assert same, (
+            f"expected {name} to be of the type of its Entry, "
+            f"found {_type(a[name])} and {_type(b[name])}: store it as the Entry's type"
+        )
         assert np.array_equal(x, y), f"expected the same {name} {when}"
+
+
+def _type(value: object) -> str:
+    return str(value.dtype) if isinstance(value, np.ndarray) else type(value).__name__

@@ -51,6 +51,63 @@ class Forgetful(MixtureOfUnigrams):
     entries = MixtureOfUnigrams.entries[:-1]
 
 
+class Misspelt(MixtureOfUnigrams):
+    entries = (*MixtureOfUnigrams.entries, Entry("wrods", type="float64", shape="W K"))
+
+
+class Narrowed(MixtureOfUnigrams):
+    def __init__(self, *sizes, **more):
+        super().__init__(*sizes, **more)
+        self.words = self.words.astype(np.float32)
+
+
+class Whole(MixtureOfUnigrams):
+    def __init__(self, *sizes, **more):
+        super().__init__(*sizes, **more)
+        self.eta = 1
+
+
+class Forked(MixtureOfUnigrams):
+    def __init__(self, *sizes, **more):
+        super().__init__(*sizes, **more)
+        self.words = np.random.default_rng().gamma(1.0, 1.0, self.words.shape)
+
+
+class Drawn(MixtureOfUnigrams):
+    def infer(self, batch):
+        noise = 0.01 * np.random.default_rng().random((batch.D, 1)) * (batch.lengths() > 0)[:, None]
+        theta = super().infer(batch) + noise
+        return (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+
+    def learn(self, batch):
+        super().learn(batch)
+        return super().infer(batch)
+
+
+class Wordless(MixtureOfUnigrams):
+    def learn(self, batch):
+        super().learn(batch)
+
+
+class Sparse(MixtureOfUnigrams):
+    def topics(self):
+        rows = super().topics()
+        rows[rows < 1e-3] = 0
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    def infer(self, batch):
+        batch.check_words(self.n_words)
+        scores = self._counts(batch) @ np.log(self.topics() + 1e-9).T + np.log(self.document_prior())
+        theta = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+class Unchecked(MixtureOfUnigrams):
+    @classmethod
+    def check_options(cls, **values):
+        pass
+
+
 class Restless(MixtureOfUnigrams):
     def infer(self, batch):
         self._random.random()
@@ -132,7 +189,15 @@ class Brittle(MixtureOfUnigrams):
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        (Forgetful, "documents"),
+        (Forgetful, "a restored model to have documents: is it among entries"),
+        (Misspelt, "the model to have wrods, an attribute that entries names"),
+        (Narrowed, "the state's words must be an array of float64, not float32"),
+        (Whole, "eta to be of the type of its Entry, found int and float: store it as the Entry's type"),
+        (Forked, "two models of one seed: draw only from self._random"),
+        (Drawn, "two models of one seed: draw only from self._random"),
+        (Wordless, "learn to give an array, found None"),
+        (Sparse, "is every value of topics above 0"),
+        (Unchecked, "a ValueError for eta=0, as it must be a number over 0 to"),
         (Restless, "the same random after infer"),
         (Unscaled, "sums of 1 in what topics gives"),
         (Careless, "the same updates after a word id out of range"),
@@ -148,8 +213,17 @@ class Brittle(MixtureOfUnigrams):
     ],
 )
 def test_the_check_says_what_was_expected(broken, says):
-    with pytest.raises((AssertionError, AttributeError), match=says):
+    with pytest.raises(AssertionError, match=says):
         check_model(broken)
+
+
+def test_another_attribute_that_is_missing_is_the_models_own_error():
+    class Slip(MixtureOfUnigrams):
+        def learn(self, batch):
+            return self.infre(batch)
+
+    with pytest.raises(AttributeError, match="infre"):
+        check_model(Slip)
 
 
 def test_a_kind_that_lacks_a_method_is_said():
