@@ -150,7 +150,7 @@ class OnlineModel(ABC):
 
     @abstractmethod
     def topics(self) -> NDArray[Any]:
-        """(K, W) expected topics, rows sum to 1."""
+        """(K, W) expected topics: every value is above 0, rows sum to 1."""
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """(U, K) expected topics of some words only, one row per word; override it if that can be quicker."""

@@ -226,6 +226,10 @@ def test_another_attribute_that_is_missing_is_the_models_own_error():
         check_model(Slip)
 
 
+def test_a_whole_number_will_do_for_a_real_option():
+    check_model(MixtureOfUnigrams, eta=1)
+
+
 def test_a_kind_that_lacks_a_method_is_said():
     class Half(OnlineModel):
         kind = "half"

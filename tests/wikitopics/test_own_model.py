@@ -1,6 +1,8 @@
 """A model of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
 
 import json
+import re
+import shlex
 import signal
 import sys
 from importlib.metadata import entry_points
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
+from crawler.embedded.launch import EmbeddedWiki
 from session.answers.exports import SUBJECTS
 from session.storage.reader import SessionReader
 from tests import packages
@@ -57,6 +60,18 @@ def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_one
         assert 10 < one["perplexity"] < 60  # of 60 words
     points = {name: [m for m in wt.open().metrics(name) if m.metric == "perplexity"] for name in models}
     assert [m.tokens for m in points["unigrams"]] == [m.tokens for m in points["lda"]]
+
+
+def test_it_can_be_tried_offline_as_the_document_says(unigrams, cli):
+    (started,) = re.findall(r"`python -m crawler\.embedded (.*?)`", SECTION)
+    (added,) = re.findall(r"`(--session \w+ --api-url)`", SECTION)
+    wiki = EmbeddedWiki(shlex.split(started))
+    try:
+        outcome = cli(*RACE, *shlex.split(added), wiki.url, *SMALL, "--articles", 64)
+    finally:
+        wiki.stop()
+    assert outcome.code == 0, outcome.err
+    assert "--articles 64 is reached" in outcome.err
 
 
 def test_every_command_answers_for_it(race, cli, tmp_path):
