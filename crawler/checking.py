@@ -75,9 +75,24 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
         thread.submit(asyncio.run, work).result()
 
 
+def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
+    """By its keys a resumed session compares the options that are given again."""
+    _check_json("identity", identity)
+    names = {option.name for option in kind.options}
+    for option in kind.options:
+        if option.kept_as:
+            assert option.kept_as in names, (
+                f"expected kept_as of {option.name} to be the name of another option, found {option.kept_as!r}"
+            )
+        key = option.kept_as or option.name
+        assert option.scope != "session" or option not in asked or key in identity, (
+            f"expected identity to have the key {key!r}, by which a resumed session compares the option"
+        )
+
+
 async def _check(kind: PageKind, asked: Asked) -> None:
     identity = kind.identity(asked)
-    _check_json("identity", identity)
+    _check_identity(kind, asked, identity)
     async with _opened(kind, identity, asked) as (source, info):
         assert isinstance(getattr(source, "activity", None), Activity), (
             "expected the source's activity to be an Activity"

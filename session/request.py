@@ -129,7 +129,12 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
     identity = kind.identity(_as_before(request.asked(kind), kind, stored)) if named else {}
     for option in named:
         key = option.kept_as or option.name
-        _same(option.flag, identity.get(key), stored.source_options.get(key))
+        if key not in identity:
+            raise BadUsage(
+                f"{option.flag}: --source {kind.name} does not say whether it is as this session has it; "
+                f"leave it out to resume, or start another with --session NAME"
+            )
+        _same(option.flag, identity[key], stored.source_options.get(key))
 
 
 def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:

@@ -154,7 +154,8 @@ class Folders(Notes):
     options = (Option(tuple, "folders", "Folders of notes.", needed=True),)
 
     def identity(self, asked):
-        return {"notes": asked[self.options[0]][0]}
+        folders = asked[self.options[0]]
+        return {"notes": folders[0], "folders": list(folders)}
 
 
 @pytest.mark.parametrize("several", [list, tuple])
@@ -172,3 +173,18 @@ def test_a_value_that_its_option_does_not_take_is_said(folder):
 def test_a_needed_option_without_a_value_is_said():
     with pytest.raises(AssertionError, match="expected a value for notes, which is needed"):
         check_source(Notes)
+
+
+class Renaming(Folders):
+    def identity(self, asked):
+        return {"notes": asked[self.options[0]][0]}
+
+
+class Elsewhere(Folders):
+    options = (Option(tuple, "folders", "Folders of notes.", kept_as="places"),)
+
+
+@pytest.mark.parametrize(("kind", "says"), [(Renaming, "the key 'folders'"), (Elsewhere, "found 'places'")])
+def test_an_option_that_a_resumed_session_cannot_compare_is_said(folder, kind, says):
+    with pytest.raises(AssertionError, match=says):
+        check_source(kind, folders=[folder])

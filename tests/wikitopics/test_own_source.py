@@ -107,6 +107,16 @@ def test_its_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
+def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(
+    notes, install, folder, corpus, cli, one_line
+):
+    unnamed = STARRED.replace('"stars": asked[', '"least": asked[')
+    install(unnamed, "wikitopics.sources", starred="starred_notes:Starred")
+    first = ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *SMALL]
+    assert cli(*first, "--articles", 64).code == 0
+    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
+
+
 GERMAN = """
 from wikitopics_notes import Notes
 

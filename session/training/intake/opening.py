@@ -81,7 +81,9 @@ async def _open_pages(
     specs: Sequence[ModelSpec],
     cluster: str | None,
 ) -> Opened:
-    asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    # An error of a model comes again, and is reported, when the trainer makes the model itself.
+    warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
     try:
         info = await patiently(source, say)
         pool = None

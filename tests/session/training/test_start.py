@@ -1,6 +1,7 @@
 """A session and its source, opened: what is said meanwhile, and what a stop or an error leaves behind."""
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -10,13 +11,16 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.source import Activity
+from session import sources
 from session.errors import Damaged
 from session.request import TrainRequest
 from session.signals import Signals
 from session.training import start
+from session.training.intake import opening
 from session.training.intake.opening import patiently
 from tests import waiting
 from tests.session.memory import until
+from vocab import Vocabulary
 
 
 class Slow:
@@ -223,3 +227,25 @@ def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says
     line = start._builds(settings, beginning, opening)
     assert says in line
     assert (" min " in line) == bool(says)
+
+
+async def test_a_model_that_cannot_be_made_is_reported_once(corpus, tmp_path, monkeypatch):
+    """The warm-up meets the error first, and says nothing."""
+    met, unheard = threading.Event(), []
+
+    def warm_up(_):
+        met.set()
+        raise Damaged("x")
+
+    monkeypatch.setattr(opening, "warm_up", warm_up)
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context))
+    (tmp_path / "a.txt").write_text("some text")
+    kind = sources.load("texts")
+    asked = TrainRequest(source="texts", texts=(str(tmp_path / "a.txt"),)).asked(kind)
+    vocabulary = Vocabulary.from_lines(corpus.words)
+    opened = await opening.open_source(kind, kind.identity(asked), asked, vocabulary, print)
+    await opened.close()
+    await until(met.is_set)
+    await asyncio.sleep(0.05)
+    gc.collect()
+    assert unheard == []
