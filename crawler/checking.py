@@ -82,7 +82,7 @@ def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
     for option in kind.options:
         if option.kept_as:
             assert option.kept_as in names, (
-                f"expected kept_as of {option.name} to be the name of another option, found {option.kept_as!r}"
+                f"expected kept_as of {option.name} to name another option, found {option.kept_as!r}"
             )
         key = option.kept_as or option.name
         assert option.scope != "session" or option not in asked or key in identity, (
