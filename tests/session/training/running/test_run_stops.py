@@ -146,15 +146,18 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
     held, count = threading.Event(), feed_module.count_in_worker
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
+    def told():
+        with SessionReader(trainer_of.path) as reader:
+            return [event.message for event in reader.events() if event.level == "error"]
+
     async def wait(run):
         await until(
             lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
         )
+        await until(told)  # the heart notes it after its beat
         monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 60)
         held.set()
         await until(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
-    with SessionReader(trainer_of.path) as reader:
-        told = [event.message for event in reader.events() if event.level == "error"]
-    assert sum("waiting for the processes that parse articles" in message for message in told) == 1
+    assert sum("waiting for the processes that parse articles" in message for message in told()) == 1
