@@ -95,9 +95,10 @@ def test_its_options_are_told_and_checked_once_it_is_named(starred, cli, one_lin
     assert "--notes" not in cli("train", "--help").out
     one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
     one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
-    one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "No such option")
+    one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "--source starred")
     one_line(cli(*starred, "--lang", "de"), 2, "does not take --lang")
-    one_line(cli("train", "--stars", 3), 2, "No such option")
+    one_line(cli("train", "--stars", 3), 2, "--stars goes with --source starred")
+    one_line(cli("train", "--source", "notes", "--wings", 3), 2, "No such option '--wings'")
 
 
 def test_its_options_belong_to_the_session(starred, cli, one_line):
@@ -155,6 +156,8 @@ def test_its_vocabulary_is_built_where_it_names_a_language(notes, install, cli, 
 def test_one_that_is_broken_is_one_line(install, cli, one_line, source):
     install(source, "wikitopics.sources", odd="odd_sources:Kind")
     one_line(cli("train", "--source", "odd"), 2, "--source", "'odd' (odd_sources:Kind)")
+    one_line(cli("train", "--source", "odd", "--wings", 3), 2, "'odd' (odd_sources:Kind)")
+    one_line(cli("train", "--wings", 3), 2, "No such option '--wings'")
 
 
 def test_it_is_imported_only_when_it_is_named(notes, cli):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -157,10 +158,14 @@ class TakesSettings(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[f"settings of {self.name}"] = (
-            setting_groups(_named_source(args)) if self.takes_settings(args) else []
-        )
-        return super().parse_args(ctx, args)
+        takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
+        ctx.meta[f"settings of {self.name}"] = setting_groups(_loaded(source)) if takes else []
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if takes:
+                _explain(error.option_name, source)
+            raise
 
     def takes_settings(self, args: Sequence[str]) -> bool:
         """Whether these words may hold settings; if not, the settings need not be loaded."""
@@ -203,18 +208,36 @@ def setting_groups(source: str | None = None) -> Groups:
     ]
 
 
-def _named_source(args: Sequence[str]) -> str | None:
-    """The source from another package that these words name, if it can be loaded."""
-    from session import sources
-
+def _source_in(args: Sequence[str]) -> str | None:
+    """The source that these words name."""
     named = None
     for word, behind in pairwise([*args, ""]):
         if word == "--source" or word.startswith("--source="):
             named = behind if word == "--source" else word.partition("=")[2]
-    if named is None or named in sources.BUILT_IN:
+    return named
+
+
+def _loaded(source: str | None) -> str | None:
+    """The source if it is from another package and can be loaded."""
+    from session import sources
+
+    if source is None or source in sources.BUILT_IN:
         return None
     try:
-        sources.load(named)
+        sources.load(source)
     except BadUsage:
         return None  # reported with the option itself
-    return named
+    return source
+
+
+def _explain(flag: str, source: str | None) -> None:
+    """Raise :class:`BadUsage` if an unknown option may be that of a source from another package."""
+    from session import sources
+
+    if source is not None:
+        sources.load(source)
+    for name in sources.names():
+        if name not in sources.BUILT_IN:
+            with contextlib.suppress(BadUsage):
+                if flag in (option.flag for option in sources.load(name).options):
+                    raise click.UsageError(f"{flag} goes with --source {name}")
