@@ -57,3 +57,18 @@ def test_a_contact_that_will_not_do(checked, monkeypatch):
     code, found = checked()
     assert code == 1
     assert not found["contact"]["ok"]
+
+
+def test_what_other_packages_bring(checked, install):
+    assert not [what for what in checked()[1] if what.startswith(("model ", "source "))]
+    install(
+        "from crawler.kinds.texts import Texts\nclass Mine(Texts):\n    name, label = 'mine', 'Mine'\n",
+        "wikitopics.sources",
+        mine="mine_sources:Mine",
+    )
+    install("raise RuntimeError('broken on purpose')", "wikitopics.models", odd="odd_models:Kind")
+    code, found = checked()
+    assert code == 1
+    assert (found["source mine"]["ok"], found["source mine"]["detail"]) == (True, "Mine")
+    assert not found["model odd"]["ok"]
+    assert "'odd' (odd_models:Kind) cannot be loaded: " in found["model odd"]["detail"]

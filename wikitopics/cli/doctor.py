@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from session.errors import BadUsage
 from session.paths import config_file, session_folder
 from wikitopics.cli.options import json_option
 from wikitopics.cli.output import put_json, put_line
@@ -29,7 +30,7 @@ Check = tuple[str, bool, str]
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong."""
-    checks = [*_installation(), *_extras(), *_places(), *_contact()]
+    checks = [*_installation(), *_extras(), *_brought(), *_places(), *_contact()]
     if session is not None:
         checks.append(_session(session))
     if not offline:
@@ -68,6 +69,22 @@ def _extras() -> Iterator[Check]:
         missing = extra.missing()
         found = f"missing {', '.join(missing)}: {extra.command}" if missing else "installed"
         yield f"extra {extra.name}", True, f"for {extra.purpose}; {found}"
+
+
+def _brought() -> Iterator[Check]:
+    """Models and sources from other packages."""
+    from model import kinds
+    from session import sources
+
+    for what, theirs, load, errors in (
+        ("model", set(kinds.names()) - set(kinds.BUILT_IN), kinds.load, kinds.KindError),
+        ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load, BadUsage),
+    ):
+        for name in sorted(theirs):
+            try:
+                yield f"{what} {name}", True, str(load(name).label)
+            except errors as error:
+                yield f"{what} {name}", False, str(error)
 
 
 def _packages() -> list[str]:
