@@ -221,6 +221,18 @@ async def test_a_finished_session_says_why(
         await seeing.until(pilot, words)
 
 
+@pytest.mark.parametrize(("limit", "words"), [(20_000, "12,480 of 20,000"), (400, "12,480")])
+async def test_a_limit_that_is_passed_is_no_total(
+    open_app: Opener, tmp_path: Path, limit: int, words: str
+) -> None:
+    recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
+    app = open_app(canned.build(tmp_path / "s.db", recipe))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press("4")
+        seen = await seeing.until(pilot, f" trained       {words} ")
+        assert f"{words} articles" in seen
+
+
 async def test_a_dead_trainer_s_last_words(open_app: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
     path.with_name("s.db.log").write_text("first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n")

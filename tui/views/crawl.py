@@ -20,7 +20,7 @@ from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
 from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, plural, share, visible
+from tui.words import age, count, limited, plural, share, visible
 
 WIDE, TALL = 110, 34
 
@@ -168,11 +168,7 @@ def facts(look: Look) -> list[Fact]:
         ("overall", f"{count(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
         (f"{incoming(s)} in all", read(s), ""),
-        (
-            "trained",
-            f"{count(s.articles)}" + (f" of {count(now.article_limit)}" if now.article_limit else ""),
-            "",
-        ),
+        ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("waiting", f"{count(s.pending)} not yet trained", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
