@@ -149,6 +149,7 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
             "25: disambiguation 14, no known word 8,",
             "never trained on",
             "the network sets the pace",
+            "7.3k articles an hour",
         ):
             assert words in seen, words
         await pilot.press("left", "left", "plus", "y", "0", "minus")

@@ -20,7 +20,7 @@ from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
 from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, limited, plural, share, visible
+from tui.words import age, count, limited, plural, share, short, visible
 
 WIDE, TALL = 110, 34
 
@@ -165,7 +165,7 @@ def facts(look: Look) -> list[Fact]:
         ("now", held_up or "working", held_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
         ("train", f"{train} while learning" if now.train_rate else train, train_ink),
-        ("overall", f"{count(s.articles_per_hour)} articles an hour", ""),
+        ("overall", f"{short(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
         (f"{incoming(s)} in all", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
