@@ -368,6 +368,16 @@ async def test_help_and_palette_say_something_at_any_size(
         await seeing.until(pilot, "All keys")
 
 
+async def test_help_that_is_folded_stays_beside_its_key(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(50, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("question_mark")
+        lines = (await seeing.until(pilot, "crosshair from")).splitlines()
+        at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
+        assert lines[at + 1].index("measurement") == lines[at].index("move")
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_the_contact_says_something_at_any_size(size: tuple[int, int]) -> None:
     contact = contact_app([])
