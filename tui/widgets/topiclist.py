@@ -173,7 +173,8 @@ class TopicList(RowList[Row]):
         named, words = self._columns(width - sum(len(text) for text, _ in out))
         if not isinstance(row, TopicRow):
             many = f"  {plural(row.many, 'topic')}"
-            called = cut(row.name, max(named + words - len(many), 0), ascii_only=self.ascii_only)
+            room = named - 2 if words else named - len(many)  # so that these numbers stand in a column
+            called = padded(row.name, max(room, 0), ascii_only=self.ascii_only)
             return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
         if words:
