@@ -43,8 +43,8 @@ PLAIN = {
     "line.",
     "dump": "An XML dump: a file, or an address, from which it is read without being stored. Left empty, or "
     "with the address of a folder of dumps: the newest dump of Wikipedia in this language.",
-    "texts": 'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
-    "plain or .gz, .bz2, .xz, .zst.",
+    "texts": 'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of '
+    ".txt; plain or .gz, .bz2, .xz, .zst.",
 }
 """What the form says of an option whose own help is about the command line, by the option's name."""
 
