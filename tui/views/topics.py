@@ -54,7 +54,7 @@ class Topics(View):
             tooltip="the topic as it was earlier or later",
         ),
         Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
-        Binding("b", "fold", "Branches", id="topics.fold", tooltip="group similar topics"),
+        Binding("b", "fold", "Group", id="topics.fold", tooltip="group similar topics"),
         Binding("left", "unfold(False)", "Fold", show=False, id="topics.close", tooltip="fold the group"),
         Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
         Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
@@ -103,7 +103,9 @@ class Topics(View):
         if action == "close":
             return bool(self._covered or self._sought or (listed is not None and not listed.has_focus))
         if action == "unfold":
-            return listed is not None and listed.is_grouped
+            return listed is not None and listed.is_grouped and not self._covered
+        if action == "fold":
+            return not self._covered
         if action == "step":
             return self._covered or self.has_class("-side")
         return True
