@@ -59,9 +59,7 @@ def linked(text: str, address: str | None) -> str:
 Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
-IN_ASCII = str.maketrans(
-    {"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "●": "*", "Δ": "+"}
-)
+IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "●": "*"})
 """Our own signs for a terminal that has no others; foreign text stays as it is where it can be written."""
 
 

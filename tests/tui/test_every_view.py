@@ -161,6 +161,7 @@ async def test_plain_ascii(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "lda 1,3")
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
+        assert "chg since 6.1k" in seeing.text(app)
 
 
 def strange(app: Any) -> set[str]:
