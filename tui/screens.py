@@ -76,8 +76,8 @@ class Main(Screen[None]):
     AUTO_FOCUS = ""
     """The view in sight says where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("tab", "app.focus_next", "Next panel", show=False),
-        Binding("shift+tab", "app.focus_previous", "Previous panel", show=False),
+        Binding("tab", "app.panel(1)", "Next panel", show=False),
+        Binding("shift+tab", "app.panel(-1)", "Previous panel", show=False),
     ]
 
     def compose(self) -> ComposeResult:
