@@ -1,6 +1,7 @@
 """Crawl: how the wiki is being read, how politely, and what is in the way."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from textual.app import ComposeResult
@@ -89,7 +90,7 @@ class Crawl(View):
         self.query_one(Facts).show_facts(facts(look))
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
-        shown = (look.flow, look.status.lively)
+        shown = (look.flow, look.status.lively, look.status.activity.crawl_rate)
         if self._flow != shown or not look.flow:
             self._flow = shown
             chart.draw(rates(look))
@@ -119,13 +120,16 @@ class Crawl(View):
 
 
 def rates(look: Look) -> Drawing:
-    """Crawl rates of the last half hour of training: over the time before now while a trainer gives signs of
-    life, else over the time of day at which they were."""
+    """Crawl rates of the last half hour of training: over the time before now and up to the present rate while
+    a trainer gives signs of life, else over the time of day at which they were."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
     newest = kept[-1].at
     alive = look.status.lively and look.at - newest < GAP
+    if alive:
+        newest = max(newest, look.at)
+        kept.append(replace(kept[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
     zero = newest if alive else newest - _since_midnight(newest)
     x = np.array([flow.at - zero for flow in kept])
     crawl = np.array([flow.crawl_rate for flow in kept])
