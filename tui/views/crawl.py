@@ -120,7 +120,7 @@ class Crawl(View):
 
 
 def rates(look: Look) -> Drawing:
-    """Crawl rates of the last half hour of training: over the time before now and up to the present rate while
+    """Crawl rates of the last half hour of training: over the time before now, with the present rate, while
     a trainer gives signs of life, else over the time of day at which they were."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
