@@ -8,6 +8,9 @@ from textual.strip import Strip
 
 from tui.inks import Drawn, Part
 
+KEYS = 32
+"""Cells that the names of the views leave to the keys: there is room for Help, Quit and Unfreeze."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -39,7 +42,7 @@ class KeyBar(Drawn):
         width = self.size.width
         if y:
             return self.strip([], width)
-        brief = self._length(self._views) + 24 > width
+        brief = self._length(self._views) + KEYS > width
         parts: list[Part] = []
         self._spots = []
         at = 0
