@@ -203,6 +203,20 @@ class Wikitopics(Commanding):
         self.main.view.maximise()
         self.call_after_refresh(self.show)
 
+    def action_panel(self, by: int) -> None:
+        """To the next panel or the one before; if one has all the room, then that panel gets it."""
+        view = self.main.view
+        maximised = view.has_class("-max")
+        if maximised:
+            view.maximise()
+            self.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
+        if by > 0:
+            self.main.focus_next()
+        else:
+            self.main.focus_previous()
+        if maximised:
+            self.action_maximise()
+
     def action_find(self) -> None:
         self.main.open_find()
 

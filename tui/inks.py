@@ -59,7 +59,7 @@ def linked(text: str, address: str | None) -> str:
 Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
-IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "Δ": "+"})
+IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "●": "*"})
 """Replacements for our own signs on a terminal that lacks them; foreign text stays if it can be written."""
 
 

@@ -30,6 +30,7 @@ KEYS = (
     "sessions.compare",
     "sessions.all",
     "topics.back",
+    "topics.fold",
     "articles.all",
     "topics.before",
     "app.browse",
@@ -55,7 +56,6 @@ KEYS = (
     "dashboard.detail",
     "map.detail",
     "app.rename",
-    "topics.fold",
     "app.order",
     "sessions.order",
     "sessions.delete",
@@ -66,6 +66,8 @@ KEYS = (
     "app.copy",
 )
 """The keys in the key bar, the most useful first; the rest are in the help and the palette."""
+STAY = ("app.help", "app.quit")
+"""Those of them that are shown before all others."""
 
 
 class Main(Screen[None]):
@@ -74,8 +76,8 @@ class Main(Screen[None]):
     AUTO_FOCUS = ""
     """The view in sight decides where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("tab", "app.focus_next", "Next panel", show=False),
-        Binding("shift+tab", "app.focus_previous", "Previous panel", show=False),
+        Binding("tab", "app.panel(1)", "Next panel", show=False),
+        Binding("shift+tab", "app.panel(-1)", "Previous panel", show=False),
     ]
 
     def compose(self) -> ComposeResult:
@@ -171,7 +173,8 @@ class Main(Screen[None]):
             if binding.show and active.enabled and binding.id in KEYS and binding.id not in by_id:
                 display = shown_key(binding, self.app.get_key_display(binding))
                 label = self.labels.get(binding.id, binding.description)
-                by_id[binding.id] = Hint(display, label, self._action(active.node, binding.action))
+                action = self._action(active.node, binding.action)
+                by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
         keys = [by_id[name] for name in KEYS if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)

@@ -26,6 +26,12 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def limited(limit: int | None, number: int) -> str:
+    """What follows a number that has a limit: " of 1,000"; nothing without a limit or beyond it, since a
+    session may be continued with a lower one."""
+    return f" of {count(limit)}" if limit and number <= limit else ""
+
+
 def short(number: float) -> str:
     """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
     size = abs(number)

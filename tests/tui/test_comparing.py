@@ -43,7 +43,7 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
     async with app.run_test(size=(160, 50)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         await pilot.press("6")
-        await seeing.until(pilot, "> alpha")
+        await seeing.until(pilot, "● alpha")
         await pilot.press("down", "x", "down", "x")
         assert "+ beta" in await seeing.until(pilot, "+ delta")
         await pilot.press("1")
@@ -59,6 +59,25 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
         assert app.choice.compared == [sessions.parent / "delta.db"]
         (told,) = seeing.notices(app)
         assert told.startswith("beta is no longer compared: ")
+
+
+async def test_the_cursor_begins_on_the_session_on_screen_and_stays_on_its_session(
+    open_app: Opener, sessions: Path
+) -> None:
+    app = open_app(sessions.parent / "beta.db")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("6")
+        await seeing.until(pilot, ">● beta")
+        await pilot.press("down")
+        seen = await seeing.until(pilot, " ● beta")
+        assert ">  delta" in seen
+        assert seen.index("delta") < seen.index("gamma")
+        await pilot.press("o")
+        seen = await seeing.until(pilot, "by articles")
+        assert ">  delta" in seen
+        assert seen.index("delta") > seen.index("gamma")
+        app.action_ascii()
+        await seeing.until(pilot, " * beta")
 
 
 async def test_one_unmarked_while_it_is_read_is_not_told_of(

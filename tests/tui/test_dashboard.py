@@ -201,6 +201,22 @@ async def test_z_does_so_in_every_view_with_several_panels(
         await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == shown)
 
 
+@pytest.mark.parametrize("view", ["1", "2", "4"])
+async def test_the_next_panel_takes_over_all_the_room(open_app: Opener, live: Path, view: str) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        await pilot.press(view)
+        await seeing.until_true(lambda: app.focused is app.main.view.home())
+        await pilot.press("z")
+        first = app.focused
+        await seeing.until_true(lambda: first.outer_size == (120, 38))
+        await pilot.press("tab")
+        await seeing.until_true(lambda: app.focused is not first and app.focused.outer_size == (120, 38))
+        await pilot.press("shift+tab")
+        await seeing.until_true(lambda: app.focused is first and first.outer_size == (120, 38))
+
+
 async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input, Select
 
+from session import sources
 from session.doors.launch import NOBODY_ASKED
 from session.errors import SessionError
 from session.signals import Signals
@@ -17,7 +19,7 @@ from tests.tui.standins import Launcher, Process
 from tui.dialogs.ask import Ask
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.export import Export
-from tui.dialogs.newsession import NewSession, Wish, arguments
+from tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments, hint
 from tui.first_question import Contact
 
 Opener = Callable[..., Any]
@@ -140,6 +142,25 @@ def test_wishes_that_make_no_sense_are_refused_in_one_line(wish: Wish, why: str)
         arguments(wish)
 
 
+def test_a_form_says_nothing_of_the_command_line() -> None:
+    described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
+    for option in (*described, *OWN_FIELDS):
+        if option.label:
+            assert not re.search("--|`|several times", hint(option)), option.name
+
+
+@pytest.mark.parametrize("source", ["api", "texts"])
+async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog: Opener, source: str) -> None:
+    """The buttons are in sight while the first field has the focus, and while the last one has."""
+    async with dialog(Launcher(), (80, 18)) as (app, pilot):
+        app.screen.query_one("#source", Select).value = source
+        for field in ("#name", "#topics-hdp"):
+            app.screen.query_one(field, Input).focus()
+            await seeing.until_true(lambda: in_sight(app))
+            seen = await seeing.until(pilot, " Start ")
+            assert " Cancel " in seen
+
+
 NOTES = """
 from crawler import Option, PageKind
 class Notes(PageKind):
@@ -157,8 +178,10 @@ async def test_a_source_of_another_package_has_its_own_fields(
     async with dialog(launch, (80, 30)) as (app, pilot):
         await seeing.until(pilot, "Language")
         app.screen.query_one("#source", Select).value = "notes"
-        seen = await seeing.until(pilot, "A folder of notes.")
+        seen = await seeing.until(pilot, "Folder ")
         assert "Language" not in seen
+        app.screen.query_one("#option-notes", Input).focus()
+        await seeing.until(pilot, "A folder of notes.")
         await pilot.press("enter")
         await seeing.until(pilot, "the source notes needs a folder")
         app.screen.query_one("#option-notes", Input).value = "/here"
@@ -343,6 +366,16 @@ async def test_help_and_palette_say_something_at_any_size(
         await seeing.until_true(lambda: app.screen is app.main)
         await pilot.press("ctrl+p")
         await seeing.until(pilot, "All keys")
+
+
+async def test_help_that_is_folded_stays_beside_its_key(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(50, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("question_mark")
+        lines = (await seeing.until(pilot, "crosshair from")).splitlines()
+        at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
+        assert lines[at + 1].index("measurement") == lines[at].index("move")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

@@ -78,6 +78,34 @@ async def test_every_binding_in_the_bar_can_be_pressed(open_app: Opener, live: P
         } <= seen_keys
 
 
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_bar_tells_how_to_get_help_and_out(open_app: Opener, live: Path, width: int) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(width, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        for view in "1234567":
+            await pilot.press(view)
+            await seeing.until_true(lambda view=view: is_open(app, int(view) - 1))
+            bar = seeing.lines(app)[-1]
+            assert "? Help " in bar, bar
+            assert "q Quit " in bar, bar
+
+
+async def test_topics_can_be_grouped_where_they_are_in_sight(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("2")
+        await seeing.until(pilot, "50 topics after")
+        await seeing.until(pilot, " b Group ")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("enter")
+        await seeing.until(pilot, "Articles most about")
+        assert "Group" not in seeing.lines(app)[-1]
+        await pilot.press("b", "escape")
+        await seeing.until(pilot, " b Group ")
+        assert not app.screen.query_one("#all-topics").is_grouped
+
+
 async def test_a_click_on_the_bar_is_its_key(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(120, 30)) as pilot:
@@ -133,6 +161,7 @@ async def test_plain_ascii(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "lda 1,3")
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
+        assert "chg since 6.1k" in seeing.text(app)
 
 
 def strange(app: Any) -> set[str]:

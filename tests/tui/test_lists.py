@@ -239,6 +239,20 @@ async def test_a_search_without_a_hit_says_so(open_app: Opener, live: Path) -> N
         assert "no topics yet" not in await seeing.until(pilot, "no topic has “zzzz” among its top words")
 
 
+async def test_beside_a_search_without_a_hit_stands_no_topic(open_app: Opener, live: Path) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("2")
+        first = app.screen.query_one("#all-topics", TopicList)
+        await seeing.until(pilot, "over time, by articles read")
+        label = first.topic.label
+        await pilot.press("slash", *"zzzz")
+        seen = await seeing.until(pilot, "no topic selected")
+        assert label not in seen
+        await pilot.press("escape")
+        await seeing.until(pilot, f"{label} over time")
+
+
 def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:

@@ -161,6 +161,10 @@ async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, l
         await pilot.press("left")
         assert isinstance(listed.current, GroupRow)
         assert all(isinstance(row, GroupRow) for row in listed.rows)
+        for width in (100, 120):  # the numbers of topics stand in one column
+            await pilot.resize_terminal(width, 30)
+            lines = (await seeing.until(pilot, " topics")).splitlines()
+            assert len({line.index(" topics") for line in lines if "▸" in line and " topics" in line}) == 1
         await pilot.press("enter")
         assert len(listed.rows) == len(groups) + listed.current.many
         await pilot.press("b")

@@ -25,7 +25,7 @@ VIEWS = {
     "articles": ("3", "Articles read"),
     "crawl": ("4", "latency"),
     "log": ("5", "saved at"),
-    "sessions": ("6", "> still"),
+    "sessions": ("6", "● still"),
     "map": ("7", "over time"),
 }
 

@@ -76,6 +76,7 @@ async def test_log_and_flow_are_those_of_then(open_app: Opener, live: Path) -> N
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
         seen = await seeing.until(pilot, "70.1k words in 00:04:10")
         assert "queue" not in seen
+        assert "rates in a replay" in seen
         await pilot.press("5")
         seen = await seeing.until(pilot, "Log · ")
         assert "training began at article 0" in seen

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,15 @@ def test_the_axis_of_the_rates_ends_where_they_end(tmp_path: Path, state: str) -
     else:
         assert (drawing.label_x(newest) == "now") == (state != "stalled")
         assert drawing.faded == (state == "stalled")
+
+
+@pytest.mark.parametrize(("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)])
+def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path: Path, state: str, last: float) -> None:
+    with look_in(tmp_path / "s.db", state) as look:
+        activity = replace(look.status.activity, crawl_rate=999.0)
+        flow = tuple(replace(one, crawl_rate=150.0) for one in look.flow)
+        drawing = rates(replace(look, status=replace(look.status, activity=activity), flow=flow))
+    assert drawing.series[0].y[-1] == last
 
 
 def test_a_sparkline_is_of_one_run() -> None:

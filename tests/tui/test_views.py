@@ -149,6 +149,7 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
             "25: disambiguation 14, no known word 8,",
             "never trained on",
             "the network sets the pace",
+            "7.3k articles an hour",
         ):
             assert words in seen, words
         await pilot.press("left", "left", "plus", "y", "0", "minus")
@@ -219,6 +220,18 @@ async def test_a_finished_session_says_why(
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.press("4")
         await seeing.until(pilot, words)
+
+
+@pytest.mark.parametrize(("limit", "words"), [(20_000, "12,480 of 20,000"), (400, "12,480")])
+async def test_a_limit_that_is_passed_is_no_total(
+    open_app: Opener, tmp_path: Path, limit: int, words: str
+) -> None:
+    recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
+    app = open_app(canned.build(tmp_path / "s.db", recipe))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press("4")
+        seen = await seeing.until(pilot, f" trained       {words} ")
+        assert f"{words} articles" in seen
 
 
 async def test_a_dead_trainer_s_last_words(open_app: Opener, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One row of a form: a label, its field, and an explanation below it if one is needed."""
+"""One row of a form: a label and its field."""
 
 from collections.abc import Iterator
 
@@ -21,11 +21,9 @@ class Field(Horizontal):
         yield self._of
 
 
-def field(label: str, widget: Widget, words: str = "", classes: str = "") -> Iterator[Widget]:
-    """The row and, if there are ``words``, a line that explains it."""
+def field(label: str, widget: Widget, classes: str = "") -> Iterator[Widget]:
+    """The row."""
     yield Field(label, widget, classes)
-    if words:
-        yield Static(Content(words), classes=f"explained {classes}")
 
 
 class Tick(Checkbox):

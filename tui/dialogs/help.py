@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -9,13 +10,12 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
+from tui.words import folded
 
 ABOUT = (
     "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
     "Training runs in a process of its own and can continue without this screen."
 )
-
-
 ALWAYS = (
     ("Tab", "to the next panel; Shift+Tab to the previous one"),
     ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
@@ -24,6 +24,9 @@ ALWAYS = (
     ("Ctrl+P", "find any command, topic or title by name"),
 )
 """Keys that are not our own bindings, or have too many names to be listed with them."""
+
+COLUMN = 8
+"""Cells of the keys and the space behind them."""
 
 
 class Help(Dialog[None]):
@@ -41,9 +44,27 @@ class Help(Dialog[None]):
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
             yield Static(Content(f"{ABOUT}\n"), classes="reason")
-            yield Static(Content("\n\n").join(self._keys()))
+            yield Keys((*self._groups, ("Moving about", ALWAYS)))
 
-    def _keys(self) -> Iterator[Content]:
-        for heading, keys in (*self._groups, ("Moving about", ALWAYS)):
-            lines = [Content.assemble((f"{key:>6}", "$accent"), f"  {words}") for key, words in keys]
-            yield Content("\n").join([Content.styled(heading, "bold"), *lines])
+
+class Keys(Static):
+    """Every key beside what it does, which is folded in a column of its own."""
+
+    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+        super().__init__()
+        self._groups = groups
+        self._width = 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        if event.size.width != self._width:
+            self._width = event.size.width
+            self.update(Content("\n\n").join(self._told()))
+
+    def _told(self) -> Iterator[Content]:
+        for heading, keys in self._groups:
+            lines = [Content.styled(heading, "bold")]
+            for key, words in keys:
+                first, *more = folded(words, self._width - COLUMN)
+                lines.append(Content.assemble((f"{key:>{COLUMN - 2}}", "$accent"), f"  {first}"))
+                lines += [Content(" " * COLUMN + line) for line in more]
+            yield Content("\n").join(lines)

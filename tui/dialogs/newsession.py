@@ -1,4 +1,4 @@
-"""Settings of a new session, each with a line of explanation. Its trainer is then started."""
+"""Settings of a new session; the one in focus is explained. Its trainer is then started."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -35,6 +35,18 @@ from tui.words import visible
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
+
+PLAIN = {
+    "lang": "Wikipedia in this language. For any but English a vocabulary is built first, from the wiki's "
+    "first articles, unless you choose one.",
+    "vocab": "One that comes with the program, one that it has built, such as de, or a file with one word a "
+    "line.",
+    "dump": "An XML dump: a file, or an address, from which it is read without being stored. Left empty, or "
+    "with the address of a folder of dumps: the newest dump of Wikipedia in this language.",
+    "texts": 'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of '
+    ".txt; plain or .gz, .bz2, .xz, .zst.",
+}
+"""What the form says of an option whose own help is about the command line, by the option's name."""
 
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 
@@ -85,6 +97,11 @@ def _checked(option: Option[Any], value: str) -> str:
     return value
 
 
+def hint(option: Option[Any]) -> str:
+    """What the form says of an option."""
+    return PLAIN.get(option.name, option.help)
+
+
 def needs_contact(wish: Wish) -> bool:
     """Whether the selected source needs a contact. Raises :class:`SessionError`."""
     kind = sources.load(wish.source)
@@ -102,6 +119,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self._trainers = trainers
         self._options: dict[str, Option[Any]] = {}
         """The options of sources that have a field, by name."""
+        self._hints = {"name": "Letters, digits, dots, dashes and underscores."}
+        """The explanation of each field while it has the focus, by its id."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
@@ -116,7 +135,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 for name in sources.BUILT_IN:
                     yield from self._fields(name)
             for option in OWN_FIELDS:
-                yield from _field(option, "trained")
+                yield from self._field(option, "trained")
             yield Static(
                 "Models, trained side by side on the same articles, and their topics", classes="trained"
             )
@@ -125,10 +144,12 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
                     yield Input(topics, id=f"topics-{kind}", type="integer", compact=True)
                     yield Static(Content(words), classes="words")
-            yield Static(id="new-told", classes="hint")
-            with Horizontal(classes="buttons"):
-                yield Button("Start", variant="primary", id="go", compact=True)
-                yield Button("Cancel", id="close", compact=True)
+            with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
+                yield Static(id="new-hint", classes="explained")
+                yield Static(id="new-told")
+                with Horizontal(classes="buttons"):
+                    yield Button("Start", variant="primary", id="go", compact=True)
+                    yield Button("Cancel", id="close", compact=True)
 
     def on_mount(self) -> None:
         self._suit(str(SOURCE.default))
@@ -139,7 +160,18 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for option in sources.described(source).options:
             if option.label and option.name not in self._options:
                 self._options[option.name] = option
-                yield from _field(option)
+                yield from self._field(option)
+
+    def _field(self, option: Option[Any], classes: str = "") -> Iterator[Widget]:
+        """The row for an option."""
+        value = "" if option.default is None else str(option.default)
+        entry = Input(value, id=f"option-{option.name}", compact=True)
+        self._hints[f"option-{option.name}"] = hint(option)
+        return field(option.label, entry, f"of-{option.name} {classes}")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        words = self._hints.get(event.widget.id or "", "")
+        self.query_one("#new-hint", Static).update(Content(words))
 
     @on(Select.Changed, "#source")
     async def _source(self, event: Select.Changed) -> None:
@@ -247,10 +279,3 @@ def _source_choices() -> list[tuple[str, str]]:
     """The label of each kind of source, and its name. Those of other packages are not loaded for this."""
     ours = [(sources.load(name).label, name) for name in sources.BUILT_IN]
     return [*ours, *((name, name) for name in sources.names() if name not in sources.BUILT_IN)]
-
-
-def _field(option: Option[Any], classes: str = "") -> Iterator[Widget]:
-    """The row of an option."""
-    value = "" if option.default is None else str(option.default)
-    entry = Input(value, id=f"option-{option.name}", compact=True)
-    return field(option.label, entry, option.help, f"of-{option.name} {classes}")

@@ -1,6 +1,7 @@
 """Crawl: how the wiki is being read, at what request rate, and what is in the way."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from textual.app import ComposeResult
@@ -20,7 +21,7 @@ from tui.widgets.eventlist import EventList
 from tui.widgets.facts import Fact, Facts
 from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, plural, share, visible
+from tui.words import age, count, limited, plural, share, short, visible
 
 WIDE, TALL = 110, 34
 
@@ -89,7 +90,7 @@ class Crawl(View):
         self.query_one(Facts).show_facts(facts(look))
         chart = self.query_one(Chart)
         chart.ascii_only = choice.ascii_only
-        shown = (look.flow, look.status.lively)
+        shown = (look.flow, look.status.lively, look.status.activity.crawl_rate)
         if self._flow != shown or not look.flow:
             self._flow = shown
             chart.draw(rates(look))
@@ -119,13 +120,16 @@ class Crawl(View):
 
 
 def rates(look: Look) -> Drawing:
-    """Crawl rates of the last half hour of training: over the time before now while the trainer is alive,
-    otherwise over the time of day."""
+    """Crawl rates of the last half hour of training: over the time before now, ending with the present rate,
+    while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
     newest = kept[-1].at
     alive = look.status.lively and look.at - newest < GAP
+    if alive:
+        newest = max(newest, look.at)
+        kept.append(replace(kept[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
     zero = newest if alive else newest - _since_midnight(newest)
     x = np.array([flow.at - zero for flow in kept])
     crawl = np.array([flow.crawl_rate for flow in kept])
@@ -165,14 +169,10 @@ def facts(look: Look) -> list[Fact]:
         ("now", held_up or "working", held_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
         ("train", f"{train} while learning" if now.train_rate else train, train_ink),
-        ("overall", f"{count(s.articles_per_hour)} articles an hour", ""),
+        ("overall", f"{short(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
         (f"{incoming(s)} in all", read(s), ""),
-        (
-            "trained",
-            f"{count(s.articles)}" + (f" of {count(now.article_limit)}" if now.article_limit else ""),
-            "",
-        ),
+        ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("waiting", f"{count(s.pending)} not yet trained", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),

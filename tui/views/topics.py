@@ -24,6 +24,8 @@ from tui.words import share
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
+NOTHING = (None,)
+"""Of what the detail tells, where it is of no topic."""
 ARTICLES = 50
 
 
@@ -53,7 +55,7 @@ class Topics(View):
             tooltip="the topic as it was earlier or later",
         ),
         Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
-        Binding("b", "fold", "Branches", id="topics.fold", tooltip="group similar topics"),
+        Binding("b", "fold", "Group", id="topics.fold", tooltip="group similar topics"),
         Binding("left", "unfold(False)", "Fold", show=False, id="topics.close", tooltip="fold the group"),
         Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
         Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
@@ -102,7 +104,9 @@ class Topics(View):
         if action == "close":
             return bool(self._covered or self._sought or (listed is not None and not listed.has_focus))
         if action == "unfold":
-            return listed is not None and listed.is_grouped
+            return listed is not None and listed.is_grouped and not self._covered
+        if action == "fold":
+            return not self._covered
         if action == "step":
             return self._covered or self.has_class("-side")
         return True
@@ -128,21 +132,30 @@ class Topics(View):
 
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
-        row = self.chosen_topic()
-        look, model = self._look, None if self._look is None else self._choice.model_of(self._look)
-        if (
-            look is None
-            or model is None
-            or row is None
-            or not (self.has_class("-side") or self.has_class("-open"))
-        ):
+        row, look = self.chosen_topic(), self._look
+        if look is None or not (self.has_class("-side") or self.has_class("-open")):
             return
+        model = self._choice.model_of(look)
         self.query_one(TopicCard).show(row, look, self._choice)
+        if row is None or model is None:
+            self._empty(look)
+            return
         now = (row.label, model, look.topics)
         if self._told and self._told[:2] == now[:2] and self._told[2] is look.topics:
             return
         self._told = now
         begin(self, partial(self._fill, row, model, look), "detail")
+
+    def _empty(self, look: Look) -> None:
+        """Tell of no topic: the cursor is on none."""
+        self.workers.cancel_group(self, "detail")
+        if self._told != NOTHING:
+            self._told = NOTHING
+            evolution, listed = self.query_one(Evolution), self.query_one("#topic-articles", ArticleList)
+            evolution.show((), "no topic selected")
+            name(evolution, "Over time")
+            listed.show_articles((), look, None)
+            name(listed, "Articles")
 
     async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
         topic = row.topic

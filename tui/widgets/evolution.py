@@ -35,9 +35,14 @@ class Evolution(Lines, can_focus=True):
         self._columns: list[int] = []
         self._chosen: int | None = None
         """Index of the selected column; None: the newest, as it changes."""
+        self._why = ""
 
-    def show(self, history: History) -> None:
-        """Draw this history; a selected column stays selected by its article count."""
+    def show(self, history: History, why: str = "no snapshot yet") -> None:
+        """Draw this history; a selected column stays selected by its article count.
+
+        ``why``: shown in place of an empty history.
+        """
+        self._why = why
         articles = self._articles_chosen()
         self._history, self._columns = history, doublings(history)
         if articles is not None:
@@ -66,7 +71,7 @@ class Evolution(Lines, can_focus=True):
 
     def lines(self, width: int, height: int) -> list[list[Part]]:
         if not self._columns:
-            return [[(" no snapshot yet", "muted")]]
+            return [[(f" {self._why}", "muted")]]
         room = max((width - 1) // COLUMN, 1)
         chosen = len(self._columns) - 1 if self._chosen is None else self._chosen
         first = max(min(chosen - room // 2, len(self._columns) - room), 0)

@@ -16,6 +16,7 @@ from tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
+OF_THE_PAST = "from the measurements, the only rates in a replay"
 COMPILING = "compiling the models, only once after installation"
 
 
@@ -136,7 +137,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     return [
         [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
         [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
-        [(" from the measurements, the only rates in a replay", "muted")],
+        *[[(" " + piece, "muted")] for piece in folded(OF_THE_PAST, width - 2)],
     ]
 
 

@@ -8,6 +8,9 @@ from textual.strip import Strip
 
 from tui.inks import Drawn, Part
 
+KEYS = 32
+"""Cells that the names of the views leave to the keys: there is room for Help, Quit and Unfreeze."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -17,10 +20,12 @@ class Hint:
     label: str
     action: str
     active: bool = False
+    stays: bool = False
+    """Whether it goes before others that there is no room for."""
 
 
 class KeyBar(Drawn):
-    """Shows as many hints as fit; the first are the most important."""
+    """Shows as many hints as fit; the first are the most important, but for those that stay anyway."""
 
     def __init__(self) -> None:
         super().__init__(id="keys")
@@ -37,14 +42,18 @@ class KeyBar(Drawn):
         width = self.size.width
         if y:
             return self.strip([], width)
+        brief = self._length(self._views) + KEYS > width
         parts: list[Part] = []
         self._spots = []
         at = 0
-        brief = self._length(self._views) + 24 > width
+        owed = sum(len(_text(hint)) for hint in self._keys if hint.stays)
         for hint in [*self._views, *self._keys]:
             is_view = hint in self._views
-            label = "" if is_view and brief and not hint.active else hint.label
-            text = f" {hint.key} {label}".rstrip() + (" " if not is_view or not brief else "")
+            text = _text(hint, brief=is_view and brief)
+            if hint.stays:
+                owed -= len(text)
+            elif not is_view and at + len(text) + owed > width:
+                continue
             if at + len(text) > width:
                 break
             ink = "cursor" if hint.active else ""
@@ -64,6 +73,13 @@ class KeyBar(Drawn):
             if start <= event.x < end:
                 await self.app.run_action(action)
                 return
+
+
+def _text(hint: Hint, *, brief: bool = False) -> str:
+    """The hint as it is written; ``brief``: no more than its key, unless it is active."""
+    if brief:
+        return f" {hint.key} {hint.label}" if hint.active else f" {hint.key}"
+    return f" {hint.key} {hint.label} "
 
 
 def shown_key(binding: Binding, display: str) -> str:

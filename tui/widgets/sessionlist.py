@@ -63,7 +63,10 @@ def _told(row: SessionRow) -> str:
 
 
 class SessionList(RowList[SessionRow]):
-    """One line per session; the one on screen is marked."""
+    """One line per session: ● is the one on screen, + is compared with it, > is under the cursor.
+
+    The cursor begins on the session on screen and stays on its session when the list is sorted.
+    """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -82,7 +85,10 @@ class SessionList(RowList[SessionRow]):
         ]
         names, sources, tails = zip(*cells, strict=True) if cells else ((0,), (0,), (0,))
         self._longest = max(names), max(sources), max(tails)
+        first = not self.rows
         super().show(rows, anew=anew)
+        if first and rows:
+            self.go_to(next((i for i, row in enumerate(rows) if row.here), 0))
 
     def key(self, row: SessionRow) -> object:
         return row.path
@@ -103,7 +109,8 @@ class SessionList(RowList[SessionRow]):
 
     def parts(self, row: SessionRow, width: int) -> list[Part]:
         name, state, source = self._widths(width)
-        mark: Part = (" > " if row.here else " + " if row.marked else "   ", "accent")
+        cursor = ">" if row is self.current and self.has_focus else " "
+        mark: Part = (f"{cursor}{'●' if row.here else '+' if row.marked else ' '} ", "accent")
         title: Part = (padded(squeezed(visible(row.name), name), name) + " ", "strong")
         s = row.status
         if isinstance(s, str):

@@ -12,7 +12,7 @@ from session.records import Status
 from session.sources import described
 from tui.inks import Lines, Part
 from tui.replay import Replay
-from tui.words import age, clock, count, visible
+from tui.words import age, clock, count, limited, visible
 
 
 def condition(status: Status) -> tuple[str, str, str]:
@@ -98,7 +98,7 @@ class StatusLine(Lines):
         if s.running and s.pid:
             pieces.append((8, [(f"pid {s.pid}", "muted")]))
         pieces.append((5, [(clock(s.elapsed_seconds), "muted")]))
-        total = f" of {count(s.activity.article_limit)}" if s.activity.article_limit else ""
+        total = limited(s.activity.article_limit, s.articles)
         pieces.append((1, [(count(s.articles), "strong"), (f"{total} articles", "")]))
         if s.checkpoint_age_seconds is not None:
             late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for

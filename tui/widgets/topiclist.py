@@ -145,14 +145,19 @@ class TopicList(RowList[Row]):
             # Above the change and the trend, since both cover this part of the stream.
             text += head(self._since(), "change").ljust(CHANGE + TREND + 2)
         else:
-            text += head("Δ", "change").ljust(CHANGE)
+            text += head(self._changed(), "change").ljust(CHANGE)
         named, words = self._columns(width - len(text))
         return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
 
     def _since(self) -> str:
         """The starting point of the changes: "Δ since 6.2k"."""
         first = next(iter(self._topics), None)
-        return "Δ" if first is None or first.since == first.articles else f"Δ since {short(first.since)}"
+        if first is None or first.since == first.articles:
+            return self._changed()
+        return f"{self._changed()} since {short(first.since)}"
+
+    def _changed(self) -> str:
+        return "chg" if self.ascii_only else "Δ"
 
     @staticmethod
     def _columns(room: int) -> tuple[int, int]:
@@ -173,7 +178,8 @@ class TopicList(RowList[Row]):
         named, words = self._columns(width - sum(len(text) for text, _ in out))
         if not isinstance(row, TopicRow):
             many = f"  {plural(row.many, 'topic')}"
-            called = cut(row.name, max(named + words - len(many), 0), ascii_only=self.ascii_only)
+            room = named - 2 if words else named - len(many)  # so that these numbers stand in a column
+            called = padded(row.name, max(room, 0), ascii_only=self.ascii_only)
             return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
         if words:
