@@ -50,6 +50,8 @@ class Tally:
             "sessions": self.finished,
             "slowest_stop_seconds": round(self.slowest_stop, 2),
             "faults": self.faults,
+            "bad_replies": sum(n for kind, n in self.faults.items() if not kind.startswith("page ")),
+            "bad_pages": sum(n for kind, n in self.faults.items() if kind.startswith("page ")),
             "locked_while_stopped": self.locked,
             "broken": self.broken,
         }
