@@ -66,9 +66,16 @@ def test_what_other_packages_bring(checked, install):
         "wikitopics.sources",
         mine="mine_sources:Mine",
     )
+    install(
+        "from crawler.kinds.texts import Texts, PageKind\n"
+        "class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n",
+        "wikitopics.sources",
+        bare="bare_sources:Bare",
+    )
     install("raise RuntimeError('broken on purpose')", "wikitopics.models", odd="odd_models:Kind")
     code, found = checked()
     assert code == 1
     assert (found["source mine"]["ok"], found["source mine"]["detail"]) == (True, "Mine")
+    assert found["source bare"]["detail"] == "installed", "it has no label"
     assert not found["model odd"]["ok"]
     assert "'odd' (odd_models:Kind) cannot be loaded: " in found["model odd"]["detail"]

@@ -82,7 +82,7 @@ def _brought() -> Iterator[Check]:
     ):
         for name in sorted(theirs):
             try:
-                yield f"{what} {name}", True, str(load(name).label)
+                yield f"{what} {name}", True, str(getattr(load(name), "label", "installed"))
             except errors as error:
                 yield f"{what} {name}", False, str(error)
 
