@@ -30,7 +30,7 @@ class Option(Generic[T_co]):
     default: the value if it is not given; None if `help` states it
     needed: whether its source cannot do without it
     settled: whether a new session determines its own default and stores it
-    kept_as: the name of the option of the same source that it stands for, under which a session keeps it
+    kept_as: the key under which a session keeps it, if not its name
     label: its label in a dialog; "" leaves it out
     """
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-CODE = ("crawler", "model", "model/checking.py", "session", "session/answers", "tui", "vocab", "wikitopics")
+CODE = (
+    *("crawler", "crawler/checking.py", "model", "model/checking.py"),
+    *("session", "session/answers", "tui", "vocab", "wikitopics"),
+)
 """The rooms of the program. What is in a room within another one is in that room only."""
 ENGINE_ROOMS = ("crawler", "model", "session", "vocab")
 TRAINER_ROOMS = (*ENGINE_ROOMS, *(f"wikitopics/{name}.py" for name in ("__main__", "cli/main", "cli/train")))

@@ -181,10 +181,12 @@ class Renaming(Folders):
 
 
 class Elsewhere(Folders):
-    options = (Option(tuple, "folders", "Folders of notes.", kept_as="places"),)
+    options = (Option(tuple, "folders", "Folders of notes.", needed=True, kept_as="places"),)
 
 
-@pytest.mark.parametrize(("kind", "says"), [(Renaming, "the key 'folders'"), (Elsewhere, "found 'places'")])
+@pytest.mark.parametrize(
+    ("kind", "says"), [(Renaming, "the key 'folders'"), (Elsewhere, "kept under its own name")]
+)
 def test_an_option_that_a_resumed_session_cannot_compare_is_said(folder, kind, says):
     with pytest.raises(AssertionError, match=says):
         check_source(kind, folders=[folder])
