@@ -85,7 +85,7 @@ async def test_redirects_to_nowhere_are_not_followed(server, clock, target):
 
 
 async def test_the_contact_goes_to_no_other_server_unasked(server, clock):
-    with pytest.raises(Unconfirmed, match=r"your contact goes there, and .* whatever its size"):
+    with pytest.raises(Unconfirmed, match=r"your contact is sent there, and .* whatever its size"):
         remote([server.url + PATH], clock, agreed=False, contact="me@host.org")
     with pytest.raises(ContactMissing):
         remote(["https://dumps.wikimedia.org/x.bz2"], clock)
