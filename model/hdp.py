@@ -55,8 +55,7 @@ class OnlineHDP(OnlineModel):
     max_topics, max_topics_per_document: the truncations K and T
     omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which earlier learning has half its weight: no step size falls below what that
-    requires
+    half_life: documents after which earlier learning has half its weight: the least step size follows from it
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -166,8 +165,7 @@ class OnlineHDP(OnlineModel):
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
     def _restart(self, topics: Topics, heavy: float) -> None:
-        """The corpus before any step. heavy: the number of tables that each topic is assumed to have
-        already."""
+        """The corpus before any step. heavy: tables that each topic is assumed to have already."""
         self._topics = topics
         K = topics.n_topics
         self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
@@ -247,9 +245,8 @@ class OnlineHDP(OnlineModel):
         """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
 
         Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
-        better than the variational update; with warm_start=False, the local step itself, as [SVI13] section 4
-        says. A document without words gets the proportions of the prior. Raises ValueError for a word id out
-        of range.
+        better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
+        A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
         from model._hdp_e_step import held_out_proportions
         from model._scvb0_e_step import inferred
@@ -279,8 +276,7 @@ class OnlineHDP(OnlineModel):
     def document_bounds(self, batch: Minibatch) -> Vector:
         """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
 
-        These are [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of
-        range.
+        [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
         """
         from model._hdp_e_step import Elog_sticks, bounds, parts
 
@@ -301,8 +297,7 @@ class OnlineHDP(OnlineModel):
         return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
-        """The corpus as documents with these words see it; when few were `seen`, topics that are ahead are
-        held back."""
+        """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
         from model._hdp_e_step import Elog_sticks, corpus_for_figure_9, corpus_for_shortlists, expected_sticks
 
         sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
@@ -395,8 +390,7 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Read older states: 1 knew one recipe, 3 inferred by sweeps, 4 drew documents twice, 5 had D as
-        given."""
+        """Of older states, 1 knew one recipe, 3 inferred by sweeps, 4 drew documents twice, 5 had D given."""
         if state.get("version") in (3, 4, 5):
             lacking = {"recipe_inference_passes": 0, "recipe_mixed": 0, "recipe_smallest_corpus": 0.0}
             return {**lacking, **state}

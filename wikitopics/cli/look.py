@@ -6,7 +6,7 @@ import click
 
 from session.paths import command, session_path
 from wikitopics.cli.completion import topic_numbers
-from wikitopics.cli.options import WholeNumber, json_option, model_option, session_option
+from wikitopics.cli.options import WholeNumber, json_option, limit_option, model_option, session_option
 from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
 
 _STATUS_KEYS = (
@@ -104,14 +104,7 @@ Examples:
     shell_complete=topic_numbers,
     help="The topic's number, from 0.",
 )
-@click.option(
-    "--limit",
-    metavar="N",
-    type=WholeNumber(1, 1_000_000),
-    default=20,
-    show_default=True,
-    help="Articles to list.",
-)
+@limit_option
 @model_option
 @json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:

@@ -89,6 +89,12 @@ class WholeNumber(Takes):
         super().__init__(Option(int, "number", "", least=least, most=most))
 
 
+limit_option = click.option(
+    "--limit", metavar="N", type=WholeNumber(1, 1_000_000), default=20, show_default=True,
+    help="Articles to list.",
+)  # fmt: skip
+
+
 class TakesSource(Takes):
     """The name of a kind of source that `train` crawls."""
 

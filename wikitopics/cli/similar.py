@@ -7,7 +7,7 @@ import click
 
 from session.paths import session_path
 from wikitopics.cli.infer import infer_files
-from wikitopics.cli.options import WholeNumber, json_option, model_option, session_option
+from wikitopics.cli.options import json_option, limit_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
 
 
@@ -19,14 +19,7 @@ Examples:
   pbpaste | wikitopics similar -"""
 )
 @click.argument("what", metavar="TITLE|FILE")
-@click.option(
-    "--limit",
-    metavar="N",
-    type=WholeNumber(1, 1_000_000),
-    default=20,
-    show_default=True,
-    help="Articles to list.",
-)
+@limit_option
 @model_option
 @session_option
 @json_option
