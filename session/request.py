@@ -41,10 +41,14 @@ class TrainRequest(Given):
         """The kind of source asked for, by its name or by an option that only one has, otherwise
         ``otherwise``.
 
-        Raises :class:`BadUsage` if these disagree.
+        An option that says nothing about a source, such as `--yes`, implies none. Raises :class:`BadUsage`
+        if these disagree.
         """
-        kinds = {name: kinds for name, (_, kinds) in sources.our_options().items() if name in self.values}
-        implied = {name: owners[0] for name, owners in kinds.items() if len(owners) == 1}
+        implied = {
+            name: owners[0]
+            for name, (option, owners) in sources.our_options().items()
+            if name in self.values and option.scope != "outside" and len(owners) == 1
+        }
         one_of_each = {owner: name for name, owner in reversed(implied.items())}
         if len(one_of_each) > 1:
             raise BadUsage(
@@ -57,8 +61,8 @@ class TrainRequest(Given):
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
-        """The given options that identify a source, but not one of this kind."""
-        ours = {name for name, (option, _) in sources.our_options().items() if option.scope == "session"}
+        """The given options that a source of this kind would ignore, though they are about sources."""
+        ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:

@@ -70,6 +70,18 @@ def test_the_same_said_again_resumes():
     )
 
 
+def test_agreeing_in_advance_chooses_no_source():
+    assert TrainRequest(yes=True).kind().name == "api"
+    assert TrainRequest(yes=True, dump=("d.xml",)).kind().name == "dump"
+    check(TrainRequest(yes=True))
+
+
+def test_a_rate_for_a_source_without_requests_is_refused():
+    request = TrainRequest(texts=("t",), rpm=3)
+    with pytest.raises(BadUsage, match="--source texts does not take --rpm"):
+        request.identity(request.kind())
+
+
 def test_limits_threads_rpm_and_contact_may_change():
     check(TrainRequest(contact="x", rpm=3, articles=5, hours=1.0, max_mb=3.0, threads=4))
 

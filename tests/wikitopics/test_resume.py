@@ -24,7 +24,7 @@ def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of
 
 def test_what_may_change(cli, trained, corpus):
     made = ["--seed", 3, "--topics", 5, "--batch-size", 64, "--held-out", 40]
-    new = ["--threads", 2, "--hours", 1, "--rpm", 7, "--contact", "other@host.org", "--articles", 100]
+    new = ["--threads", 2, "--hours", 1, "--contact", "other@host.org", "--articles", 100]
     outcome = cli("train", *corpus.options(), *made, *new)
     assert outcome.code == 0, outcome.err
 
