@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from session.errors import SessionError
@@ -28,6 +29,14 @@ def test_it_is_told_why_a_trainer_could_not_begin(tmp_path: Path, cli: Callable[
     assert int(told) == outcome.code != 0
     assert outcome.err == f"wikitopics: {reason}\n"
     assert out.read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])
+def test_it_is_told_of_an_interruption(tmp_path: Path, interruption: type[BaseException]) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(interruption), at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail):
+        raise interruption
+    assert out.read_text() == f"130|interrupted|{tmp_path}/s.db\n"
 
 
 def test_its_own_failure_is_a_line_and_no_more(tmp_path: Path) -> None:

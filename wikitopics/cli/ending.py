@@ -9,12 +9,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from session import escapes
 from session.foreign import visible
 from session.paths import session_name
 from wikitopics.cli.output import ReaderGone, error_line
 
 STANDARD_ERROR = 2
+INTERRUPTED = (KeyboardInterrupt, click.Abort)
+"""Ctrl+C; at a question, click makes it, and the end of the input, its own error."""
 PATIENCE = 20.0
 """The most seconds that the command may take: whoever stopped the trainer waits for it."""
 
@@ -35,7 +39,7 @@ def at_end(
     try:
         yield end
     except BaseException as error:
-        end.reason = str(error) or type(error).__name__
+        end.reason = "interrupted" if isinstance(error, INTERRUPTED) else str(error) or type(error).__name__
         _notify(notify, path, end.reason)
         _run(command, path, end.reason, _code(error), tell)
         raise
@@ -55,7 +59,7 @@ def _code(error: BaseException) -> int:
     """The exit code for this error."""
     if isinstance(error, ReaderGone):
         return 0
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, INTERRUPTED):
         return 130
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) else 1
