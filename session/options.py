@@ -20,8 +20,8 @@ SOURCE = Option(
 VOCAB = Option(
     str,
     "vocab",
-    "The vocabulary: one that comes with the program, one that it has built (`de`), or a file with one word "
-    "a line.",
+    "The vocabulary: one that comes with the program, one that it has built, such as de, or a file with one "
+    "word a line.",
     metavar="NAME|FILE",
     path=True,
     default="english",
@@ -31,7 +31,7 @@ VOCAB = Option(
 MODEL: Option[tuple[str, ...]] = Option(
     tuple,
     "model",
-    "KIND[:key=value,…]; `--model help` lists the kinds. Repeat it for several models (default: lda).",
+    "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).",
     metavar="SPEC",
 )
 SHARED = (
@@ -92,7 +92,7 @@ KEEP_COUNTS = Option(
 VOCAB_ARTICLES = Option(
     int,
     "vocab_articles",
-    "If a vocabulary must be built: how many of the first articles to build it from, besides held-out ones.",
+    "If a vocabulary must be built: how many of the first articles to build it from, held-out ones included.",
     metavar="N",
     least=2,
     most=1_000_000,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-"""The most topics of a model."""
+"""A model's name."""
 MOST_TOPICS = 10_000
 """For any kind: a topic's number takes two bytes where articles are stored."""
 BATCH_SIZE = ModelOption("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)

@@ -11,7 +11,8 @@ anywhere in a word      the zero-width joiner, as in Sinhala. Soft hyphens, the 
 in French, Italian,     what is cut short before a vowel is a word of its own: ``l'homme`` is ``l`` and
 Catalan                 ``homme``.
 in Turkish,             I is ı and İ is i. In other languages both are i.
-Azerbaijani
+Azerbaijani, Gagauz,
+Crimean Tatar
 ======================  ====================================================================================
 
 Everything else, digits among it, separates words.

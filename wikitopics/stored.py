@@ -183,7 +183,7 @@ class StoredSession:
         return [_article(row, name, address(row)) for row in rows]
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
-        """Every measurement of a model, by articles; `pandas.DataFrame` takes the list."""
+        """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading() as reader:
             name = reader.model_named(model)
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]

@@ -20,8 +20,8 @@ DUMP: Option[tuple[str, ...]] = Option(
     tuple,
     "dump",
     "An XML dump: a file ('-': standard input), or an address, from which it is read without being "
-    "stored. May be given several times. By default, or with the address of a folder of dumps: the newest "
-    "dump of Wikipedia in --lang.",
+    "stored. By default, or with the address of a folder of dumps: the newest dump of Wikipedia in the "
+    "language given.",
     metavar="FILE|URL",
     path=True,
     label="File or URL",

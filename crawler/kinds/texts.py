@@ -15,7 +15,7 @@ TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
     'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
-    "plain or .gz, .bz2, .xz, .zst. May be given several times.",
+    "plain or .gz, .bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
     needed=True,

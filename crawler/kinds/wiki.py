@@ -30,8 +30,8 @@ API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="U
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language; with --api-url, the language of that wiki. Without --vocab, a vocabulary "
-    "for a language other than English is built first, from the wiki's first articles.",
+    "Wikipedia in this language, or the language of the wiki whose address is given. For any but English a "
+    "vocabulary is built first, from the wiki's first articles, unless one is given.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,

@@ -19,7 +19,7 @@ from tests.tui.standins import Launcher, Process
 from tui.dialogs.ask import Ask
 from tui.dialogs.contact import ContactBook
 from tui.dialogs.export import Export
-from tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments, hint
+from tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
 from tui.first_question import Contact
 
 Opener = Callable[..., Any]
@@ -146,7 +146,7 @@ def test_a_form_says_nothing_of_the_command_line() -> None:
     described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
     for option in (*described, *OWN_FIELDS):
         if option.label:
-            assert not re.search("--|`|several times", hint(option)), option.name
+            assert not re.search("--|`|several times", option.help), option.name
 
 
 @pytest.mark.parametrize("source", ["api", "texts"])

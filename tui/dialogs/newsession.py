@@ -36,18 +36,6 @@ from tui.words import visible
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
 
-PLAIN = {
-    "lang": "Wikipedia in this language. For any but English a vocabulary is built first, from the wiki's "
-    "first articles, unless you choose one.",
-    "vocab": "One that comes with the program, one that it has built, such as de, or a file with one word a "
-    "line.",
-    "dump": "An XML dump: a file, or an address, from which it is read without being stored. Left empty, or "
-    "with the address of a folder of dumps: the newest dump of Wikipedia in this language.",
-    "texts": 'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of '
-    ".txt; plain or .gz, .bz2, .xz, .zst.",
-}
-"""What the form says of an option whose own help is about the command line, by the option's name."""
-
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
@@ -95,11 +83,6 @@ def _checked(option: Option[Any], value: str) -> str:
     except ValueError as error:
         raise SessionError(f"{option.label} {error}") from None
     return value
-
-
-def hint(option: Option[Any]) -> str:
-    """What the form says of an option."""
-    return PLAIN.get(option.name, option.help)
 
 
 def needs_contact(wish: Wish) -> bool:
@@ -166,7 +149,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         """The row for an option."""
         value = "" if option.default is None else str(option.default)
         entry = Input(value, id=f"option-{option.name}", compact=True)
-        self._hints[f"option-{option.name}"] = hint(option)
+        self._hints[f"option-{option.name}"] = option.help
         return field(option.label, entry, f"of-{option.name} {classes}")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

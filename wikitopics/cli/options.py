@@ -132,6 +132,8 @@ def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Ta
     words = help or option.help
     if not help and option.default is not None and option.of is not bool:
         words = f"{words.removesuffix('.')} (default: {option.default})."
+    if not help and option.of is tuple:
+        words = f"{words} May be given several times."
     if option.of is bool:
         return click.Option([option.flag, option.name], is_flag=True, default=None, help=words)
     return click.Option(

@@ -49,7 +49,7 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         return whole(measurement or 0, "metrics.rowid"), whole(snapshot or 0, "snapshots.rowid")
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
-        """Every measurement: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self._rows(
             "SELECT m.name, x.metric, x.articles, x.tokens, x.seconds, x.value FROM metrics x"
             " JOIN models m ON m.id = x.model ORDER BY m.id, x.articles, x.metric",

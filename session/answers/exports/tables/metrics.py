@@ -1,4 +1,4 @@
-"""Every measurement."""
+"""The measurements."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def _rows(asked: ExportRequest) -> Iterator[Row]:
 
 METRICS = Subject(
     name="metrics",
-    label="Metrics: every measurement",
+    label="Metrics: perplexity and all other measurements",
     columns=("model", "articles", "tokens", "seconds", "metric", "value"),
     batches=batched(_rows),
 )
