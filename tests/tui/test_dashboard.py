@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.binding import Binding
 from textual.command import CommandPalette
 
@@ -133,6 +134,11 @@ async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: P
         assert chart.window[0] - 1e-9 <= math.log10(chart.cross) <= chart.window[1] + 1e-9
 
 
+def turned(wheel: type[events.MouseEvent]) -> events.MouseEvent:
+    """The wheel of the mouse, turned by one notch."""
+    return wheel(None, 20, 5, 0, 0, 0, False, False, False)
+
+
 async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -140,7 +146,14 @@ async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
         await pilot.hover(Chart, offset=(30, 5))
         await seeing.until(pilot, " articles: lda ")
         await pilot.click(Chart, offset=(20, 5))
-        assert app.screen.query_one(Chart).cross is not None
+        chart = app.screen.query_one(Chart)
+        assert chart.cross is not None
+        assert chart.window is None
+        chart.post_message(turned(events.MouseScrollUp))
+        await seeing.until_true(lambda: chart.window is not None)
+        for _ in range(2):
+            chart.post_message(turned(events.MouseScrollDown))
+        await seeing.until_true(lambda: chart.window is None)
         await pilot.click("#topics", offset=(20, 5))
         assert app.screen.query_one(TopicList).cursor == 3
 

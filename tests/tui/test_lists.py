@@ -80,6 +80,7 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(open_app: O
         for _ in range(6):
             await grow(pilot, growing)
             assert (topics.cursor, topics.scroll_offset.y) == (0, 0)
+            assert topics.current.share == max(row.share for row in topics.rows)
 
 
 async def test_another_model_is_listed_from_its_top(open_app: Opener, live: Path) -> None:

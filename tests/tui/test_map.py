@@ -1,6 +1,6 @@
 """The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from session.records import ShareHistory, TopicRow
+from session.records import ShareHistory, TopicRow, TopWords
 from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tui.dialogs.rename import Rename
@@ -40,9 +40,19 @@ def test_shades_go_from_nothing_to_the_largest() -> None:
     assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
 
 
-def test_shares_are_read_once_and_with_what_has_come_since(tmp_path: Path) -> None:
+def test_shares_are_read_once_and_with_what_has_come_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
+    real, read = SessionReader.words_at, list[int]()
+
+    def words_at(reader: SessionReader, model: str, points: Iterable[int]) -> Iterator[TopWords]:
+        points = list(points)
+        read.extend(points)
+        return real(reader, model, points)
+
+    monkeypatch.setattr(SessionReader, "words_at", words_at)
     with SessionReader(path) as reader:
         before = reader.share_history("lda")
         assert before.articles.tolist() == reader.snapshots("lda")
@@ -50,6 +60,7 @@ def test_shares_are_read_once_and_with_what_has_come_since(tmp_path: Path) -> No
         after = reader.share_history("lda")
         assert after.articles.tolist() == [*before.articles.tolist(), 13_504]
         assert np.array_equal(after.shares[:-1], before.shares)
+        assert read == after.articles.tolist()
         newest = [row.share for row in reader.topics("lda")]
         assert np.allclose(after.shares[-1], newest)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.tui import seeing
 from tui.replay import Replay
 
@@ -54,12 +56,23 @@ async def test_what_was_learnt_goes_back_and_comes_again(open_app: Opener, live:
         assert "REPLAY" not in seen
 
 
-async def test_it_plays_by_itself(open_app: Opener, two_models: Path) -> None:
+async def test_it_plays_by_itself(
+    open_app: Opener, two_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, reached = Replay.tick, list[int]()
+
+    def tick(replay: Replay) -> bool:
+        if moved := real(replay):
+            reached.append(replay.articles)
+        return moved
+
+    monkeypatch.setattr(Replay, "tick", tick)
     app = open_app(two_models)
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         await pilot.press("r")
         await seeing.until(pilot, "REPLAY  12,480 of 12,480")
+        assert reached == [*app.replay.points[1:]]
         await pilot.press("r")
         await seeing.until(pilot, "TRAINER DIED")
 

@@ -35,9 +35,8 @@ def test_columns_are_as_wide_as_their_cells() -> None:
         assert cell_len(padded(text, 9)) == 9
     assert {cell_len(word_line(topic(*WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
     evolution = Evolution()
-    evolution._history = [(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))]
-    evolution._columns = [0]
-    assert {cell_len(evolution._cell(0, y, False)[0][0]) for y in range(6)} == {COLUMN}
+    evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
+    assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
 
 
 def test_no_more_wide_words_than_there_is_room_for() -> None:
@@ -101,7 +100,7 @@ async def test_zoomed_in_a_label_has_the_value_where_its_line_leaves_the_picture
         chart = app.screen.query_one(Chart)
         chart.draw(Drawing(series=(Series("a", X, np.array([900.0, 500.0, 300.0])),), value=measured))
         chart.window = (2.0, 3.2)
-        chart._changed()
+        chart.paint_anew()
         assert "a 300" not in await seeing.until(pilot, "a 500 ▼")
 
 

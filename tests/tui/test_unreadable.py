@@ -114,7 +114,7 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
     await seeing.until_true(lambda: left == [live])
 
 
-async def test_a_look_that_fails_while_the_screen_closes_draws_nothing(open_app: Opener, live: Path) -> None:
+async def test_a_look_that_ends_after_the_screen_is_no_fault(open_app: Opener, live: Path) -> None:
     app = open_app(live)
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")

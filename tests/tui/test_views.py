@@ -3,6 +3,7 @@
 import gc
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,15 @@ async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Pat
         newest = evolution.words
         await pilot.press("tab", *["left_square_bracket"] * 12)
         await seeing.until_true(lambda: evolution.words != newest)
-        seen = await seeing.until(pilot, "+")
+        rows = [cells[1:] for cells in evolution.lines(300, 22)[2:]]  # of all columns, below their heads
+        columns = [[text.strip() for text, _ in column] for column in zip(*rows, strict=True)]
+        marked = 0
+        for before, now in pairwise(columns):
+            known = {word.removeprefix("+") for word in before}
+            for word in filter(None, now):
+                assert word.startswith("+") == (word.removeprefix("+") not in known), word
+                marked += word.startswith("+")
+        assert marked
         await pilot.press(*["right_square_bracket"] * 12)
         await seeing.until_true(lambda: evolution.words == newest)
 
@@ -88,6 +97,7 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(
         await seeing.until(pilot, "Bauhaus")
         topic = app.screen.query_one("#articles", ArticleList).current.topics[0][1]
         await pilot.press("enter")
+        await seeing.until_true(lambda: isinstance(app.screen.view, Topics))
         await seeing.until(pilot, f"#{topic} ")
 
 
