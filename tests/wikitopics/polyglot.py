@@ -102,8 +102,8 @@ def polyglot(language: str, size: int = 400, asked: list | None = None, latency:
 
     thread = threading.Thread(target=run)
     thread.start()
-    ready.wait(30)
     try:
+        assert ready.wait(30)
         yield url
     finally:
         loop.call_soon_threadsafe(loop.stop)

@@ -28,8 +28,17 @@ def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, w
     assert Demo().identity(request.asked(Demo())) == {"wiki_size": size}
 
 
-def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with():
-    assert vars(Demo().open({"wiki_size": None}, Asked()))["_options"] == ["--size", "1000000"]
+async def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with(monkeypatch):
+    started = []
+
+    def start(options):
+        started.append(options)
+        raise OSError("not now")
+
+    monkeypatch.setattr("crawler.embedded.source.EmbeddedWiki", start)
+    with pytest.raises(OSError, match="not now"):
+        await Demo().open({"wiki_size": None}, Asked()).open()
+    assert started == [["--size", "1000000"]]
 
 
 def test_a_wiki_as_large_as_the_sample_has_no_copies():

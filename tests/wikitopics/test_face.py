@@ -217,16 +217,20 @@ def test_it_is_used_from_many_threads_and_sent_to_other_processes(session):
 
 
 def test_one_call_sees_one_commit(session):
-    with contextlib.closing(SessionWriter(session.path)) as store, SessionReader(session.path) as reader:
-        progress = store.progress()
+    with (
+        contextlib.closing(SessionWriter(session.path)),
+        contextlib.closing(sqlite3.connect(session.path)) as trainer,
+        SessionReader(session.path) as reader,
+    ):
         with reader.one_moment():
             before = reader.status()
-            store._db.execute("UPDATE models SET updates = updates + 1")
-            store._db.execute("UPDATE progress SET articles = articles + 64, crawled = crawled + 64")
+            with trainer:
+                trainer.execute("UPDATE models SET updates = updates + 1")
+                trainer.execute("UPDATE progress SET articles = articles + 64, crawled = crawled + 64")
             with reader.one_moment():
                 now = reader.status()
             assert (now.articles, now.models) == (before.articles, before.models)
-        assert reader.status().articles == progress.articles + 64
+        assert reader.status().articles == before.articles + 64
         assert session.status().models[0].updates == before.models[0].updates + 1
 
 

@@ -32,9 +32,7 @@ def test_topics_are_made_of_whole_words(cli, counted_here, home, language):
     assert "is built first, from the first 250 articles" in outcome.err
     subjects = words_of(language)
     topics = json.loads(cli("topics", "--json", "--top", "10").out)
-    found = [
-        [word["word"] if isinstance(word, dict) else word for word in topic["words"]] for topic in topics
-    ]
+    found = [[word["word"] for word in topic["words"]] for topic in topics]
     assert len(found) == 3
     assert {word for topic in found for word in topic} <= set().union(*subjects)
     of = [max(range(3), key=lambda s, t=topic: len(subjects[s].intersection(t))) for topic in found]
@@ -55,7 +53,7 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         train = ["train", "--api-url", url, "--lang", "de", "--vocab-articles", 200, *SMALL]
         assert cli(*train).code == 0
         texts = [query["grncontinue"] for query in asked if "grncontinue" in query and "rvprop" in query]
-        assert len(texts) == len(set(texts)), "nothing is fetched twice"
+        assert len(texts) == len(set(texts)) > 0, "nothing is fetched twice"
         outcome = cli(*train, "--session", "again")
         assert outcome.code == 0
         assert "is built first" not in outcome.err

@@ -51,11 +51,11 @@ def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixtu
 def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch: Any) -> None:
     told: list[str] = []
     lines = JsonLines(told.append)
+    lines(report(610))
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb", buffering=0) as pipe:
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, write_through=True))
-        lines._last = report(610)
         with pytest.raises(BrokenPipeError):
             lines.end("stopped by SIGINT")
     assert told == ["stopped by SIGINT; everything is saved"]
@@ -66,7 +66,6 @@ def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypa
     with open(writing, "w") as output:
         monkeypatch.setattr(sys, "stdout", output)
         lines = JsonLines(lambda _: None)
-        lines._next = float("inf")
         lines(report(64))
         os.close(reading)
         with pytest.raises(BrokenPipeError):

@@ -168,7 +168,6 @@ def test_control_characters_are_written_out(trained, cli):
 
     with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("UPDATE articles SET title = ?", ["a\x1b[31m\u202egnp"])
-    connection.close()
     text = cli("report").out
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     assert r"a\x1b[31m\u202egnp" in text

@@ -51,8 +51,9 @@ def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     ],
 )
 def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, part):
+    before = names(cli)
     one_line(cli("topics", "rename", *words), code, part)
-    assert "x" not in names(cli).values()
+    assert names(cli) == before
 
 
 def test_a_session_of_an_older_version_has_names_but_takes_none(cli, home, one_line):
@@ -99,7 +100,6 @@ def test_history_tells_what_happened(cli, trained):
         connection.execute("DELETE FROM topic_events")
         connection.execute("INSERT INTO topic_events VALUES (1, 0, 128, 'born', 3, NULL, 'sea, ship, port')")
         connection.execute("INSERT INTO topic_events VALUES (2, 0, 4096, 'merged', 3, 1, 'sea, ship, port')")
-    connection.close()
     assert cli("history").out.splitlines() == [
         "        128  #3 sea, ship, port is born",
         "      4,096  #3 sea, ship, port merged into #1",
