@@ -5,6 +5,7 @@ import contextlib
 import functools
 import gzip
 import os
+import random
 from collections import Counter
 
 import pytest
@@ -155,7 +156,7 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
         (b"hello", "not a MediaWiki dump"),
         (b"<html><body>404</body></html>", "begins with <html>"),
         (b"\x00" * 5000, "not a MediaWiki dump"),
-        (os.urandom(2000), "not a MediaWiki dump"),
+        (random.Random(1).randbytes(2000), "not a MediaWiki dump"),
         (b"7z\xbc\xaf\x27\x1c" + bytes(99), "7z is not supported"),
         (bz2.compress(b"no xml"), "not a MediaWiki dump"),
         (

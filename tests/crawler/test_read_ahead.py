@@ -100,12 +100,3 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
         pass
     await feed.close()
     assert 1 <= server.sent / size < most
-
-
-def test_parts_behind_one_another_are_asked_for_one_and_then_two():
-    parts = [DumpPart("file", n, n + 10) for n in (0, 10, 20)]
-    steps = read_ahead.steps([Round([part], list) for part in parts], 0)
-    assert steps == [
-        read_ahead.Step(0, parts[0], 10 + read_ahead.BEHIND),
-        read_ahead.Step(1, parts[1], 30 + read_ahead.BEHIND),
-    ]

@@ -6,7 +6,6 @@ import lzma
 import pytest
 
 from crawler.kinds.dump import DUMP, VERSIONS
-from crawler.limits import dump_manners
 from tests.crawler.dump_server import etag_of, serving
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
@@ -69,8 +68,3 @@ async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
         assert first + rest == whole
         ends.append(position["done"])
     assert 0 in ends, "one of them between two windows"
-
-
-def test_one_connection_and_no_haste():
-    manners = dump_manners("dumps.wikimedia.org")
-    assert (manners.at_once, manners.wikimedia, manners.slow_reply) == (1, True, None)
