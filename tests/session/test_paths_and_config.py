@@ -86,13 +86,10 @@ def test_a_file_that_would_be_broken_is_left_as_it_is(home, before):
         pytest.param(b"a = " + b"9" * 5_000, "not valid TOML", id="digits"),
     ],
 )
-def test_a_broken_config_is_one_line(home, cli, text, says):
+def test_a_broken_config_is_one_line(home, cli, text, says, one_line):
     home.mkdir()
     config_file().write_bytes(text)
-    outcome = cli("train")
-    assert outcome.code == 2
-    assert says in outcome.err
-    assert outcome.err.count("\n") == 1
+    one_line(cli("train"), 2, says)
 
 
 def test_a_config_that_is_no_file_or_without_end_is_one_line(home, cli, one_line):

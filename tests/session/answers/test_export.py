@@ -113,16 +113,14 @@ def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
         assert model["vocabulary"][model["topic_word"].argmax(axis=1)].tolist() == best
 
 
-def test_what_does_not_go_together(cli, trained):
+def test_what_does_not_go_together(cli, trained, one_line):
     for arguments in (
         ["model", "--format", "csv"],
         ["topics", "--format", "npz"],
         ["topics", "--all"],
         ["topics", "--model", "hdp"],
     ):
-        outcome = cli("export", *arguments)
-        assert outcome.code == 2
-        assert outcome.err.count("\n") == 1
+        one_line(cli("export", *arguments), 2)
 
 
 def test_what_is_declared_is_offered(cli):
@@ -194,11 +192,9 @@ def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(trained, tmp_path
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["t.csv"]
 
 
-def test_no_such_place_is_one_line(cli, trained, tmp_path):
+def test_no_such_place_is_one_line(cli, trained, tmp_path, one_line):
     for target in (tmp_path / "none" / "t.csv", tmp_path):
-        outcome = cli("export", "topics", "-o", target)
-        assert outcome.code == 1
-        assert outcome.err.count("\n") == 1
+        one_line(cli("export", "topics", "-o", target), 1)
 
 
 def test_a_pipe_and_a_device_stay_what_they_are(cli, trained, tmp_path, one_line):

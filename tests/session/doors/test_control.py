@@ -101,9 +101,13 @@ def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
 def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
     """Its heartbeat goes on in the session."""
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
-    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    code = "from session.process import Process; print(Process.own().as_text(), end='', flush=True); input()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     began = f"/proc/{other.pid}/stat"
-    trainer = Process(other.pid, Process.own().place, _start_of(other.pid))
+    trainer = Process.from_text("".join(other.stdout.readline() for _ in range(3)))
+    assert trainer.pid == other.pid
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(Process, "own", classmethod(lambda cls: trainer))
         with contextlib.closing(HeartbeatWriter(trained)) as pulse:
@@ -119,13 +123,7 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
         else:
             assert outcome.code == 0, outcome.err
     finally:
-        other.communicate(b"\n")
-
-
-def _start_of(pid):
-    from session import process
-
-    return process._start(str(pid))
+        other.communicate("\n")
 
 
 @pytest.mark.parametrize("beats", [True, False])

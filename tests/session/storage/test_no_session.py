@@ -1,7 +1,7 @@
 """Files that are no session, or are of a newer version, are told as such and left as they are."""
 
 import contextlib
-import os
+import random
 import sqlite3
 
 import pytest
@@ -25,7 +25,7 @@ class TestNoSession:
             opener(path)
         assert path.read_bytes() == before
 
-    @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3", os.urandom(4096)])
+    @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3", random.Random(1).randbytes(4096)])
     def test_no_database_at_all(self, opener, tmp_path, content):
         path = tmp_path / "x.db"
         path.write_bytes(content)

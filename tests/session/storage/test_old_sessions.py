@@ -135,9 +135,9 @@ def test_a_migration_that_fails_halfway_leaves_the_file_as_it_was(old, monkeypat
 def test_a_reader_that_stays_sees_what_a_migration_brings(old):
     with SessionReader(old) as reader:
         reader.status()
-        store = SessionWriter(old)
-        store._db.execute("UPDATE progress SET skipped = 2, crawled = crawled + 2, skips = '{\"empty\": 2}'")
-        store.close()
+        SessionWriter(old).close()
+        with contextlib.closing(sqlite3.connect(old)) as db, db:
+            db.execute("UPDATE progress SET skipped = 2, crawled = crawled + 2, skips = '{\"empty\": 2}'")
         assert reader.status().skips == {"empty": 2}
 
 

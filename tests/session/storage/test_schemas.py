@@ -3,7 +3,9 @@
 Made with `python -m tests.session.storage.test_schemas`, once, when the schema is new; never again later.
 """
 
+import contextlib
 import shutil
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,9 +44,9 @@ def test_an_old_session_is_read_and_goes_on(kept, tmp_path):
     trainer.end_of_source()
     assert trainer.step(lambda: 1.0) == 20
     trainer.commit(1.0, 0)
-    version = store._db.execute("PRAGMA user_version").fetchone()[0]
     store.close()
-    assert version == VERSION
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone()[0] == VERSION
     with SessionReader(path) as reader:
         assert reader.status().articles == 120
 

@@ -7,11 +7,6 @@ from session.training.creation import load_vocabulary
 from vocab.errors import UnknownVocabulary
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("session.paths.session_folder", lambda: tmp_path)
-
-
 def test_a_vocabulary_that_was_built_is_found_by_its_name():
     file = vocabulary_file("mine")
     file.parent.mkdir(parents=True)

@@ -84,6 +84,7 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
             os.kill(pid, signal.SIGSTOP)
     parent.kill()
     parent.communicate()
+    assert len(pids) == 2
     try:
         until(lambda: all(gone(pid) for pid in pids))
     finally:
@@ -112,7 +113,7 @@ def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
 
 
 @pytest.mark.long
-def test_a_full_dev_shm_is_nothing_to_the_trainer(corpus, memory):
+def test_a_full_dev_shm_is_nothing_to_the_trainer():
     """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on device"."""
     script = (
         "import _multiprocessing, errno, sys\n"

@@ -29,9 +29,9 @@ class DaskProcesses:
         process = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port))
         while process.poll() is None:
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
-                break
+                return process
             time.sleep(0.1)
-        return process
+        raise AssertionError("the scheduler has ended")
 
     def start_worker(self, path: Path | None = None) -> subprocess.Popen[bytes]:
         """``path``: where Python looks for modules and installed packages first."""
