@@ -105,7 +105,7 @@ def test_float32_drifts_little_in_a_thousand_updates(documents):
         model.learn(documents)
     for t in range(1000):
         model.learn(documents[t % 24 : t % 24 + 1])
-    np.testing.assert_allclose(model._topics.totals(), model.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
+    np.testing.assert_allclose(model.topic_weights(), model.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
 
 
 def test_survives_a_rescaled_state(documents):

@@ -147,7 +147,7 @@ def test_float32_drifts_little_over_a_thousand_updates():
     assert narrow.updates == 1010
     np.testing.assert_allclose(narrow.topics().sum(axis=1), 1, rtol=1e-5)
     # The totals carried along stay those of the rows.
-    np.testing.assert_allclose(narrow._topics.totals(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
+    np.testing.assert_allclose(narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
     assert 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1).max() < 5e-3
     assert document_completion(narrow, batch) == pytest.approx(document_completion(wide, batch), abs=1e-3)
 

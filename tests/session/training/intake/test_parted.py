@@ -138,14 +138,14 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
 
 
 async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
-    source: Any, monkeypatch: pytest.MonkeyPatch
+    source: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
     feed = PartedBlocks(made, info, WORDS, workers=2)
     feed.start(whole[6].position)
-    path = Path(made._files[0].name)
+    path = tmp_path / "dump.bz2"
     away = path.rename(path.with_name("away"))
     try:
         with pytest.raises(BadSource, match="cannot be read"):
@@ -180,10 +180,10 @@ async def test_a_position_of_another_source_is_damaged(source: Any, position: An
         await read(source, position)
 
 
-async def test_the_order_that_is_kept_holds(source: Any) -> None:
-    made, info = await source()
+async def test_the_order_that_is_kept_holds(source: Any, tmp_path: Path) -> None:
+    _, info = await source()
     order = Order.from_kept(info.identity["order"])
     assert info.articles == order.articles
     assert 0.9 < info.articles / len(NUMBERS) < 1.1
-    again = ShuffledDump(LocalShelf([file.name for file in made._files]), order.kept(), seed=99, held_out=3)
+    again = ShuffledDump(LocalShelf([str(tmp_path / "dump.bz2")]), order.kept(), seed=99, held_out=3)
     assert (await again.open()).identity == info.identity
