@@ -16,7 +16,7 @@ from crawler.embedded.api import EmbeddedApi
 from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from crawler.errors import BadPosition, CrawlerError, WikiRefused
-from crawler.limits import Manners
+from crawler.limits import Manners, wikimedia_manners
 from crawler.siteinfo import read_siteinfo
 from crawler.source import Page, Position
 from crawler.sources import html
@@ -89,7 +89,7 @@ async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: 
     await crawl(url, clock, 10_000)
     assert requests.most == 10
     requests.most = 0
-    await crawl(url, clock, 10_000, Manners(rpm=None, at_once=1))
+    await crawl(url, clock, 10_000, Manners(rpm=None, at_once=wikimedia_manners().at_once))
     assert requests.most == 1
 
 

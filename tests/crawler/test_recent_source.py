@@ -153,7 +153,7 @@ async def test_stream_and_api_on_wikimedia(serve: Serve, clock: Any, tmp_path: P
     polite = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
     batches, _ = await listen(url, clock, 70, **polite)
     assert sorted(ids(batches)) == list(range(70))
-    assert (tmp_path / "wikimedia.lock").exists(), "expected one budget for both"
+    assert [path.name for path in tmp_path.iterdir()] == ["wikimedia.lock"], "expected one budget for both"
 
 
 async def test_403_stops(serve: Serve, clock: Any) -> None:

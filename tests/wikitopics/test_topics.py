@@ -59,7 +59,9 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
 def test_a_session_of_an_older_version_has_names_but_takes_none(cli, home, one_line):
     home.mkdir(exist_ok=True)
     shutil.copy(SCHEMAS / "3.sqlite", home / "old.db")
-    assert all(names(cli, "--session", "old").values())
+    found = names(cli, "--session", "old")
+    assert found
+    assert all(found.values())
     one_line(cli("topics", "rename", 1, "x", "--session", "old"), 1, "older version")
     assert "before events were recorded" in cli("history", "--session", "old").err
 

@@ -89,6 +89,7 @@ def test_an_old_session_is_told(trained):
         for table in ("topic_names", "topic_events", "word_counts"):
             connection.execute(f"DELETE FROM {table}")
     (model,) = read(trained).models
+    assert len(model.topics) == 5
     assert all(topic.name for topic in model.topics)
     assert not model.events
 
