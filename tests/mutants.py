@@ -9,7 +9,9 @@ It works on a copy of the sources in `.mutants/` and keeps the results there.
 """
 
 import argparse
+import contextlib
 import fnmatch
+import itertools
 import json
 import os
 import random
@@ -83,9 +85,13 @@ def sample(number: int, seed: int) -> Iterator[Mutant]:
         (name, place) for name in files() for place in places((ROOT / name).read_text(encoding="utf-8"))
     ]
     print(f"{len(everywhere)} places in {len(files())} files", flush=True)
-    for name, place in chance.sample(everywhere, number):
-        operator, occurrence = chance.choice(place)
-        yield described(name, operator, occurrence)
+
+    def drawn() -> Iterator[Mutant]:
+        for name, place in chance.sample(everywhere, len(everywhere)):
+            with contextlib.suppress(AttributeError):  # an exception with a dot in its name
+                yield described(name, *chance.choice(place))
+
+    return itertools.islice(drawn(), number)
 
 
 def mutated(name: str, operator: str, occurrence: int) -> tuple[str, str]:
