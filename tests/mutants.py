@@ -88,7 +88,7 @@ def sample(number: int, seed: int) -> Iterator[Mutant]:
 
     def drawn() -> Iterator[Mutant]:
         for name, place in chance.sample(everywhere, len(everywhere)):
-            with contextlib.suppress(AttributeError):  # an exception with a dot in its name
+            with contextlib.suppress(AttributeError):  # cosmic-ray cannot replace a dotted name
                 yield described(name, *chance.choice(place))
 
     return itertools.islice(drawn(), number)
