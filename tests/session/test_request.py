@@ -82,6 +82,17 @@ def test_a_rate_for_a_source_without_requests_is_refused():
         request.identity(request.kind())
 
 
+def test_a_contact_and_agreeing_in_advance_go_with_any_source():
+    request = TrainRequest(texts=("t",), contact="x", yes=True)
+    assert request.identity(request.kind())["texts"]
+    check(TrainRequest(contact="x", yes=True), source="texts", source_options={})
+
+
+def test_a_rate_cannot_be_given_later_to_a_source_without_requests():
+    with pytest.raises(BadUsage, match="--source texts; leave --rpm out"):
+        check(TrainRequest(rpm=3), source="texts", source_options={})
+
+
 def test_limits_threads_rpm_and_contact_may_change():
     check(TrainRequest(contact="x", rpm=3, articles=5, hours=1.0, max_mb=3.0, threads=4))
 
