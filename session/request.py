@@ -61,7 +61,8 @@ class TrainRequest(Given):
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
-        """The given options that a source of this kind would ignore, though they are about sources."""
+        """The given options that only other kinds of source have; those that act outside the program, such as
+        `--contact`, do no harm."""
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 

@@ -28,7 +28,7 @@ ASKED = 500
 REPEATS = 5
 """Passes whose median is the figure; so many inferences in each pass, likewise."""
 SHORT = 200_000
-"""Documents: shorter passes are repeated."""
+"""Documents: a pass over no more than these is repeated."""
 
 
 @dataclass(frozen=True)
