@@ -9,18 +9,17 @@ import lzma
 import os
 import pickle
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 import zstandard
 
 from crawler.bzip2 import bzip2_blocks
 from crawler.dump_order import Order, rounds, spread, windows_and_lanes
-from crawler.dump_parts import can_be_parted, part_size, parts_of
+from crawler.dump_parts import DumpPart, can_be_parted, part_size, parts_of
 from crawler.dump_survey import _count_some, survey
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff, Lacking
-from crawler.ranges import Held, LocalFile
+from crawler.ranges import LocalFile
 from crawler.source import Page, SourceInfo
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
@@ -108,6 +107,15 @@ def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkey
         next(pages)
 
 
+def test_a_part_that_unpacks_to_more_than_any_real_one_ends_there(tmp_path):
+    head, frame, little = map(zstandard.compress, (dump(NUMBERS), b" " * (1 << 20), b" "))
+    path = write(tmp_path / "most.zst", head + frame * 256)
+    assert list(DumpPart(LocalFile(path), len(head), os.path.getsize(path)).pages(INFO)) == []
+    path = write(tmp_path / "more.zst", head + frame * 256 + little)
+    with pytest.raises(CutOff, match="over 256 MB"):
+        list(DumpPart(LocalFile(path), len(head), os.path.getsize(path)).pages(INFO))
+
+
 def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
     path = write(tmp_path / "dump.xml", dump(NUMBERS))
     last = parts_of([LocalFile(path)], [os.path.getsize(path)], 1000)[-1]
@@ -160,6 +168,12 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
 def test_what_looks_like_a_mark_is_no_block():
     with pytest.raises(CutOff):
         [list(block) for _, block in bzip2_blocks(io.BytesIO(bytes.fromhex("314159265359") * 100).read, 0)]
+
+
+def test_only_the_end_of_a_stream_may_hold_no_mark():
+    assert list(bzip2_blocks(io.BytesIO(bytes(16)).read, 900)) == []
+    with pytest.raises(CutOff, match="damaged"):
+        list(bzip2_blocks(io.BytesIO(bytes(17)).read, 900))
 
 
 def order_of(tmp_path, numbers, held_out=None, seed=0):
@@ -272,10 +286,8 @@ def test_a_part_reads_the_same_from_bytes_brought_along(tmp_path, name):
     parts = list(parts_of([file], [len(data)], 1000))
     assert len(parts) > 1
     for part in parts:
-        held = part
         for behind in itertools.count(0, 500):
-            some = Held(name, len(data), data[:6], part.start, data[part.start : part.stop + behind])
-            held = replace(part, file=some)
+            held = part.held(part.stop + behind)
             with suppress(Lacking):
                 assert ids_of([held]) == ids_of([part])
                 break
