@@ -1,5 +1,8 @@
 """The blocks of a server's files that are kept: what is requested for a reading, and what is not."""
 
+import asyncio
+
+import pytest
 from yarl import URL
 
 from crawler.range_server import FileFacts
@@ -29,3 +32,24 @@ async def test_neighbours_are_requested_together_and_nothing_twice() -> None:
     assert await blocks.read(file, BLOCK - 1, BLOCK + 1) == DATA[BLOCK - 1 : BLOCK + 1]
     assert await blocks.read(file, len(DATA), len(DATA) + 1) == b""
     assert len(server.asked) == 3
+
+
+async def test_a_reader_sleeps_until_its_bytes_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks up now and then, whether anybody is left who would bring them."""
+    loop = asyncio.get_running_loop()
+    looks = 0
+
+    def look() -> bool:
+        nonlocal looks
+        looks += 1
+        return False
+
+    class Slow(Server):
+        async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+            await asyncio.sleep(0.2)
+            return await super().read(url, facts, start, stop)
+
+    monkeypatch.setattr(loop, "is_closed", look)
+    file = RemoteFile(URL("http://h/dump"), FileFacts(len(DATA), "v1"), Blocks(Slow()))  # type: ignore[arg-type]
+    assert await asyncio.to_thread(file.read, 5, 9) == DATA[5:9]
+    assert looks < 20
