@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from crawler.client import Client
@@ -14,7 +15,7 @@ from crawler.errors import CrawlerError, WikiRefused
 from crawler.limits import Manners
 from crawler.replies import read_api
 from crawler.source import Activity, Position
-from crawler.wire import WireLimits
+from crawler.wire import Reply, Trouble, WireLimits
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,23 @@ async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: 
     assert s.activity.errors
     assert all("\n" not in error.text and len(error.text) <= 300 for error in s.activity.errors)
     assert s.activity.waiting_for is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b" <!DOCTYPE html><p>hello", "an HTML page"),
+        (b"hello", "text"),
+        (b" \n", "nothing"),
+        (b"", "nothing"),
+    ],
+)
+def test_what_came_instead_of_json_is_told(body: bytes, kind: str) -> None:
+    headers = CIMultiDictProxy[str](CIMultiDict())
+    reply = Reply(200, URL("http://wiki.org/w/api.php"), headers, body)
+    with pytest.raises(Trouble) as caught:
+        read_api(reply)
+    assert caught.value.text == f"wiki.org sends {kind} instead of the API's JSON: is this a MediaWiki?"
 
 
 @pytest.mark.parametrize("begun", [0, 1])

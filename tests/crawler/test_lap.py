@@ -94,7 +94,13 @@ def test_a_position_of_another_kind_or_damaged() -> None:
     for position in ({}, {"cursor": None}, {"cursor": {"grncontinue": "token"}}, {"page": 3}):
         with pytest.raises(BadPosition):
             Lap(position)
-    damaged: list[Any] = [None, [], {"recent": "x", "sample": 3, "bits": -1}, {"recent": "AAAA"}]
+    damaged: list[Any] = [
+        None,
+        [],
+        {"recent": "x", "sample": 3, "bits": -1},
+        {"recent": "AAAA"},
+        {"bits": 65},
+    ]
     for seen in damaged:
         assert Lap({"cursor": at(0.5), "seen": seen}).step(at(0.6), [1, 2]) == {1, 2}
 

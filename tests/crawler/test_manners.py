@@ -1,14 +1,20 @@
 """Requests a minute, rests, and waits that the wiki asks for."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
+from crawler.client import Client
 from crawler.errors import ContactMissing, WikiUnreachable
 from crawler.limits import Manners, wikimedia_manners
+from crawler.replies import read_api
+from crawler.source import Activity
 from crawler.wiki import Wiki
+from crawler.wire import Trouble
 
 
 async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:
@@ -106,6 +112,36 @@ async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, sou
     before = clock.now
     await read(s)
     assert 10 <= clock.now - before <= 11.1
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "wait"),
+    [
+        (429, {}, 5),
+        (503, {}, 5),
+        (503, {"Retry_After": "20"}, 20),
+        (502, {"Retry_After": "20"}, 20),
+        (502, {}, 0),
+    ],
+)
+async def test_all_trainers_wait_if_one_is_told_to(
+    wiki: Any, clock: Any, acts: Any, tmp_path: Path, status: int, headers: dict[str, str], wait: int
+) -> None:
+    """After an error that asks nobody to wait, only the one that met it does."""
+    contact, manners = "me@wiki-reader.org", Manners(rpm=None, wikimedia=True)
+    one, two = (
+        Client(manners, Activity(), version="0", contact=contact, clock=clock, budget_folder=tmp_path)
+        for _ in range(2)
+    )
+    url = URL(wiki.url).with_query(meta="siteinfo")
+    wiki.script = [acts.text(status, "busy", **headers)]
+    with pytest.raises(Trouble):
+        await one.once(url, read_api)
+    before = clock.now
+    await two.once(url, read_api)
+    assert wait <= clock.now - before < wait + 1
+    await one.close()
+    await two.close()
 
 
 def test_wikimedia_needs_a_contact() -> None:
