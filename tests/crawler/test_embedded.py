@@ -111,6 +111,15 @@ def test_articles_are_the_same_always_and_differ_from_one_another() -> None:
     assert wiki(60).articles.find(one.articles.title(60)) is None
 
 
+def test_pages_that_do_not_exist_are_listed_as_missing() -> None:
+    api = wiki(10, first_id=100)
+    by_id = api.answer({"action": "query", "pageids": "99|100|110"})["query"]["pages"]
+    assert [(page["pageid"], page.get("missing")) for page in by_id] == [(99, True), (100, None), (110, True)]
+    title = api.articles.title(0)
+    by_title = api.answer({"action": "query", "titles": f"{title}|Nowhere"})["query"]["pages"]
+    assert [(page["title"], page.get("missing")) for page in by_title] == [(title, None), ("Nowhere", True)]
+
+
 def test_counts_are_those_of_the_corpus() -> None:
     articles = Articles(CORPUS, 60)
     for index in range(60):
@@ -296,9 +305,9 @@ def test_it_dies_with_a_parent_that_is_killed() -> None:
 
 def test_the_prose_holds_the_counts() -> None:
     """Out of both markups comes every word as often as the counts say, and no other of the corpus."""
-    api = wiki(80)
+    api = wiki(7_000_000)
     known = {word: i for i, word in enumerate(CORPUS.words)}
-    for index in range(80):
+    for index in (*range(80), 12_345, 6_999_999):
         article = api.articles.article(index)
         page = render_page(article.title, *api.ids(index), api.writer.html(article))
         for prose in (extract_wikitext(api.wikitext(index)), extract_html(page)):

@@ -23,6 +23,7 @@ NO_PROSE = re.compile(
         ("'''Bold''' and ''italic'' and '''''both'''''", "Bold and italic and both"),
         ("dit l'''Odyssée'' et '''gras'''", "dit l'Odyssée et gras"),
         ("'''Apple'''s", "Apples"),
+        ("''''four'''' and ''''''''eight'''''''' of ''them''", "four and eight of them"),
         ("[[Paris]], [[Paris|the city]], [[bus]]es, [[a#b|]]", "Paris, the city, buses, a#b"),
         ("[[Mercury (planet)|]]", "Mercury"),
         ("[[File:A.jpg|thumb|135px|A [[nested]] caption]]after", "after"),
