@@ -1,13 +1,18 @@
 """The table of settings: every one declared once, and what is made from that."""
 
 import json
+from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
 from crawler import SourceInfo
+from crawler.licences import SAMPLE
 from crawler.options import Given, Option
+from model.options import HALF_LIFE
 from session import sources
 from session.errors import BadUsage, Damaged
+from session.extras import EXTRAS
+from session.metrics import METRICS
 from session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
 from session.request import TrainRequest, check_resumable
 from session.storage.codec.settings import decode_settings
@@ -25,6 +30,14 @@ def test_names_are_used_once():
     assert all(by_name[option.name] is option for option in taken)
     names = [option.name for option in (*OWN, *by_name.values())]
     assert len(set(names)) == len(names)
+
+
+def test_what_all_sessions_of_a_program_share_cannot_be_changed():
+    kinds = [option for name in sources.BUILT_IN for option in sources.load(name).options]
+    for shared in (*OWN, *kinds, HALF_LIFE, *EXTRAS, *METRICS, SAMPLE):
+        for field in fields(shared):
+            with pytest.raises(FrozenInstanceError):
+                setattr(shared, field.name, getattr(shared, field.name))
 
 
 @pytest.mark.parametrize(
