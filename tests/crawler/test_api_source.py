@@ -27,6 +27,14 @@ async def test_one_lap(source: Any, read: Any) -> None:
     assert [b.lap for b in batches] == sorted(b.lap for b in batches)
     assert info.file_names == ("File", "Image", "Datei", "Bild")
     assert info.category_names == ("Category", "Kategorie")
+    assert s.activity.errors == []
+
+
+async def test_a_request_is_for_at_most_50_articles(wiki: Any, source: Any, read: Any) -> None:
+    """The API gives clients without an account no more texts."""
+    wiki.pages = [{**wiki.pages[0], "pageid": i, "title": f"Page {i}"} for i in range(1, 121)]
+    batches = await read(source(batch_pages=500))
+    assert [len(b.pages) for b in batches] == [50, 50, 20]
 
 
 async def test_resumes_exactly_behind_each_batch(source: Any, read: Any) -> None:

@@ -220,6 +220,19 @@ async def test_other_wikis_events_move_the_place(serve: Serve, clock: Any) -> No
 
 
 @pytest.mark.usefixtures("short_waits")
+async def test_a_batch_stands_behind_other_wikis_events(serve: Serve, clock: Any) -> None:
+    """Those before its first article move nothing, those after its last one are not heard again."""
+    other = {"meta": {"domain": "de.wikipedia.org"}}
+
+    async def at_once(request: web.Request, response: web.StreamResponse) -> None:
+        await response.write(event(0, **other) + event(1) + event(2, **other))
+
+    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=Stream(at_once)), clock, 1)
+    assert ids(batches) == [1]
+    assert batches[0].position == {"last_event_id": '[{"offset":2}]'}
+
+
+@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("status", [400, 404])
 async def test_a_place_that_the_stream_has_forgotten(serve: Serve, clock: Any, status: int) -> None:
     """It keeps its events for some time only; a session that slept longer goes on from now."""

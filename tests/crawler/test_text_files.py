@@ -353,6 +353,15 @@ def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: 
     assert f"everything after line {len(pages):,} is left out" in told[0]
 
 
+def test_the_mark_needs_one_reading(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", jsonl({"text": "x", "id": "1"}, {"text": "y", "id": "1"}))
+    unread, known = TextFiles([path]), TextFiles([path])
+    list(known.first_reading())
+    assert unread.mark() == known.mark()
+    assert unread.mark()["repeated"] == 1
+    assert unread.bytes_read == known.bytes_read == os.path.getsize(path)
+
+
 def test_every_place_goes_on_with_the_next_document(tmp_path: Path) -> None:
     records = [{"text": f"t{i}", "id": str(i % 37)} if i % 5 else {"no": i} for i in range(60)]
     paths = [

@@ -60,6 +60,25 @@ async def test_the_newest_complete_one_is_found(files, found):
         assert [URL(url).name for url in await opened(server)] == found
 
 
+@pytest.mark.parametrize(
+    ("dumps", "found"),
+    [
+        (
+            [old_layout("dewiki", f"202610{day:02}", ONE) for day in range(1, 10)],
+            "dewiki-20261009-pages-articles-multistream.xml.bz2",
+        ),
+        (
+            [new_layout("dewiki", f"2026-10-{day:02}", {"p1p30": ONE}) for day in range(1, 10)],
+            "dewiki-2026-10-09-p1p30.xml.bz2",
+        ),
+    ],
+    ids=["old", "new"],
+)
+async def test_of_many_dates_the_newest_is_taken(dumps, found):
+    async with serving({path: data for dump in dumps for path, data in dump.items()}) as server:
+        assert [URL(url).name for url in await opened(server)] == [found]
+
+
 async def test_dates_in_the_future_are_passed_over():
     """However many there are, only the newest of the others are checked."""
     files = dict(OLD)
