@@ -239,16 +239,6 @@ def test_a_kind_that_lacks_a_method_is_said():
         check_model(Half)
 
 
-def test_declared_defaults_are_those_of_the_constructor():
-    import inspect
-
-    for name in kinds.names():
-        kind = kinds.load(name)
-        arguments = inspect.signature(kind).parameters
-        for option in kind.options:
-            assert arguments[option.name].default == option.default, (name, option.name)
-
-
 def test_only_priors_of_an_hdp_are_not_shared():
     own = {name: [o.name for o in kinds.load(name).options if not o.shared] for name in kinds.names()}
     assert own == {"lda": [], "scvb0": [], "hdp": ["alpha", "omega", "eta"]}

@@ -114,6 +114,21 @@ def test_a_state_of_version_3_infers_as_it_did(name):
     assert not np.array_equal(before.infer(batch), now.infer(batch))
 
 
+def test_an_hdp_of_version_4_starts_as_it_did():
+    """Its topics start from documents that are drawn with repetition, also if there are fewer of them."""
+    batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+    kind = kinds.load("hdp")
+    now = kind.create(8, 40, 2)
+    then = kind.from_state({**now.state(), "recipe_mixed": 0})
+    state = now.state()
+    assert state.pop("recipe_mixed") > 0
+    before = kind.from_state({**state, "version": 4})
+    for model in (now, then, before):
+        model.learn(batch)
+    np.testing.assert_array_equal(before.topics(), then.topics())
+    assert not np.array_equal(before.topics(), now.topics())
+
+
 def test_an_hdp_of_version_5_weighs_its_corpus_as_it_did():
     """Its D was the one given, however small."""
     batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
