@@ -9,11 +9,15 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 
 from session.version import __version__
 from tests.commands import ROOT
 from tests.waiting import until
+from wikitopics.cli.main import wikitopics
+
+COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
 
 
 def python(script, *arguments, **more):
@@ -33,11 +37,14 @@ def test_the_version_loads_nothing_heavy():
     assert done.stderr == ""
 
 
-def test_the_help_of_train_loads_no_library_of_the_trainer():
+def test_the_help_of_no_command_loads_a_library_that_the_command_needs():
     heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils', 'sqlite3', 'bs4', 'lxml'}"
-    done = python(f"code = run(['train', '--help'])\nprint(sorted({heavy} & set(sys.modules)), code)")
+    asked = "codes = {name: run([name, '--help']) for name in sys.argv[1:]}"
+    done = python(f"{asked}\nprint(sorted({heavy} & set(sys.modules)), set(codes.values()))", *COMMANDS)
+    for name in COMMANDS:
+        assert f"Usage: wikitopics {name} " in done.stdout
     assert "--articles" in done.stdout
-    assert done.stdout.endswith("\n[] 0\n")
+    assert done.stdout.splitlines()[-1] == "[] {0}"
 
 
 def test_train_never_loads_the_screen_nor_what_only_other_programs_need(corpus, home):

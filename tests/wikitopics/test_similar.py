@@ -111,6 +111,15 @@ def test_python_has_the_same(cli, titled):
         session.similar("Subject 3 / 203", 2.5)
 
 
+def test_every_other_article_can_be_asked_for_and_never_the_article_itself(titled):
+    """However many others have the same proportions."""
+    session = wt.open()
+    trained = {article.title for article in session.articles(limit=400) if article.role == "trained"}
+    found = [one.title for one in session.similar("Subject 3 / 203", 400)]
+    assert len(found) == 379
+    assert set(found) == trained - {"Subject 3 / 203"}
+
+
 def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):
     outcome = cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz")
     assert (outcome.code, outcome.err) == (0, f"wrote {tmp_path / 'p.npz'}\n")

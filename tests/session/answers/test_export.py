@@ -70,6 +70,17 @@ def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
     assert set(exported.values()) == {True, False}
 
 
+def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):
+    ranks = {}
+    for row in json.loads(cli("export", "history", "--format", "json").out):
+        ranks.setdefault((row["articles"], row["topic"]), []).append(row["rank"])
+    with SessionReader(trained) as reader:
+        assert list(ranks) == [
+            (articles, topic) for articles in reader.snapshots("lda") for topic in range(5)
+        ]
+    assert set(map(tuple, ranks.values())) == {tuple(range(1, 11))}
+
+
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
     monkeypatch.setattr("session.answers.exports.subject._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
