@@ -52,7 +52,8 @@ def test_arrays_are_as_long_as_their_shape():
     assert decoding.numbers(data, "it", np.int32, (2, 3), 0, 5).tolist() == [[0, 1, 2], [3, 4, 5]]
     assert decoding.numbers(data, "it", np.int32, (3, -1), 0, 5).shape == (3, 2)
     assert decoding.numbers(b"", "it", np.int32, (-1,), 1, 1).size == 0
-    for shape in ((3,), (5,), (4, -1)):
+    assert decoding.numbers(b"", "it", np.int32, (0,), 1, 1).size == 0
+    for shape in ((3,), (5,), (4, -1), (0,)):
         with pytest.raises(Damaged, match="wrong length"):
             decoding.numbers(data, "it", np.int32, shape, 0, 5)
     for low, high in ((1, 5), (0, 4)):

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from session.errors import DiskFull, SessionError
+from session.errors import Damaged, DiskFull, SessionError
 from session.storage import writer as stores
 from session.storage.articles import ArticleRows
 from session.storage.changes import Changes
@@ -55,6 +55,17 @@ def test_models_wait_for_a_vocabulary_that_is_not_built_yet(tmp_path):
     with contextlib.closing(SessionWriter(path)) as store:
         (model,) = store.models
     assert (model.name, model.topics, model.updates, model.log_likelihood) == ("lda", 2, 0, None)
+
+
+@pytest.mark.parametrize("model", [1, 2, -1])
+def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
+    with contextlib.closing(SessionWriter(path)) as store:
+        store.commit(Progress(), changes(1), 1)
+        assert list(store.snapshots(64)) == [0]
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE snapshots SET model = ?", [model])
+        with pytest.raises(Damaged, match=r"snapshots\.model is out of range"):
+            store.snapshots(64)
 
 
 def test_a_later_chmod_is_kept(path):
