@@ -1,4 +1,4 @@
-"""Files and folders that take the place of others whole, or not at all."""
+"""Files and folders that take the place of others whole, or not at all; and what a file ends with."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ import pytest
 
 from session.errors import SessionError
 from session.storage import writer as stores
-from session.storage.files import replacing, replacing_folder
+from session.storage.files import last_line, replacing, replacing_folder
 from tests.session.rows import WORDS, row, settings
 
 
@@ -69,3 +69,23 @@ def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(tmp_p
         stores.create(tmp_path / "out", settings(), WORDS, [row()])
     assert refused
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("data", "last"),
+    [
+        (b"", ""),
+        (b"\n \n", ""),
+        (b"the only one", "the only one"),
+        (b"first\n  the last \n\n \n", "the last"),
+        (b"x" * 10_000 + b"\nthe last\n", "the last"),
+        (b"\xff is no text\n", "\ufffd is no text"),
+    ],
+)
+def test_a_log_ends_with_its_last_line(tmp_path, data, last):
+    (tmp_path / "s.log").write_bytes(data)
+    assert last_line(tmp_path / "s.log") == last
+
+
+def test_a_log_that_cannot_be_read_has_no_last_line(tmp_path):
+    assert last_line(tmp_path) == last_line(tmp_path / "s.log") == ""

@@ -1,9 +1,12 @@
-"""How large a session's file is expected to become."""
+"""How large a session's file is expected to become, and how large a model in it may be."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from session.errors import SessionError
+from session.storage.codec.models import check_size
 from session.storage.sizes import file_bytes
 from tests.session.rows import settings
 
@@ -39,3 +42,13 @@ def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch)
 
 def test_the_log_is_room_that_the_smallest_session_needs_too():
     assert file_bytes(kept("none"), 100, 1_000) > 64 * 2**20
+
+
+def test_a_model_may_be_as_large_as_four_arrays_of_its_topics():
+    def state(arrays, more):
+        topics = dict.fromkeys(map(str, range(arrays)), np.broadcast_to(0.0, (2_000, 100_000)))
+        return {**topics, "more": np.broadcast_to(0.0, more * 2**17)}  # MiB; none of it takes memory
+
+    check_size(state(4, 127), 2_000, 100_000)
+    with pytest.raises(SessionError, match=r"at most 6,230 MB of such a model, not 6,231 MB"):
+        check_size(state(4, 128), 2_000, 100_000)
