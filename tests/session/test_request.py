@@ -145,6 +145,13 @@ def test_a_flag_and_a_list_are_refused_as_they_would_be_typed():
         check(TrainRequest(texts=("/a", "/b")), source="texts", source_options={"texts": ["/a"]})
 
 
+def test_what_is_not_said_again_is_as_the_session_has_it():
+    made = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "body"}}
+    check(TrainRequest(text_column="body"), **made)
+    with pytest.raises(BadUsage, match=r"^--text-column other: this session was made with body; leave"):
+        check(TrainRequest(text_column="other"), **made)
+
+
 def test_another_wiki_or_vocabulary_is_refused():
     with pytest.raises(BadUsage, match=r"^--api-url "):
         check(TrainRequest(api_url="http://other"))
