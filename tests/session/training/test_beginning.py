@@ -1,5 +1,7 @@
 """A session that builds its vocabulary: what is counted until the words are chosen."""
 
+import errno
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -10,7 +12,7 @@ import pytest
 from session.storage import writer as stores
 from session.storage.documents import Block
 from session.storage.writer import SessionWriter
-from session.training.beginning import Beginning, establish, read_first
+from session.training.beginning import Beginning, establish, keep, read_first
 from session.training.stream import Stream
 from tests.session.rows import WORDS, documents, settings
 from vocab import Vocabulary
@@ -108,3 +110,16 @@ def test_what_was_collected_becomes_ids_of_the_vocabulary():
     read_first(store, stream)
     fed = [call.args[0].documents for call in stream.feed.call_args_list]
     assert [(one.word_ids.tolist(), one.lexicon) for one in fed] == [([1, 1], None), ([0], None)]
+
+
+def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(home, monkeypatch):
+    def fsync(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    words = Vocabulary.from_words(WORDS)
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fsync)
+        told = keep("de", words)
+    assert told.startswith("it is not kept for other sessions: cannot write ")
+    assert told.endswith(": No space left on device")
+    assert keep("de", words) == "it is kept for other sessions: `wikitopics vocab show de`"

@@ -1,6 +1,21 @@
-"""Events per second of the work of the last seconds."""
+"""Events per second, of the last seconds and of the work in them."""
 
-from session.training.rates import Speed
+from session.training.rates import Rate, Speed
+
+
+def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
+    now = 0.0
+    rate = Rate(lambda: now)
+    assert rate() == 0.0
+    rate.add(30)
+    assert rate() == 30.0, "of a second, before the first is over"
+    now = 1.5
+    assert rate() == 20.0
+    now = 10.0
+    rate.add(50)
+    assert rate() == 8.0
+    now = 15.0
+    assert rate() == 5.0, "older events are forgotten"
 
 
 def test_speed_is_of_the_time_that_was_worked():

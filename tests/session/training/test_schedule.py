@@ -72,8 +72,9 @@ def test_the_last_looks_of_models_that_forget_stay():
     assert len(kept) < 250
 
 
-def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling():
-    points = list(range(64, 64 * 1200, 64))
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling(batch_size):
+    points = list(range(batch_size, batch_size * 1200, batch_size))
     gone = thinned(points, 1000)
     kept = [point for point in points if point not in gone]
     assert points[0] in kept

@@ -1,5 +1,7 @@
 """Pages that break whatever reads them: each is skipped and told, and the stream goes on as it was."""
 
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +17,7 @@ from session.storage.writer import SessionWriter
 from session.training.intake.count_pages import count_pages
 from session.training.intake.crawl import CrawledBlocks
 from session.training.intake.pool import CountingPool
-from session.training.intake.workers import Workers
+from session.training.intake.workers import WorkerDied, Workers
 from session.training.running.run import Run, RunLimits
 from session.training.stream import Stream
 from vocab import Vocabulary
@@ -120,6 +122,23 @@ async def test_workers_that_always_die_are_no_fault_of_the_pages(feed_of):
     feed = feed_of(dict.fromkeys(range(1, 61), "it kills"))
     with pytest.raises(SessionError, match="perhaps out of memory"):
         await all_blocks(feed)
+
+
+async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():
+    def job(result):
+        made = Future()
+        made.set_exception(result) if isinstance(result, Exception) else made.set_result(result)
+        return made
+
+    with closing(CountingPool(["aa", "bb"], INFO, 1)) as pool:
+        for answer in ("an answer in between", "another"):
+            for _ in range(3):
+                with pytest.raises(WorkerDied, match="by signal 9"):
+                    await pool.result(job(WorkerDied("by signal 9")))
+            assert await pool.result(job(answer)) == answer
+        for wanted in (*[WorkerDied] * 3, SessionError):
+            with pytest.raises(wanted, match="by signal 9"):
+                await pool.result(job(WorkerDied("by signal 9")))
 
 
 @pytest.fixture
