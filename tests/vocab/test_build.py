@@ -47,6 +47,12 @@ def test_one_document_cannot_lift_a_word():
     assert build_vocabulary(texts, ALL, size=2).vocabulary.words == ("also", "often")
 
 
+@pytest.mark.parametrize(("times", "words"), [(5, ("early", "often")), (6, ("early", "later"))])
+def test_after_the_fifth_in_a_document_none_counts(times, words):
+    text = f"{'often ' * times} {'later ' * (times - 1)} {'early ' * (times - 1)}"  # of equals, the first
+    assert build_vocabulary([text, text], ALL, size=2).vocabulary.words == words
+
+
 def test_the_order_of_documents_does_not_matter():
     texts = [
         " ".join(random.Random(i).choices(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"], k=4))

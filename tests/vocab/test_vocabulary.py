@@ -126,6 +126,14 @@ def test_a_file_that_cannot_be_read(tmp_path):
             Vocabulary.from_file(path)
 
 
+def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
+    path = tmp_path / "dump.xml"
+    with path.open("wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    with pytest.raises(BadVocabulary, match=r"dump\.xml: over 64 MiB is too large for a word list$"):
+        Vocabulary.from_file(path)
+
+
 @pytest.mark.parametrize("entries", [[], ["one"], ["a", "a"], ["a", ""], ["a", "B"]])
 def test_bad_words(entries):
     with pytest.raises(BadVocabulary):
