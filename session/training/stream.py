@@ -292,6 +292,11 @@ class Stream:
             self._measure(elapsed_seconds)
         self._moved = self._learnt = True
 
+    def _ends_here(self) -> bool:
+        """Whether the present topics have been stored, and measured if any article is held out."""
+        articles, curves = self.progress.articles, self._curves
+        return curves.kept_at == articles and (curves.measured_at == articles or not len(self._held_out))
+
     @property
     def measured(self) -> Measured:
         """The last measurement."""
@@ -302,7 +307,7 @@ class Stream:
         progress = self.progress
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
-        progress.finished = self.done()
+        progress.finished = self.done() and self._ends_here()
         if self._learnt:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = ModelRow.of(model, self._curves.scores[number])

@@ -114,6 +114,23 @@ def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(session
     driver.close()
 
 
+def test_a_session_has_not_finished_before_its_end_is_measured(sessions, corpus):
+    path = sessions("s")
+    driver = Driver(path, corpus)
+    while not driver.trainer.done():
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    with reading(path) as reader:
+        assert reader.status().articles == 657
+        assert reader.status().state != "finished"
+    driver.trainer.finish(0.0)
+    driver.trainer.commit(0.0, 0)
+    with reading(path) as reader:
+        assert reader.status().state == "finished"
+        assert reader.curve("lda", "log_likelihood").articles[-1] == 657
+    driver.close()
+
+
 def test_more_articles_can_be_asked_for_later(sessions, corpus):
     path = sessions("s")
     Driver(path, corpus, limit=100).run()
