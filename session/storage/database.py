@@ -291,7 +291,7 @@ def is_sqlite(path: Path) -> bool:
         return False
     try:
         # By SQLite itself, see `check_file`: this process may have it open.
-        connection = sqlite3.connect(path.absolute().as_uri() + "?immutable=1", uri=True)
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro&immutable=1", uri=True)
         with contextlib.closing(connection):
             connection.execute("PRAGMA schema_version")
     except sqlite3.Error:
@@ -305,11 +305,14 @@ def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
     if not os.path.isfile(path):
         return False
-    with contextlib.suppress(sqlite3.Error):
-        # As in `is_sqlite`: by SQLite itself, and nothing may be changed.
-        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
-        with contextlib.closing(connection):
-            return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
+    # As in `is_sqlite`: by SQLite itself, and nothing may be changed. The write-ahead log is left out if
+    # possible: with it SQLite writes a -shm, which would stay behind if another process deletes the session.
+    for how in ("mode=ro&immutable=1", "mode=ro"):
+        with contextlib.suppress(sqlite3.Error):
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
+            with contextlib.closing(connection):
+                if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+                    return True
     return False
 
 

@@ -1,13 +1,14 @@
 """Deleting a session: all of it, nothing else, and never under a trainer."""
 
 import contextlib
+import functools
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from session.doors.removal import remove
+from session.doors.removal import check_removable, remove
 from session.errors import NoSession, NotASession, SessionInUse
 from session.paths import LOCK, beside, log_file
 from session.storage.coordination.lock import trainer_lock
@@ -89,3 +90,18 @@ def test_of_two_who_delete_one_has_deleted(night: Path, home: Path) -> None:
     with ThreadPoolExecutor() as threads:
         assert sum(threads.map(removed, [night] * 2)) == 1
     assert not list(home.iterdir())
+
+
+def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(
+    night: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[str] = []
+
+    class Looking(sqlite3.Connection):
+        def close(self) -> None:
+            there.extend(path.name for path in home.iterdir())
+            super().close()
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Looking))
+    check_removable(night)
+    assert there == ["night.db"]
