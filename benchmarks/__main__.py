@@ -56,8 +56,6 @@ def measure(part: Part, name: str) -> bool:
         print(f"{part.name}.{name}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
         return True
     run, started = begin(part.rooms, point.needs), time.monotonic()
-    if run.load > QUIET:
-        print(f"{part.name}.{name}: something else is running, load {run.load}", file=sys.stderr)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", f"{part.name}.{name}", file.name]
         # If Python kept no compiled sources, every start of the program would be a first one.
@@ -109,6 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             points = list(chosen(options.what))
         except KeyError as error:
             parser.error(f"no part or point {error}: `python -m benchmarks` lists them")
+        if (load_before := os.getloadavg()[0]) > QUIET:  # later it is that of the measurements as well
+            print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
         for each, point in points:
             run = Results(each.name).run(point)
             if options.again or not up_to_date(each, run):
