@@ -49,13 +49,14 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
     from session.storage.sqliteutils import Database
 
     check_file(path)
-    connection = sqlite3.connect(
-        path.absolute().as_uri() + "?mode=rw",
-        uri=True,
-        timeout=timeout or BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    with session_errors(path):  # such as one that has just been deleted
+        connection = sqlite3.connect(
+            path.absolute().as_uri() + "?mode=rw",
+            uri=True,
+            timeout=timeout or BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
     try:
         check_session(connection, path)
         # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file is
@@ -223,9 +224,9 @@ def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | Non
     return dict(zip(columns, rows[0], strict=True)) if rows else None
 
 
-def check_file(path: Path) -> None:
-    """Raise :class:`NotASession` for anything but a regular file, and :class:`SessionError` if it is not
-    readable.
+def check_file(path: Path) -> os.stat_result:
+    """Identify the file. Raises :class:`NotASession` for anything but a regular file, and
+    :class:`SessionError` if it is not readable.
 
     Never opens it: closing a descriptor of a database drops every lock that this process holds on it. SQLite
     in another process would then take the write-ahead log for abandoned and delete it.
@@ -242,6 +243,7 @@ def check_file(path: Path) -> None:
         raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
+    return found
 
 
 def fold_log(path: Path) -> None:

@@ -45,8 +45,7 @@ class OpenedSession:
         self.path = path
         if not os.path.exists(path):
             raise no_session(path)
-        check_file(path)
-        self.file = os.stat(path)
+        self.file = check_file(path)
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = _connect(path)
         self._settings: Settings | None = None
@@ -199,9 +198,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     # there is no -wal either, and the file can be read as it is.
     choices = [uri, uri + "&immutable=1"] if not beside(path, WAL).exists() else [uri]
     for number, choice in enumerate(choices):
-        connection = sqlite3.connect(
-            choice, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
-        )
+        with session_errors(path):  # such as one that has just been deleted
+            connection = sqlite3.connect(
+                choice, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
+            )
         try:
             check_session(connection, path)
         except sqlite3.DatabaseError as error:

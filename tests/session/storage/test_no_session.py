@@ -54,6 +54,16 @@ class TestNoSession:
             opener(path)
         assert caught.value.exit_code == 5
 
+    def test_one_deleted_between_looking_and_opening(self, opener, path, monkeypatch):
+        def connect_too_late(*arguments, **options):
+            path.unlink(missing_ok=True)
+            return connect(*arguments, **options)
+
+        connect = sqlite3.connect
+        monkeypatch.setattr(sqlite3, "connect", connect_too_late)
+        with pytest.raises(SessionError, match="unable to open"):
+            opener(path)
+
     def test_none(self, opener, tmp_path):
         with pytest.raises(SessionError) as caught:
             opener(tmp_path / "none.db")
