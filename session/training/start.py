@@ -252,16 +252,16 @@ async def _open(
                 f"the session was upgraded from format {store.schema_before} to {VERSION}: older "
                 "versions of wikitopics can no longer read it"
             )
-        stream = await asyncio.to_thread(stream_of, store)
+        stream = await _to_its_end(lambda: stream_of(store))
         opening = Opening(store, stream, source, source.feed(lambda: stream.missing))
         opened.pop_all()
         return opening
 
 
 async def _to_its_end(work: Callable[[], T]) -> T:
-    """The result of ``work``, which writes to the session in a thread; a stop is obeyed once it is done.
+    """The result of ``work``, which uses the session in a thread; a stop is obeyed once it is done.
 
-    The session's lock must not be released while anything still writes.
+    The session must not be closed, nor its lock released, while anything still reads or writes it.
     """
     working = asyncio.ensure_future(asyncio.to_thread(work))
     stop: asyncio.CancelledError | None = None

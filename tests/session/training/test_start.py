@@ -73,25 +73,28 @@ def planned(tmp_path, corpus):
     return make
 
 
-async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
-    """The lock is let go behind it: another trainer would find half a session."""
-    (plan, words), create, began, held = planned(), start.create, threading.Event(), threading.Event()
+@pytest.mark.parametrize("step", ["create", "Stream"])
+async def test_a_stop_waits_for_what_uses_the_session(planned, monkeypatch, step):
+    """Another trainer would find half a session, and SQLite crashes if a connection is closed while it
+    reads."""
+    (plan, words), work, began, held = planned(), getattr(start, step), threading.Event(), threading.Event()
 
-    def slowly(*arguments):
+    def slowly(*arguments, **options):
         began.set()
         held.wait(600)
-        create(*arguments)
+        return work(*arguments, **options)
 
-    monkeypatch.setattr(start, "create", slowly)
+    monkeypatch.setattr(start, step, slowly)
     opening = asyncio.create_task(start.open_session(plan, words, print))
     await until(began.is_set)
     for _ in range(2):
         opening.cancel()
         await asyncio.sleep(0.05)
-    assert not opening.done()
+    early = opening.done()
     held.set()
     with pytest.raises(asyncio.CancelledError):
         await opening
+    assert not early
     assert plan.path.exists()
 
 
