@@ -104,6 +104,7 @@ async def opened(path: Path) -> AsyncIterator[Measured]:
             await pilot.pause(0.05)
         await pilot.pause(1.0)
         yield app
+    app.stop_following(wait=True)  # the session's folder is about to be deleted
 
 
 @PART.point(minutes=2)
