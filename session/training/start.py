@@ -246,22 +246,35 @@ async def _open(
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
             await _to_its_end(lambda: create(plan.path, settings, words))
         store = writer.SessionWriter(plan.path)
-        opened.callback(store.close)
         if store.schema_before != VERSION:
             say(
                 f"the session was upgraded from format {store.schema_before} to {VERSION}: older "
                 "versions of wikitopics can no longer read it"
             )
-        stream = await _to_its_end(lambda: stream_of(store))
+        stream = await asyncio.to_thread(_read, store, stream_of)
+        opened.callback(store.close)
         opening = Opening(store, stream, source, source.feed(lambda: stream.missing))
         opened.pop_all()
         return opening
 
 
-async def _to_its_end(work: Callable[[], T]) -> T:
-    """The result of ``work``, which uses the session in a thread; a stop is obeyed once it is done.
+def _read(store: writer.SessionWriter, stream_of: Callable[[writer.SessionWriter], S]) -> S:
+    """What an open session holds; it is closed on an error.
 
-    The session must not be closed, nor its lock released, while anything still reads or writes it.
+    A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
+    another thread reads from it.
+    """
+    try:
+        return stream_of(store)
+    except BaseException:
+        store.close()
+        raise
+
+
+async def _to_its_end(work: Callable[[], T]) -> T:
+    """The result of ``work``, which writes to the session in a thread; a stop is obeyed once it is done.
+
+    The session's lock must not be released while anything still writes.
     """
     working = asyncio.ensure_future(asyncio.to_thread(work))
     stop: asyncio.CancelledError | None = None

@@ -73,18 +73,16 @@ def planned(tmp_path, corpus):
     return make
 
 
-@pytest.mark.parametrize("step", ["create", "Stream"])
-async def test_a_stop_waits_for_what_uses_the_session(planned, monkeypatch, step):
-    """Another trainer would find half a session, and SQLite crashes if a connection is closed while it
-    reads."""
-    (plan, words), work, began, held = planned(), getattr(start, step), threading.Event(), threading.Event()
+async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
+    """The lock is let go behind it: another trainer would find half a session."""
+    (plan, words), create, began, held = planned(), start.create, threading.Event(), threading.Event()
 
-    def slowly(*arguments, **options):
+    def slowly(*arguments):
         began.set()
         held.wait(600)
-        return work(*arguments, **options)
+        create(*arguments)
 
-    monkeypatch.setattr(start, step, slowly)
+    monkeypatch.setattr(start, "create", slowly)
     opening = asyncio.create_task(start.open_session(plan, words, print))
     await until(began.is_set)
     for _ in range(2):
@@ -96,6 +94,30 @@ async def test_a_stop_waits_for_what_uses_the_session(planned, monkeypatch, step
         await opening
     assert not early
     assert plan.path.exists()
+
+
+async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch):
+    """SQLite crashes if a connection is closed while another thread reads from it."""
+    (plan, words), (began, held, ended) = planned(), (threading.Event() for _ in range(3))
+    read = []
+
+    def slowly(store, **_):
+        began.set()
+        held.wait(600)
+        try:
+            read.append(store.progress().articles)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(start, "Stream", slowly)
+    opening = asyncio.create_task(start.open_session(plan, words, print))
+    await until(began.is_set)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    held.set()
+    await until(ended.is_set)
+    assert read == [0]
 
 
 def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, monkeypatch):
