@@ -9,7 +9,7 @@ from typing import cast
 from crawler.dump_blocks import data_blocks
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff
-from crawler.kinds.dump import BASE
+from crawler.identity import BASE
 from crawler.page_files import START, Found, Place
 from crawler.source import SourceInfo
 

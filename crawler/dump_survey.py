@@ -8,8 +8,8 @@ from crawler.dump_order import Order, spread, windows_and_lanes
 from crawler.dump_parts import DumpPart, part_size, parts_of
 from crawler.dump_xml import DumpReader
 from crawler.errors import BadSource, CutOff
+from crawler.identity import BASE
 from crawler.kind import default_held_out, with_spare
-from crawler.kinds.dump import BASE
 from crawler.ranges import Ranged
 from crawler.source import Page, SourceInfo
 

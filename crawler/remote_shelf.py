@@ -13,7 +13,7 @@ from crawler.client import Client
 from crawler.clock import Clock
 from crawler.dump_parts import DumpPart
 from crawler.errors import BadSource, CrawlerError, Unconfirmed
-from crawler.kinds.dump import DUMP, VERSIONS, told_size
+from crawler.identity import DUMP_FILES, VERSIONS
 from crawler.limits import dump_manners, is_wikimedia
 from crawler.range_server import HEAD, MOST_SIZE, FileFacts, RangeServer
 from crawler.ranges import Held, Ranged
@@ -32,6 +32,11 @@ MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
 AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
 """Agreement covers any size: the size is known only later, and the user is not asked again."""
+
+
+def told_size(size: int) -> str:
+    """A number of bytes in words."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 class RemoteShelf:
@@ -90,7 +95,7 @@ class RemoteShelf:
     @property
     def identity(self) -> Mapping[str, Any]:
         return {
-            DUMP.name: [str(file.url) for file in self._files.values()],
+            DUMP_FILES: [str(file.url) for file in self._files.values()],
             VERSIONS: [file.facts.version for file in self._files.values()],
         }
 

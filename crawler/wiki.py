@@ -10,7 +10,7 @@ from crawler.addresses import api_candidates
 from crawler.client import Client
 from crawler.clock import Clock
 from crawler.gathering import Gathering, entries, read_continue
-from crawler.kinds.wiki import FOUND
+from crawler.identity import FOUND_API
 from crawler.lap import Lap
 from crawler.limits import Manners, manners_for
 from crawler.replies import read_api
@@ -83,7 +83,7 @@ class Wiki:
     @property
     def identity(self) -> Mapping[str, str]:
         """What a session stores of it once it is found, as :class:`crawler.kinds.wiki.WikiKind` says."""
-        return {FOUND: str(self.api)}
+        return {FOUND_API: str(self.api)}
 
     async def close(self) -> None:
         """Close the connections."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.identity import BASE, DUMP_FILES, VERSIONS
 from crawler.kind import Asked, Identity, PageKind
 from crawler.kinds.wiki import API_URL, CONTACT, LANG
 from crawler.options import Option
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
-    "dump",
+    DUMP_FILES,
     "An XML dump: a file ('-': standard input), or an address, from which it is read without being "
     "stored. By default, or with the address of a folder of dumps: the newest dump of Wikipedia in the "
     "language given.",
@@ -35,15 +36,6 @@ YES = Option(
 DUMPS = "https://dumps.wikimedia.org/"
 HOME = "home"
 """The key of the address of a folder of dumps."""
-VERSIONS = "versions"
-"""The key of the versions of the files on a server, as the server names them."""
-BASE = "base"
-"""The key of the address of the wiki's main page, as its dump states it."""
-
-
-def told_size(size: int) -> str:
-    """A number of bytes in words."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 class Dump(PageKind):
@@ -61,7 +53,7 @@ class Dump(PageKind):
         of_wiki = {API_URL.name: language_api(asked[LANG])}
         if not any(map(is_address, names)):
             files = [name if name == "-" else str(Path(name).absolute()) for name in names]
-            return {DUMP.name: files, **(of_wiki if LANG in asked else {})}
+            return {DUMP_FILES: files, **(of_wiki if LANG in asked else {})}
         if not all(map(is_address, names)):
             raise BadSource(f"{DUMP.flag}: give files or addresses, not both")
         urls = [dump_address(name) for name in names]
@@ -69,7 +61,7 @@ class Dump(PageKind):
             raise BadSource(f"{DUMP.flag}: all files of a dump must be on one server")
         if len(urls) == 1 and urls[0].path.endswith("/"):
             return {HOME: str(urls[0]), **of_wiki}
-        return {DUMP.name: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
+        return {DUMP_FILES: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
 
     def language(self, asked: Asked) -> str | None:
         """The language, if it was given; the wiki is then a Wikipedia."""
@@ -94,11 +86,11 @@ class Dump(PageKind):
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
         if wrong:
             return f"{wrong[0]} is not text"
-        files, order = identity.get(DUMP.name), identity.get(ORDER)
-        if DUMP.name not in identity and {HOME, API_URL.name} <= identity.keys():
+        files, order = identity.get(DUMP_FILES), identity.get(ORDER)
+        if DUMP_FILES not in identity and {HOME, API_URL.name} <= identity.keys():
             return _fault_of_addresses(identity)
         if not isinstance(files, list) or not files or not all(isinstance(name, str) for name in files):
-            return f"{DUMP.name} is not a list of files"
+            return f"{DUMP_FILES} is not a list of files"
         if wrong_address := _fault_of_addresses(identity):
             return wrong_address
         versions = identity.get(VERSIONS, files)
@@ -118,6 +110,7 @@ class Dump(PageKind):
 
     def download(self, identity: Identity) -> str:
         from crawler.dump_order import ORDER
+        from crawler.remote_shelf import told_size
 
         if not _addresses(identity):
             return ""
@@ -164,7 +157,7 @@ class Dump(PageKind):
         if _addresses(identity):
             remote = _remote_shelf(identity, asked)
             return ShuffledDump(remote, order, seed=asked.seed, held_out=asked.held_out)
-        paths = identity[DUMP.name]
+        paths = identity[DUMP_FILES]
         # A session begun in the order of the files continues in it.
         is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
         if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
@@ -177,9 +170,9 @@ def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this machine."""
     from crawler.addresses import dump_address, is_address
 
-    if DUMP.name not in identity:
+    if DUMP_FILES not in identity:
         return [dump_address(identity[HOME])]
-    return [dump_address(name) for name in identity[DUMP.name] if is_address(name)]
+    return [dump_address(name) for name in identity[DUMP_FILES] if is_address(name)]
 
 
 def _fault_of_addresses(identity: Identity) -> str:
@@ -193,7 +186,7 @@ def _fault_of_addresses(identity: Identity) -> str:
         addresses = _addresses(identity)
     except BadSource as error:
         return str(error)
-    files = identity.get(DUMP.name, addresses)
+    files = identity.get(DUMP_FILES, addresses)
     return "" if len(addresses) in (0, len(files)) else "files and addresses are mixed"
 
 
@@ -205,12 +198,12 @@ def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:
 
     known = None
     if ORDER in identity:
-        sizes, versions = identity[ORDER]["sizes"], identity.get(VERSIONS) or [""] * len(identity[DUMP.name])
+        sizes, versions = identity[ORDER]["sizes"], identity.get(VERSIONS) or [""] * len(identity[DUMP_FILES])
         known = [FileFacts(size, version) for size, version in zip(sizes, versions, strict=True)]
     return RemoteShelf(
         _addresses(identity),
         known,
-        wiki=None if DUMP.name in identity else database(identity[API_URL.name]),
+        wiki=None if DUMP_FILES in identity else database(identity[API_URL.name]),
         version=asked.version,
         contact=asked.get(CONTACT),
         budget_folder=asked.budget_folder,

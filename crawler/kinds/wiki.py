@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from crawler.identity import FOUND_API
 from crawler.kind import Asked, Identity, PageKind
 from crawler.options import Option
 
@@ -24,8 +25,6 @@ DUMP_ADVICE = (
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
 """The download of a crawl of Wikipedia: its rules allow at most 600,000 articles an hour."""
 
-FOUND = "api"
-"""The key of the api.php's address in a session."""
 API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL")
 LANG = Option(
     str,
@@ -92,7 +91,7 @@ class WikiKind(PageKind):
         from crawler.addresses import wiki_address
         from crawler.errors import BadSource
 
-        found = {FOUND: identity.get(FOUND, ""), API_URL.name: identity.get(API_URL.name)}
+        found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
         for key, value in found.items():
             if not isinstance(value, str):
                 return f"{key} is not text"
@@ -108,7 +107,7 @@ class WikiKind(PageKind):
         from crawler.errors import BadSource
 
         try:
-            api = api_candidates(identity.get(FOUND) or identity[API_URL.name])[0]
+            api = api_candidates(identity.get(FOUND_API) or identity[API_URL.name])[0]
         except BadSource:
             return None
         return by_script(api.with_name("index.php"), title, revision_id)

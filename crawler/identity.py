@@ -1,0 +1,10 @@
+"""Keys of an identity (see `crawler.kind.Identity`) that a source fills in once it knows them."""
+
+FOUND_API = "api"
+"""The address of the wiki's api.php."""
+DUMP_FILES = "dump"
+"""The paths or the addresses of a dump's files."""
+VERSIONS = "versions"
+"""The versions of the files on a server, as the server names them."""
+BASE = "base"
+"""The address of the wiki's main page, as its dump states it."""

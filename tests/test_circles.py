@@ -1,0 +1,29 @@
+"""Imports have a direction between modules too, not only between rooms (those are in `pyproject.toml`)."""
+
+import grimp
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+ROOMS = ("wikitopics", "tui", "session", "crawler", "model", "vocab", "benchmarks")
+KNOWN = {"model._jit", "model.compiling"}
+"""The compiler reports to `compiling`, whose `cache_folder` asks it, when called, where kernels are kept."""
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Not even inside functions."""
+    graph = grimp.build_graph(*ROOMS, exclude_type_checking_imports=True, cache_dir=None)
+    modules = sorted(graph.modules)
+    number = {module: place for place, module in enumerate(modules)}
+    arrows = [
+        (number[module], number[other])
+        for module in modules
+        for other in graph.find_modules_directly_imported_by(module)
+    ]
+    starts, ends = zip(*arrows, strict=True)
+    _, circle = connected_components(
+        csr_array(([1] * len(arrows), (starts, ends)), shape=(len(modules),) * 2), connection="strong"
+    )
+    members: dict[int, set[str]] = {}
+    for module, of in zip(modules, circle.tolist(), strict=True):
+        members.setdefault(of, set()).add(module)
+    assert [each for each in members.values() if len(each) > 1] == [KNOWN]
