@@ -5,7 +5,6 @@ import functools
 import json
 import lzma
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -41,22 +40,6 @@ def held_out_documents() -> Minibatch:
 def held_out() -> CompletionSet:
     """The same, split for document completion."""
     return CompletionSet(held_out_documents())
-
-
-@functools.cache
-def long_articles() -> tuple[Minibatch, CompletionSet]:
-    """Some 6,700 articles of 380 words on average, and 500 more to predict.
-
-    Of the 60,000 articles of plain text, those that have at least 165 words of the vocabulary.
-    """
-    place = {word: i for i, word in enumerate(words())}
-    documents = []
-    with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            ids = [place[w] for w in re.findall("[a-z]+", json.loads(line)["text"].lower()) if w in place]
-            if len(ids) >= 165:
-                documents.append(np.unique(ids, return_counts=True))
-    return _batch(documents[500:]), CompletionSet(_batch(documents[:500]))
 
 
 @functools.cache

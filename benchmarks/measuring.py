@@ -65,13 +65,6 @@ class Curve:
     seconds: list[float]
     log_likelihood: list[float]
 
-    def seconds_to(self, log_likelihood: float) -> float:
-        """CPU seconds until the curve first reaches a value; infinite if never."""
-        for seconds, value in zip(self.seconds, self.log_likelihood, strict=True):
-            if value >= log_likelihood:
-                return seconds
-        return float("inf")
-
 
 def curve(
     name: str, model: Any, batches: Iterator[Minibatch], held_out: CompletionSet, points: int = 24

@@ -280,7 +280,7 @@ class OnlineLDA(OnlineModel):
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
 
-        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 3: without the
+        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
         topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
         from model._lda_e_step import ascend, document_bounds

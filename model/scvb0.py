@@ -7,7 +7,7 @@
 | N_theta | (D, K) | expected number of words of a topic in a document; not kept | [F13] eq. 6 |
 | gamma | never stored | variational distribution of a word's topic | [F13] eq. 5 |
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [F13] section 2 |
-| C, C_M | numbers | words in the corpus, in the minibatch | [F13] table 1 |
+| C, C_M | numbers | words in the corpus, in the minibatch | [F13] table 1, section 3 |
 | rho_phi | number | step size s (tau0 + t)^-kappa of the minibatch t = 1, 2 … | [F13] section 3 |
 | rho_theta | number | the same with the theta_* settings, t = 1, 2 … within a document | [F13] section 3 |
 

@@ -34,7 +34,7 @@ THEIRS = {"scvb0": 3_300, "svb": 600, "our_scvb0": 3_300}
 
 
 def scvb0(topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0) -> SCVB0:
-    """As in [F13] section 5: one burn-in pass over a document, s = 10, tau = 1000, kappa = 0.9."""
+    """As in [F13] section 4: one burn-in pass over a document, s = 10, tau = 1000, kappa = 0.9."""
     steps = {"s": 10.0, "tau0": 1000.0, "kappa": 0.9, "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9}
     options: dict[str, Any] = {"alpha": 0.1, "eta": 0.01, "burn_in": 1, "warm_start": False, **steps}
     return SCVB0(topics, n_words or words(), n_documents or train().D, seed=seed, **options)

@@ -103,7 +103,7 @@ def papers_lda(corpus: Corpus) -> Looks:
 
 
 def papers_scvb0(corpus: Corpus) -> Looks:
-    """[F13] section 5: S = 100."""
+    """[F13] section 4: S = 100."""
     compile_kernels(SCVB0(K, words(corpus), 1, warm_start=False))
     model = SCVB0(K, words(corpus), train(corpus).D, warm_start=False)
     return looked_at(model, minibatches(train(corpus), 100))

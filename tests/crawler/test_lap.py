@@ -12,8 +12,6 @@ from crawler.lap import Lap
 from crawler.seen import Seen
 from crawler.wire import Trouble
 
-AT_A_QUARTER = {"grncontinue": "0.25|0.5|9|0", "continue": "grncontinue||"}
-
 
 def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:
     here = begin + share
