@@ -1,6 +1,6 @@
 """Make the sample of articles that the embedded wiki serves: crawler/data/sample.xz.
 
-    python benchmarks/build_sample.py [ARTICLES.jsonl.xz]
+    python -m benchmarks.build_sample [ARTICLES.jsonl.xz]
 
 From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the shipped English
 vocabulary are kept, no sentence. crawler/data/README.md states origin and licence; the layout is described in
@@ -10,17 +10,15 @@ crawler/embedded/sample.py, which reads it.
 import hashlib
 import json
 import lzma
-import os
 import sys
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.corpora import CORPUS
+from benchmarks.frame.results import ROOT
 from vocab import Vocabulary
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED = Path(os.environ.get("WIKITOPICS_SHARED", ROOT / ".." / "shared"))
 LONG = 16_000
 """Articles with at least LONG_WORDS words of the vocabulary."""
 LONG_WORDS = 30
@@ -112,4 +110,4 @@ def main(source: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or [str(SHARED / "corpus" / "articles-60k.jsonl.xz")]))
+    main(*(sys.argv[1:] or [str(CORPUS / "articles-60k.jsonl.xz")]))

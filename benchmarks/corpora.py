@@ -5,9 +5,12 @@ import functools
 import json
 import lzma
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model import CompletionSet, Minibatch
 from vocab import Vocabulary
@@ -48,9 +51,10 @@ def articles() -> tuple[int, Minibatch]:
     vocabulary = Vocabulary.load("english")
     with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
         counted = [vocabulary.count(json.loads(line)["text"]) for line in lines]
-    return len(vocabulary), _batch([(ids, counts) for ids, counts in counted if counts.sum() >= 10])
+    return len(vocabulary), batch_of([(ids, counts) for ids, counts in counted if counts.sum() >= 10])
 
 
-def _batch(documents: list[tuple[np.ndarray, np.ndarray]]) -> Minibatch:
+def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
+    """Documents given as word ids and their counts."""
     indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
     return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.corpora import CORPUS, held_out_documents, stream, words
+from benchmarks.corpora import CORPUS, batch_of, held_out_documents, stream, words
 from model import Minibatch
 from vocab import Vocabulary
 
@@ -118,7 +118,7 @@ def _long() -> Split:
     report = fresh[: REPORTED["long"]]
     rest = [*(row for row in range(len(ids)) if scored[row]), *fresh[REPORTED["long"] :]]
     tuning, train = rest[:TUNING_LONG], rest[TUNING_LONG:]
-    parts = [_batch([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
+    parts = [batch_of([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
     return Split(len(vocabulary), *parts)
 
 
@@ -131,12 +131,7 @@ def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
 def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
     """Some documents, in the order given."""
     entries = [slice(batch.indptr[row], batch.indptr[row + 1]) for row in rows]
-    return _batch([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])
-
-
-def _batch(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
-    indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
-    return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))
+    return batch_of([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
@@ -25,7 +25,7 @@ from benchmarks.papers import (
     words,
 )
 from benchmarks.splits import Corpus
-from model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA
+from model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,44 +84,41 @@ def batch_hdp(corpus: Corpus) -> Figures:
     return in_sweeps(f"batch HDP, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16), held_out(corpus))
 
 
-def ours(kind: str, corpus: Corpus) -> Figures:
-    def made(corpus: Corpus, n_documents: int) -> OnlineHDP | OnlineLDA:
-        if kind == "hdp":
-            return OnlineHDP(words(corpus), n_documents)
-        return OnlineLDA(100, words(corpus), n_documents)
-
-    compile_kernels(made("short", 1))
+def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
+    """``make``: from the number of words and that of documents to a model with our defaults."""
+    compile_kernels(make(words(), 1))
     documents = train(corpus)
-    model = made(corpus, documents.D)
+    model = make(words(corpus), documents.D)
     size = model.default_batch_size
     again = cycled(documents, size, (PASSES[corpus] - 1) * documents.D)
     batches = itertools.chain(growing(documents, size), again)
-    label = {"hdp": "online HDP, our defaults", "lda": "online LDA 100, our defaults"}[kind]
-    return drawn_with_topics(label, model, batches, corpus)
+    return drawn_with_topics(f"{label}, our defaults", model, batches, corpus)
 
 
+_our_lda = functools.partial(OnlineLDA, 100)
 for _corpus in ("short", "long"):
-    PART.add(f"{_corpus}_our_hdp", functools.partial(ours, "hdp", _corpus), minutes=0.5)
-    PART.add(f"{_corpus}_our_lda", functools.partial(ours, "lda", _corpus), minutes=0.5)
+    PART.add(f"{_corpus}_our_hdp", functools.partial(ours, OnlineHDP, "online HDP", _corpus), minutes=0.5)
+    PART.add(f"{_corpus}_our_lda", functools.partial(ours, _our_lda, "online LDA 100", _corpus), minutes=0.5)
     PART.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=5)
     PART.add(f"{_corpus}_batch_hdp", functools.partial(batch_hdp, _corpus), minutes=5)
     for _K in TOPICS:
         PART.add(f"{_corpus}_lda_{_K}", functools.partial(online_lda, _corpus, _K), minutes=0.7)
 
 
-def grid(kind: str, size: int) -> Figures:
+def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figures:
     """The log-likelihood of every kappa after GRID short articles."""
     first = train()[:GRID]
     found = {}
     for kappa in KAPPAS:
-        model = hdp("short", first.D, kappa) if kind == "hdp" else lda(100, "short", first.D, kappa)
+        model = make("short", first.D, kappa)
         found[f"{kappa}"] = held_out().score(learn_all(model, minibatches(first, size)))
     return found
 
 
-for _kind in ("hdp", "lda"):
-    for _size in GRID_SIZES:
-        PART.add(f"{_kind}_size_{_size}", functools.partial(grid, _kind, _size), minutes=2)
+for _size in GRID_SIZES:
+    PART.add(f"hdp_size_{_size}", functools.partial(grid, hdp, _size), minutes=2)
+for _size in GRID_SIZES:
+    PART.add(f"lda_size_{_size}", functools.partial(grid, functools.partial(lda, 100), _size), minutes=2)
 
 
 def figure(corpus: Corpus, title: str, points: Mapping[str, Figures]) -> Figure:
