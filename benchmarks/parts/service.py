@@ -24,7 +24,7 @@ PART = Part("service", "the unit of docs/service under a real systemd", TRAINER_
 UNIT = ROOT / "docs" / "service" / "wikitopics.service"
 NAME = "wikitopics-proof"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
-"""By exit code, see README."""
+"""By exit code, see docs/commands.md."""
 MANY = 12
 """Restarts in a row; systemd's own default gives up after five in ten seconds."""
 PAUSE = 30
