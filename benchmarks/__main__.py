@@ -1,14 +1,14 @@
 """What README and docs claim, measured again.
 
-    python -m benchmarks                    what there is, when it was measured, and of which commit
+    python -m benchmarks                    what there is, when it was measured, and at which commit
     python -m benchmarks crawl screen.keys  measure parts or points, unless their figures are up to date
     python -m benchmarks --all              everything
-    python -m benchmarks --again screen     measure again what is up to date
+    python -m benchmarks --again screen     measure again even what is up to date
     python -m benchmarks --docs             write the figures into README and docs
 
-Figures are up to date until a room of the program changes that their part runs. Each point runs in a process
-of its own, and its figures are kept in benchmarks/results/PART.json at once. Stop whenever you like, and
-continue with the same command. Run nothing else meanwhile: the load before each point is kept as well.
+Figures are up to date until one of the program's rooms that their part runs changes. Each point runs in a
+process of its own, and its figures are kept in benchmarks/results/PART.json at once. Stop whenever you like,
+and continue with the same command. Run nothing else meanwhile: the load before each point is kept as well.
 """
 
 import argparse

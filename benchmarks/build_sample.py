@@ -63,7 +63,7 @@ def choose(lines: list[dict[str, str]], vocabulary: Vocabulary) -> list[Article]
 
 
 def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
-    """The columns of the sample, one behind the other."""
+    """The columns of the sample, one after another."""
     occurs_in = np.bincount(np.concatenate([ids for _, ids, _ in articles]), minlength=len(vocabulary))
     order = np.argsort(-occurs_in, kind="stable")[: np.count_nonzero(occurs_in)]
     rank = np.full(len(vocabulary), -1)

@@ -1,4 +1,4 @@
-"""What happened to the topics of one model from look to look: births, deaths, splits, merges and
+"""What happened to the topics of one model from look to look: births, deaths, splits, mergers and
 renamings."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `wikitopics export model` writes: a model's topics as arrays, for inference, not for learning on.
+"""What `wikitopics export model` writes: a model's topics as arrays, for inference, not for further training.
 
 | array | shape | what |
 |---|---|---|

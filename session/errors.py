@@ -21,7 +21,7 @@ class SessionError(Exception):
 
 
 class BadUsage(SessionError):
-    """An option that makes no sense, or contradicts the settings with which the session was created."""
+    """An option that is not valid, or contradicts the settings with which the session was created."""
 
     exit_code = 2
 

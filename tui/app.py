@@ -204,7 +204,7 @@ class Wikitopics(Commanding):
         self.call_after_refresh(self.show)
 
     def action_panel(self, by: int) -> None:
-        """To the next panel or the one before; if one has all the room, then that panel gets it."""
+        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
         view = self.main.view
         maximised = view.has_class("-max")
         if maximised:

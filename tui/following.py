@@ -90,7 +90,7 @@ class Following(TerminalApp[Ending]):
         begin(self, self._compare, "compare")
 
     def on_unmount(self) -> None:
-        """Whatever ended the app, a fault too."""
+        """Close the session's file, whatever ended the app."""
         self.stop_following()
         if self._entitled[1]:
             self.tell_terminal(escapes.GIVE_BACK_TITLE)
@@ -208,7 +208,7 @@ class Following(TerminalApp[Ending]):
         return look if self._awaited is None else replace(look, status=replace(look.status, state="starting"))
 
     def keys_changed(self) -> None:
-        """Other keys mean something now, or the same ones something else."""
+        """Relabel the keys: which ones apply, or what they do, has changed."""
         labels = self.main.labels = {}
         if self.latest is not None and self.latest.status.state == "paused":
             labels["app.pause"] = "Resume"

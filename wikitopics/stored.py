@@ -33,7 +33,7 @@ class Topic:
     """A topic as of the newest snapshot."""
 
     number: int
-    """Topics count from 0, the same in every command and export."""
+    """Topics are numbered from 0, the same in every command and export."""
     name: str
     """The name given to it, otherwise the words that tell it apart."""
     share: float

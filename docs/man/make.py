@@ -15,10 +15,10 @@ from wikitopics.cli.main import wikitopics
 
 PAGE = Path(__file__).with_name("wikitopics.1")
 COMMANDS = Path(__file__).parents[1] / "commands.md"
-"""Where the exit codes are told."""
+"""The page that lists the exit codes."""
 WIDTH = 78
 CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
-"""Where the date of each version is."""
+"""The page that dates each version."""
 FILES = """
 The session folder (wikitopics doctor prints it; set WIKITOPICS_HOME to use another) holds a .db file for each
 session, vocabularies that were built, and logs. The config file, which doctor prints too, holds the contact,
@@ -34,7 +34,7 @@ def roff(text: str) -> str:
 
 
 def filled(text: str) -> str:
-    """A paragraph in lines that a reader of the source can see whole."""
+    """A paragraph in lines short enough for a reader of the source."""
     return roff(textwrap.fill(text.strip(), WIDTH))
 
 

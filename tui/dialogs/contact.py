@@ -48,7 +48,7 @@ class ContactBook:
 
 
 class AskContact(Dialog[Answer]):
-    """One field, and a way around it."""
+    """One field for the contact, and ways to go on without one."""
 
     AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention

@@ -26,7 +26,7 @@ ALWAYS = (
 """Keys that are not our own bindings, or have too many names to be listed with them."""
 
 COLUMN = 8
-"""Cells of the keys and the space behind them."""
+"""Cells of the keys and the space after them."""
 
 
 class Help(Dialog[None]):

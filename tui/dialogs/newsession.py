@@ -211,7 +211,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         begin(self, partial(self._start, path, launch), "start")
 
     def _asked(self, answer: Answer | None) -> None:
-        """Go on as at the first start."""
+        """Continue after the question about the contact, if it was answered."""
         if answer == "demo":
             self.query_one("#source", Select).value = "demo"
         if answer in {"saved", "demo"}:

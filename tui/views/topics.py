@@ -25,7 +25,7 @@ SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
 NOTHING = (None,)
-"""Of what the detail tells, where it is of no topic."""
+"""What the detail shows, as in `_told`, while no topic is selected."""
 ARTICLES = 50
 
 
@@ -147,7 +147,7 @@ class Topics(View):
         begin(self, partial(self._fill, row, model, look), "detail")
 
     def _empty(self, look: Look) -> None:
-        """Tell of no topic: the cursor is on none."""
+        """Show that no topic is selected."""
         self.workers.cancel_group(self, "detail")
         if self._told != NOTHING:
             self._told = NOTHING

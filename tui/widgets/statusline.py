@@ -110,7 +110,7 @@ class StatusLine(Lines):
 
 
 def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple[int, list[Part]]]:
-    """That the view shows the past, which point of it, and how to get back."""
+    """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     return [
         (0, [(f"{sign} REPLAY", "warn")]),

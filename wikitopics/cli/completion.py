@@ -26,8 +26,10 @@ def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[
 
 
 def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The model's topics, most prevalent first, each with its name, without commas since fish cuts help at
-    one."""
+    """The model's topics, most prevalent first, each with its name.
+
+    Names have no commas here, since fish cuts the help at a comma.
+    """
     asked = ctx.params.get("model")
     rows = sorted(
         _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share

@@ -110,16 +110,16 @@ def _places() -> Iterator[Check]:
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the lowest one above it that is there."""
+    """The folder, or the lowest one above it that exists."""
     while not os.path.lexists(folder):
         folder = folder.parent
     return folder
 
 
 def _unwritable(folder: Path) -> str:
-    """Why nothing can be written in a folder that may not be there yet; "" where that can be done.
+    """Why nothing can be written in a folder that may not exist yet; "" if something can.
 
-    Tried, as permissions alone do not tell: root has all of them, also on a file system that takes no file.
+    This is tried, since permissions alone do not tell: root has all of them, even on a read-only file system.
     """
     there = _nearest(folder)
     try:
@@ -161,7 +161,7 @@ def _file_system(path: Path) -> str | None:
 
 
 def _contact() -> Iterator[Check]:
-    """Nothing is wrong where there is none: whoever needs one is asked."""
+    """The contact. Nothing is wrong if there is none: the user is asked when one is needed."""
     from crawler.contact import check_contact
     from crawler.errors import CrawlerError
     from session import config

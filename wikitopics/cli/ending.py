@@ -18,7 +18,7 @@ from wikitopics.cli.output import ReaderGone, error_line
 
 STANDARD_ERROR = 2
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
-"""Ctrl+C; at a question, click makes it, and the end of the input, its own error."""
+"""Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
 PATIENCE = 20.0
 """The most seconds that the command may take: whoever stopped the trainer waits for it."""
 

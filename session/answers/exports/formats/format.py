@@ -36,7 +36,7 @@ class Format(ABC):
         stream."""
 
     def with_bom(self) -> "Format":
-        """This format with a byte order mark. Raises :class:`BadUsage` if that makes no sense."""
+        """This format with a byte order mark. Raises :class:`BadUsage` for a format that has none."""
         raise BadUsage(f"--bom is only for csv, not for {self.name}")
 
     def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:

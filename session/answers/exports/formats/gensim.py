@@ -2,10 +2,10 @@
 
 | in gensim | is |
 |---|---|
-| lambda (K, W) | `topics` times `topic_weights`: pseudo-counts, of SCVB0 those expected, with its prior |
-| alpha (K,) | `document_prior`: of the HDP alpha times the expected sticks |
+| lambda (K, W) | `topics` times `topic_weights`: pseudo-counts; for SCVB0 those expected, plus the prior |
+| alpha (K,) | `document_prior`; for the HDP alpha times the expected sticks |
 | eta | the smallest lambda: no model's prior is larger |
-| num_updates, numdocs | articles trained, those of the corpus: gensim's `update` goes on by small steps |
+| num_updates, numdocs | articles trained, and in the corpus: gensim's `update` continues in small steps |
 
 Learning rates, snapshots and the HDP's two levels have no place in it.
 """
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 STEM = "model"
 _ITERATIONS = 8
-"""Iterations of gensim's inference. More of them fit the words seen and not the unseen ones; our models
-stop there too."""
+"""Iterations of gensim's inference. More would fit the words seen but not the unseen ones."""
 
 
 class Gensim(Format):
