@@ -17,7 +17,7 @@ EVERYWHERE: list[BindingType] = [
         for i, kind in enumerate(VIEWS)
     ],
     Binding("space", "freeze", "Freeze", id="app.freeze", tooltip="freeze the view; training continues"),
-    Binding("r", "replay", "Replay", id="app.replay", tooltip="replay from the first snapshot on"),
+    Binding("r", "replay", "Replay", id="app.replay", tooltip="replay from the first snapshot"),
     Binding("space", "replay_play", "Pause", id="replay.play", tooltip="pause or continue", priority=True),
     Binding(
         "left",

@@ -45,7 +45,7 @@ def _theme(value: object) -> str | None:
 
 def _keys(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value.values()):
-        raise BadUsage(f'{config_file()}: the table [keys] holds lines like "app.freeze" = "f"')
+        raise BadUsage(f'{config_file()}: the table [keys] must hold lines like "app.freeze" = "f"')
     unknown = sorted(set(value) - names())
     if unknown:
         raise BadUsage(

@@ -28,8 +28,8 @@ def test_theme_and_keys(home: Path) -> None:
     [
         ('theme = "pink"', "theme 'pink' is not one of dark, light"),
         ("theme = 3", "theme 3"),
-        ("keys = 1", "holds lines like"),
-        ('[keys]\n"app.freeze" = 1', "holds lines like"),
+        ("keys = 1", "must hold lines like"),
+        ('[keys]\n"app.freeze" = 1', "must hold lines like"),
         ('[keys]\n"app.fly" = "f"', "names 'app.fly'; available: app.browse"),
     ],
 )

@@ -297,7 +297,7 @@ async def test_sessions_are_found_sorted_and_deleted(open_app: Opener, live: Pat
             assert long in seen
             assert seen.index("runs ") < seen.index(long) < seen.index("big ")
             await pilot.press("D")
-            await seeing.until_true(lambda: any("runs is not deleted" in one for one in seeing.notices(app)))
+            await seeing.until_true(lambda: any("runs was not deleted" in one for one in seeing.notices(app)))
             await pilot.press("o")
             seen = await seeing.until(pilot, "3 sessions by articles")
             assert seen.index("runs ") < seen.index("big ") < seen.index(long)

@@ -53,7 +53,7 @@ class Export(Dialog[None]):
             file = self._default(first.name, _forms(first)[0][1])
             for label, name, choices in (
                 ("What", "what", [(subject.label, subject.name) for subject in SUBJECTS.values()]),
-                ("Form", "form", _forms(first)),
+                ("Format", "form", _forms(first)),
                 ("Model", "model", self._model_choices(first)),
             ):
                 select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from session.doors.listing import list_sessions
 from session.doors.removal import remove
 from session.errors import SessionError
+from session.paths import command
 from tui.background import begin
 from tui.comparing import MOST
 from tui.dialogs.ask import Ask
@@ -135,9 +136,13 @@ class Sessions(View):
         row = self.query_one(SessionList).current
         if row is None:
             return
-        why = "a trainer runs on it" if row.running else "this screen shows it" if row.here else ""
+        why = ""
+        if row.running:
+            why = f"a trainer is running on it; `{visible(command('stop', row.path))}` ends it"
+        elif row.here:
+            why = "it is on screen; open another session first"
         if why:
-            self.app.notify(f"{row.name} is not deleted: {why}", severity="warning", markup=False)
+            self.app.notify(f"{row.name} was not deleted: {why}", severity="warning", markup=False)
             return
         self.app.push_screen(
             Ask(
@@ -158,7 +163,7 @@ class Sessions(View):
         except SessionError as error:
             self.app.notify(str(error), severity="warning", markup=False)
         else:
-            self.app.notify(f"{row.name} is deleted", markup=False)
+            self.app.notify(f"{row.name} was deleted", markup=False)
         await self._fill()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -11,7 +11,7 @@ from textual.widgets import Input
 class FindBar(Horizontal):
     """Enter keeps what was found, Escape discards it."""
 
-    BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="find nothing")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="cancel the search")]  # noqa: RUF012 - Textual's own convention
 
     class Sought(Message):
         """Find this; ``done``: the line is closed again."""

@@ -68,7 +68,7 @@ def waiting(status: Status, now: float) -> Part:
             "stopped": f"stopped; `{begins_again(status)}` continues",
             "dead": f"the trainer has died; `{begins_again(status)}` continues from the last save",
             "new": "nothing has run yet",
-        }.get(status.state, "no trainer runs")
+        }.get(status.state, "no trainer is running")
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P resumes", "warn"
