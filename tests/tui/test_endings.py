@@ -27,8 +27,8 @@ LARGER = (
     "from wikitopics.cli import main, screen; small = screen.open_demo; "
     f"screen.open_demo = lambda session, articles, size, *rest: small(session, articles, {SIZE}, *rest); "
 )
-LEFT = rb"pid (\d+) keeps running; `wikitopics stop --session demo` stops it"
-SAVED = b"saved; `wikitopics topics --session demo`"
+LEFT = rb"the trainer \(pid (\d+)\) keeps running; `wikitopics stop --session demo` stops it"
+SAVED = b"saved; `wikitopics topics --session demo` lists the topics"
 
 
 def processes(home: Path) -> list[int]:

@@ -133,6 +133,7 @@ def test_sessions(cli, trained, home):
     assert "default" in outcome.out
     assert "broken.db is not a wikitopics session" in outcome.out
     assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
+    assert "no session called 'other'" in cli("sessions", "--session", "other").err
 
 
 def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypatch, one_line):

@@ -23,7 +23,7 @@ def report(output: str | None, session: str) -> None:
 
     It shows the topics, with their map, tree and history, and the curves. The page is self-contained and
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
-    your contact or any path on this machine. Works while a trainer runs.
+    your contact or any path on this machine. Works while a trainer is running.
     """
     from session.answers.report import made
     from session.errors import BadUsage

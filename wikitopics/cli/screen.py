@@ -35,8 +35,7 @@ Examples:
 def watch(session: str, notify: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If there is no session yet, it waits for one to begin: as long as a trainer is starting, otherwise half a
-    minute.
+    If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
     """
     return attach(session_path(session), notify)
 
@@ -186,9 +185,10 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     for path in dict.fromkeys(paths):
         holder = owner(path)
         if holder is not None:
-            say(f"pid {holder.pid or 'unknown'} keeps running; `{command('stop', path)}` stops it")
+            known = f"pid {holder.pid}" if holder.pid else "pid unknown"
+            say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
-            say(f"saved; `{command('topics', path)}`")
+            say(f"saved; `{command('topics', path)}` lists the topics")
 
 
 def not_begun(path: Path, code: int | None) -> int:

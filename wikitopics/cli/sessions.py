@@ -38,7 +38,9 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         ]
         put_json(rows)
         return
-    if not found:
+    if not found and session is not None:
+        say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
+    elif not found:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
     width = max([20, *(len(name) for name, _, _ in found)])
     for name, path, status in found:

@@ -158,7 +158,7 @@ Examples:
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
-    The name is used everywhere from then on; '' removes it. Works while a trainer runs.
+    The name is used everywhere from then on; '' removes it. Works while a trainer is running.
     """
     from session.doors.naming import rename as give
     from session.storage.reader import SessionReader
