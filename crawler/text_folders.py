@@ -87,7 +87,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
     waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
     while waiting:
         path = waiting.pop()
-        if not os.path.isdir(path):
+        if ending(path) == ONE_DOCUMENT and not os.path.isdir(path):
             yield _file(path, os.path.relpath(path, root))
             continue
         try:

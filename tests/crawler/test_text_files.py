@@ -245,6 +245,24 @@ def test_a_folder_that_cannot_be_read_is_told_and_left_out(
         read(str(tmp_path / "docs"))
 
 
+def test_a_folder_removed_while_it_is_listed_is_told_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "docs" / "a" / "x.txt", "text")
+    gone, real = tmp_path / "docs" / "b", os.scandir
+    gone.mkdir()
+
+    def scandir(path: str) -> Any:
+        if Path(path) == tmp_path / "docs" / "a":
+            gone.rmdir()
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    pages, _, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["a/x.txt"]
+    assert told == [f"{gone}: No such file or directory; this folder is left out"]
+
+
 def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
     write(tmp_path / "docs" / "a" / "x.txt", "text")
     (tmp_path / "docs" / "a" / "loop").symlink_to("..")
