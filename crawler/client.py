@@ -305,5 +305,5 @@ class UnknownPlace(Trouble):
 
 def _no_stream(reply: Reply) -> NoReturn:
     if reply.status in _UNKNOWN_PLACE:
-        raise UnknownPlace(f"{reply.url.host} no longer knows where we were in its stream ({reply.status})")
+        raise UnknownPlace(f"{reply.url.host} no longer knows this place in its stream ({reply.status})")
     raise Trouble(f"{reply.url.host} answers {reply.status} instead of its stream of changes")

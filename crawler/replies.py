@@ -25,7 +25,7 @@ def judge_status(reply: Reply) -> None:
     status, host = reply.status, reply.url.host
     if status in (401, 403):
         reason = plain_reason(reply)
-        raise WikiRefused(f"{host} refuses us ({status})" + (f": {reason}" if reason else ""))
+        raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
     if status in (429, 503):
         raise Trouble(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
     if status >= 500 or status == 408:
@@ -75,7 +75,7 @@ def _judge_error(error: object, reply: Reply) -> None:
     if code in _THROTTLE_CODES:
         raise Trouble(f"{host} says {named}: {info}", throttled=True, answered=True)
     if code in _REFUSAL_CODES:
-        raise WikiRefused(f"{host} refuses us ({named}): {info}")
+        raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
     if _FOR_GOOD.match(code):
         raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
     raise Trouble(f"{host} reports an error ({named}): {info}", answered=True)

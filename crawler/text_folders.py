@@ -77,7 +77,7 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
                 raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
         if len(found) == before:
             raise BadSource(
-                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files themselves"
+                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one by one"
             )
     return tuple(found)
 

@@ -101,7 +101,7 @@ class Table:
         wanted = column or "text"
         self._delimiter = next((mark for mark, columns in rows.items() if wanted in columns), "")
         if not self._delimiter:
-            missing = f"there is no column {column!r}" if column else "which column holds the text?"
+            missing = f"there is no column {column!r}." if column else "which column holds the text?"
             columns = max(rows.values(), key=len)
             has = ", ".join(columns)[:200]
             raise BadSource(f"{name}: {missing} Name one with --text-column: {has or 'the file is empty'}")

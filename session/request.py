@@ -136,7 +136,7 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
         key = option.kept_as or option.name
         if key not in identity:
             raise BadUsage(
-                f"{option.flag}: --source {kind.name} does not say whether it is as this session has it; "
+                f"{option.flag}: --source {kind.name} cannot tell whether the session was made with this; "
                 f"leave it out to resume, or start another with --session NAME"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))

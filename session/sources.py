@@ -83,7 +83,7 @@ def _check_options(kind: SourceKind) -> None:
     for option in kind.options:
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
-                f"the kind of source {kind.name!r} has an option {option.flag}, which exists here already"
+                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
             )
 
 

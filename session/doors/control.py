@@ -60,7 +60,7 @@ def stop(path: Path) -> None:
 def _running(path: Path) -> Process:
     trainer = owner(path)
     if trainer is None:
-        raise NotRunning(f"no trainer runs on {path}")
+        raise NotRunning(f"no trainer is running on {path}")
     return trainer
 
 

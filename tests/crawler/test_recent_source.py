@@ -241,7 +241,7 @@ async def test_a_place_that_the_stream_has_forgotten(serve: Serve, clock: Any, s
     batches, source = await listen(url, clock, 1, {"last_event_id": '[{"offset":0}]'})
     assert ids(batches) == [1]
     assert stream.asked == ['[{"offset":0}]', None]
-    assert "no longer knows where we were" in source.activity.errors[0].text
+    assert "no longer knows this place" in source.activity.errors[0].text
 
 
 @pytest.mark.usefixtures("short_waits")

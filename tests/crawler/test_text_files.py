@@ -101,7 +101,9 @@ def test_tables(tmp_path: Path, packed: str, ending: str, delimiter: str) -> Non
 def test_the_text_column_is_called_text_unless_named(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "id,text\n1,hello\n")
     assert [p.text for p in read(path)[0]] == ["hello"]
-    with pytest.raises(BadSource, match=r"t\.csv: there is no column 'body'.*--text-column: id, text$"):
+    with pytest.raises(
+        BadSource, match=r"t\.csv: there is no column 'body'\. Name one with --text-column: id, text$"
+    ):
         read(path, column="body")
     other = write(tmp_path / "o.csv", "id;body\n1;hello\n")
     with pytest.raises(BadSource, match=r"which column holds the text.*: id, body$"):

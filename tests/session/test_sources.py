@@ -65,7 +65,10 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
         ("class Notes: name = 'notes'", "not a subclass of crawler.PageKind"),
         ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
-        (NOTES.replace('str, "notes"', 'str, "topics"'), "has an option --topics, which exists here already"),
+        (
+            NOTES.replace('str, "notes"', 'str, "topics"'),
+            "has an option --topics, which wikitopics has already",
+        ),
         *(
             (
                 NOTES.replace('str, "notes"', f'str, "{name}"'),
@@ -74,7 +77,7 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
-        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which exists here already"),
+        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which wikitopics has already"),
     ],
 )
 def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(install, source, says):
