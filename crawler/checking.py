@@ -170,7 +170,7 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
     numbers = [page.page_id for page in pages]
     assert len(set(numbers)) == len(numbers), "expected each page to have a page_id of its own"
     laps = [batch.lap for batch in batches if batch.lap is not None]
-    assert all(0 <= lap <= 1 for lap in laps), f"expected lap within 0 and 1, found {laps}"
+    assert all(0 <= lap <= 1 for lap in laps), f"expected lap between 0 and 1, found {laps}"
     assert all(a <= b for a, b in pairwise(laps)), f"expected lap never to fall, found {laps}"
 
 

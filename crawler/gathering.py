@@ -113,7 +113,7 @@ def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     query = reply.get("query", {})
     pages = query.get("pages", []) if isinstance(query, dict) else query
     if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
-        raise Trouble("the wiki's list of pages makes no sense")
+        raise Trouble("the wiki's list of pages is not valid")
     return [entry if isinstance(entry, dict) else {} for entry in pages]
 
 
@@ -160,10 +160,10 @@ def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
     if value is None:
         return None
     if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
-        raise Trouble("the wiki's continuation makes no sense")
+        raise Trouble("the wiki's continuation is not valid")
     parameters: dict[str, str] = {}
     for key, part in value.items():
         if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
-            raise Trouble("the wiki's continuation makes no sense")
+            raise Trouble("the wiki's continuation is not valid")
         parameters[key] = text
     return parameters

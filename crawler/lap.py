@@ -66,7 +66,7 @@ class Lap:
             return
         there = read_cursor(going_on)
         if there is None and (complete or "grncontinue" in going_on):
-            raise Trouble("the wiki's cursor makes no sense")
+            raise Trouble("the wiki's cursor is not valid")
         if complete and there and self._cursor and not there.follows(self._cursor):
             raise Trouble("the wiki's cursor does not advance")
 

@@ -76,7 +76,7 @@ def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> Non
         assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
     assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
     assert not (fault := fault_in(kind.options)), (
-        f"expected options of names of their own: {kind.kind} {fault}"
+        f"expected each option to have a name of its own: {kind.kind} {fault}"
     )
     for option in kind.options:
         assert option.parse(None) == option.default, f"expected None to give {option.name}'s default"
@@ -99,7 +99,7 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
             f"expected {t + 1} updates after {t + 1} minibatches, found {model.updates}: "
             "learn must end with _note_step"
         )
-        assert 0 < model.rho <= 1, f"expected rho within 0 and 1, found {model.rho}"
+        assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
     batch = _minibatches()[0]
     _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
     _check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
@@ -234,7 +234,7 @@ def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> 
     _check_same(one.state(), three.state(), "from 1 and from 3 threads")
     same = np.array_equal(one.infer(batches[0]), three.infer(batches[0]))
     assert same, "expected the same inference from 1 and from 3 threads"
-    assert not np.array_equal(one.topics(), other.topics()), "expected other topics from another seed"
+    assert not np.array_equal(one.topics(), other.topics()), "expected different topics from a different seed"
 
 
 def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:

@@ -96,7 +96,7 @@ def compare(
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
-                    raise Damaged(f"model {model.name} of {session.name} has no likelihood")
+                    raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
                 found.append(Compared(session.name, session.articles, model, score))
                 progress(len(found))
     ranked = sorted(found, key=lambda one: -one.log_likelihood)

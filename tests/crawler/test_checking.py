@@ -54,7 +54,7 @@ def test_a_sound_source_is_accepted(folder):
     [
         (lambda batch, _: replace(batch, position={"read": 0}), "the same pages again after the position"),
         (lambda batch, _: replace(batch, position={"read": {1}}), "position to hold plain JSON"),
-        (lambda batch, _: replace(batch, lap=7.0), "lap within 0 and 1"),
+        (lambda batch, _: replace(batch, lap=7.0), "lap between 0 and 1"),
         (lambda batch, _: batch.pages, "a PageBatch"),
         (shuffled, "the same pages again after the position"),
         (paged(page_id=3), "a page_id of its own"),
@@ -134,7 +134,7 @@ def test_its_batches_end_before_it_is_closed(folder):
 
 async def test_it_also_works_in_a_notebook_where_an_event_loop_is_running(folder):
     check_source(Notes, notes=folder)
-    with pytest.raises(AssertionError, match="lap within 0 and 1"):
+    with pytest.raises(AssertionError, match="lap between 0 and 1"):
         check_source(kind_of(lambda batch, _: replace(batch, lap=7.0)), notes=folder)
 
 

@@ -206,7 +206,7 @@ class Brittle(MixtureOfUnigrams):
         (Silent, "learn must end with _note_step"),
         (Unsettled, "the same words after a minibatch without documents"),
         (Partial, "document_prior is not what infer gives"),
-        (Seedless, "other topics from another seed"),
+        (Seedless, "different topics from a different seed"),
         (Hurried, "expected rho from"),
         (Sharing, "the same words of a state, whatever its models have learnt since"),
         (Brittle, "no number below 0 in what learn gives"),

@@ -171,10 +171,10 @@ def facts(look: Look) -> list[Fact]:
         ("train", f"{train} while learning" if now.train_rate else train, train_ink),
         ("overall", f"{short(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
-        (f"{incoming(s)} in all", read(s), ""),
+        ("crawled" if asks(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
-        ("waiting", f"{count(s.pending)} not yet trained", ""),
+        ("pending", f"{count(s.pending)} not yet trained on", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
         ("progress", f"{share(s.lap)} of {source_words(s)} read" if s.lap is not None else "", ""),
         (

@@ -55,7 +55,7 @@ def format_of(subject: Subject, name: str | None) -> Format:
     if name is None:
         return next(iter(fitting.values()))
     if name not in fitting:
-        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {', '.join(fitting)}")
+        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {' or '.join(fitting)}")
     return fitting[name]
 
 
