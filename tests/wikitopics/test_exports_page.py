@@ -20,7 +20,9 @@ TYPES = {"text": str, "boolean": bool, "integer": int, "number": (int, float)}
 
 def tables(title: str) -> dict[str, list[list[str]]]:
     """The tables of a section by the head of their first column: the cells of each row."""
-    text = re.split(rf"^#+ {title}\n", PAGE, maxsplit=1, flags=re.MULTILINE)[1].split("\n#")[0]
+    _, *after = re.split(rf"^#+ {title}\n", PAGE, maxsplit=1, flags=re.MULTILINE)
+    assert after, f"docs/exports.md has no section {title!r}"
+    text = after[0].split("\n#")[0]
     found = {}
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         head, _, *rows = (re.split(r" \| ", line.strip("| \n")) for line in table.splitlines())

@@ -12,7 +12,7 @@ def test_the_manual_page_is_of_today() -> None:
     script = "import runpy, sys; sys.stdout.write(runpy.run_path(sys.argv[1])['made']())"
     done = subprocess.run([sys.executable, "-c", script, MAKE], check=True, capture_output=True, text=True)
     assert MAKE.with_name("wikitopics.1").read_text(encoding="utf-8") == done.stdout, (
-        "python docs/man/make.py"
+        "the help has changed: run `python docs/man/make.py`"
     )
     assert ".SS wikitopics topics rename" in done.stdout
     assert str(Path.home()) not in done.stdout

@@ -34,7 +34,7 @@ Examples:
 @session_option
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
-    """Infer the topic proportions of any text: files, or standard input."""
+    """Infer topic proportions of any text: files, or standard input."""
     from session.storage.reader import SessionReader
 
     with _uncollected(), SessionReader(session_path(session)) as reader:

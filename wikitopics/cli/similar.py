@@ -24,7 +24,7 @@ Examples:
 @session_option
 @json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
-    """List the trained articles most like another one, or like any text.
+    """List the articles most like another one, or like any text.
 
     Give an article by its title, or a text by its file ('-' for standard input).
 

@@ -7,7 +7,7 @@ import pytest
 
 from model import KindError, Metric, check_model, kinds
 from session.answers.metrics import metrics_of
-from session.metrics import METRICS, OF_STREAM
+from session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from session.storage.reader import SessionReader
 from tui.curves import drawing, title
 from tui.follower import Follower
@@ -61,15 +61,8 @@ def test_a_metric_of_another_packages_kind(surprised, cli, home):
     assert values["surprised", "perplexity"] > 1, "ours is not to be replaced"
     assert ("lda", "surprise") not in values
     names, heading, lines = drawn(home / "default.db", "surprise")
-    assert names == [
-        "perplexity",
-        "log_likelihood",
-        "bound_perplexity",
-        "surprise",
-        "npmi",
-        "topics_in_use",
-        "drift",
-    ]
+    scores, of_topics = ([metric.name for metric in group] for group in (SCORES, OF_TOPICS))
+    assert names == [*scores, "bound_perplexity", "surprise", *of_topics]
     assert heading == "Surprise at 20 held-out articles over articles"
     assert lines == ["surprised"]
 
