@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 from os.path import expanduser
+from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
 from crawler.kind import Asked, Identity, PageKind
@@ -128,6 +129,9 @@ async def _opened(
         assert isinstance(info, SourceInfo), (
             f"expected open of the source to give a SourceInfo, found {info!r:.60}"
         )
+        assert type(info.articles) in (int, NoneType), (
+            f"expected articles of SourceInfo to be a whole number or None, found {info.articles!r:.60}"
+        )
         yield source, info
     finally:
         await source.close()
@@ -148,6 +152,7 @@ async def _read(
                 break
             assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
             _check_json("position", batch.position)
+            _check_skips(batch.skips)
             found.append(batch)
             pages += len(batch.pages)
     finally:
@@ -164,6 +169,7 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
         for name in ("title", "text"):
             value = getattr(page, name)
             assert isinstance(value, str), f"expected {name} to be text, found {value!r:.60}"
+        assert isinstance(page.id, str | None), f"expected id to be text or None, found {page.id!r:.60}"
         assert page.markup in get_args(Markup), (
             f"expected markup to be one of {', '.join(get_args(Markup))}, found {page.markup!r}"
         )
@@ -172,6 +178,13 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
     laps = [batch.lap for batch in batches if batch.lap is not None]
     assert all(0 <= lap <= 1 for lap in laps), f"expected lap between 0 and 1, found {laps}"
     assert all(a <= b for a, b in pairwise(laps)), f"expected lap never to fall, found {laps}"
+
+
+def _check_skips(skips: object) -> None:
+    counts = dict(skips) if isinstance(skips, Mapping) else {None: skips}
+    assert all(isinstance(why, str) and type(count) is int and count >= 0 for why, count in counts.items()), (
+        f"expected skips to be numbers of pages by reason, found {skips!r:.60}"
+    )
 
 
 def _check_json(name: str, value: Mapping[str, Any]) -> None:

@@ -60,11 +60,28 @@ def test_a_sound_source_is_accepted(folder):
         (paged(page_id=3), "a page_id of its own"),
         (paged(markup="markdown"), "markup to be one of wikitext, html, text"),
         (paged(text=b"bytes"), "text to be text"),
+        (paged(id=7), "id to be text or None"),
+        (lambda batch, _: replace(batch, skips=["damaged"]), "skips to be numbers of pages by reason"),
+        (lambda batch, _: replace(batch, skips={"damaged": "1"}), "skips to be numbers of pages by reason"),
     ],
 )
 def test_what_is_wrong_is_said(folder, change, says):
     with pytest.raises(AssertionError, match=says):
         check_source(kind_of(change), notes=folder)
+
+
+def test_a_number_of_articles_that_is_none(folder):
+    class Told(NotesSource):
+        async def open(self):
+            return replace(await super().open(), articles="120")
+
+    class Kind(Notes):
+        def open(self, identity, asked):
+            source = super().open(identity, asked)
+            return Told(source.folder, source.checksum)
+
+    with pytest.raises(AssertionError, match="articles of SourceInfo to be a whole number or None"):
+        check_source(Kind, notes=folder)
 
 
 def test_a_source_that_is_broken_only_when_it_resumes(folder):

@@ -32,7 +32,7 @@ Examples:
   wikitopics export history --format json -o history.json
   wikitopics export model --model hdp -o hdp.npz"""
 )
-@click.argument("what", type=click.Choice(list(SUBJECTS)))
+@click.argument("what", metavar="WHAT", type=click.Choice(list(SUBJECTS)))
 @click.option(
     "--format",
     "form",
