@@ -1,6 +1,7 @@
 """What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,13 @@ def test_columns_are_as_wide_as_their_cells() -> None:
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
     assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
+
+
+@pytest.mark.parametrize("width", [28, 29, 30, 31, 40, 60])
+def test_the_second_column_of_words_begins_in_one_place(width: int) -> None:
+    row = replace(topic("a", "b"), words=(("a", 0.1), ("b", 0.01)))
+    for i in range(2):
+        assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, fill=True)) == width
 
 
 def test_no_more_wide_words_than_there_is_room_for() -> None:

@@ -13,8 +13,8 @@ from tui.words import cut, padded, share, visible
 
 WORD = 18
 """The most cells of a word."""
-BESIDE = 12
-"""Cells beside a word: signs, its probability, and the shortest bar."""
+BESIDE = 13
+"""Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
 COLUMN = 28
 """The least cells of a column of words."""
 
