@@ -287,7 +287,7 @@ class Wikitopics(Commanding):
         yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.deliver_screenshot)
 
     def action_ascii(self) -> None:
-        self.choice.ascii_only = not self.choice.ascii_only
+        self.choice.ascii_only = self.plain_signs.enabled = not self.choice.ascii_only
         self.set_class(self.choice.ascii_only, "-ascii")
         self.show()
         self.show_status()

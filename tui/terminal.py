@@ -5,17 +5,21 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from typing import TypeVar, cast
 
+from rich.segment import Segment
 from textual.app import App
+from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
 from textual.widget import MountError
 
 from session import escapes
 from session.signals import Signals
+from tui.words import in_ascii
 
 T = TypeVar("T")
 
@@ -95,11 +99,46 @@ class Drawing:
         os.close(nowhere)
 
 
+class PlainSigns(LineFilter):
+    """Replaces what Textual's own widgets draw beyond ASCII, cell by cell.
+
+    Text that the terminal can be sent stays as it is.
+    """
+
+    SIGNS = str.maketrans(
+        dict.fromkeys("─━▔", "-")
+        | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
+        | dict.fromkeys("╭╮╰╯┌┐└┘", "+")
+        | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
+        | {"▁": "_", "█": "#", "▼": "v", "▲": "^", "↑": "^", "↓": "v", "←": "<", "→": ">", "…": "~"}
+        | {"·": ".", "🔎": "> "}
+    )
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [
+            one if one.text.isascii() else Segment(self._plain(one.text), one.style, one.control)
+            for one in segments
+        ]
+
+    def _plain(self, text: str) -> str:
+        text = text.translate(self.SIGNS)
+        return text if speaks_utf8() else in_ascii(text)
+
+
 class TerminalApp(App[T]):
     """An app on this terminal that can be asked to end at any moment, even while it is opening."""
 
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
+        self.plain_signs = PlainSigns(enabled=plain_terminal())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        filters = super().get_line_filters()
+        return [*filters, self.plain_signs] if self.plain_signs.enabled else filters
+
+    def on_mount(self) -> None:
+        # Of 16 colours none but black, white and two greys are left: too few to shade what is selected.
+        self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
 
     def _handle_exception(self, error: Exception) -> None:
         """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is

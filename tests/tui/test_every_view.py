@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from tests.tui import seeing
 from tui.screens import VIEWS
 from tui.widgets.keybar import Hint, KeyBar
+from tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
 
@@ -162,6 +164,45 @@ async def test_no_color_leaves_no_colour(
             for segment in strip:
                 for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
                     assert colour is None or len(set(colour.get_truecolor())) == 1, (segment.text, colour)
+
+
+async def test_what_is_selected_is_visible_in_black_and_white(
+    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(Console, "color_system", "standard")
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("2")
+        await seeing.until(pilot, "film, actor, directed")
+        await pilot.press("down")
+
+        def reversed_text() -> str:
+            return "".join(
+                segment.text
+                for strip in seeing.strips(app)
+                for segment in strip
+                if segment.style and segment.style.reverse
+            )
+
+        row = app.main.view.query_one(TopicList)
+        await seeing.until_true(lambda: f"{row.current.topic:>4}" in reversed_text())
+        assert "Topics by share" in reversed_text(), "the panel that has the focus"
+        assert "2 Topics" in reversed_text(), "the view in sight"
+        assert f"{row.rows[0].topic:>4} " not in reversed_text()
+
+
+@pytest.mark.parametrize("keys", [("6", "n"), ("question_mark",), ("ctrl+p",), ("e",)], ids=str)
+async def test_dialogs_in_plain_ascii(open_app: Opener, live: Path, keys: tuple[str, ...]) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "lda 1,3")
+        app.action_ascii()
+        await seeing.until_true(lambda: not strange(app))
+        await pilot.press(*keys)
+        await seeing.until_true(lambda: len(app.screen_stack) == 2)
+        await pilot.pause(0.2)
+        assert not strange(app)
 
 
 async def test_plain_ascii(open_app: Opener, live: Path) -> None:
