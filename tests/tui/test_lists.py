@@ -280,3 +280,20 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Op
             *_, mark = drawn.strip(parts, width)
             assert mark.text == "…"
             assert (mark.style.link, mark.style.color) == (to.address, drawn.pen(ink).color)
+
+
+@pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
+async def test_escape_shows_everything_again_after_a_search(
+    open_app: Opener, growing: Path, view: str, listed: str
+) -> None:
+    app = open_app(growing)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "film actor")
+        await pilot.press(view)
+        await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
+        rows = app.screen.query_one(listed, RowList)
+        every = len(rows.rows)
+        await pilot.press("slash", *"film", "enter")
+        await seeing.until_true(lambda: 0 < len(rows.rows) < every)
+        await pilot.press("escape")
+        await seeing.until_true(lambda: len(rows.rows) == every)

@@ -91,6 +91,7 @@ class Dashboard(View):
             id="dashboard.detail",
             tooltip="open the topic",
         ),
+        Binding("escape", "all", "All topics", id="dashboard.all", tooltip="show all topics again"),
     ]
 
     def __init__(self) -> None:
@@ -307,7 +308,14 @@ class Dashboard(View):
 
     def find(self, text: str) -> None:
         self._sought = text
+        self.refresh_bindings()
         self._again()
+
+    def action_all(self) -> None:
+        self.find("")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._sought) if action == "all" else True
 
     def action_list(self, what: str, by: int = 0) -> None:
         topics = self.query_one(TopicList)
