@@ -141,6 +141,7 @@ class Following(TerminalApp[Ending]):
             except SessionError as error:
                 if follower is self.follower:
                     self._trouble = self._words_for(error)
+                    self._lose_sight(error)
             else:
                 if follower is not self.follower:
                     continue
@@ -184,6 +185,15 @@ class Following(TerminalApp[Ending]):
                     self._wake.set()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._compare_again.wait(), COMPARE_SECONDS)
+
+    def _lose_sight(self, error: SessionError) -> None:
+        """Once the file is gone, no rate is current any more."""
+        latest = self.latest
+        if latest is None or not isinstance(error, NoSession) or not latest.status.lively:
+            return
+        self.latest = replace(latest, status=replace(latest.status, state="stalled"))
+        if self.frozen_at is None:
+            self.show()
 
     def _words_for(self, error: SessionError) -> str:
         """Why the session cannot be read, in few words: the line has no room for advice."""

@@ -17,6 +17,7 @@ from tests.tui import canned, seeing
 from tui.look import Look
 from tui.views.crawl import facts, rates
 from tui.widgets.flow import allowed, last_stretch, rate, waiting
+from tui.widgets.statusline import StatusLine
 
 Opener = Callable[..., Any]
 STATES = (
@@ -131,3 +132,17 @@ async def test_a_trainer_without_a_sign_of_life_on_the_screen(open_app: Opener, 
             seen = await seeing.until(pilot, "Articles a second")
             assert "sets the pace" not in seen
             assert re.findall(r"\bnow +(\w+)", seen) == ["no"], "and not on the axis"
+
+
+@pytest.mark.parametrize(
+    ("articles", "limit", "told"),
+    [(1, None, "1 article"), (1, 9, "1 of 9 articles"), (2, None, "2 articles")],
+)
+def test_one_article_is_not_many(tmp_path: Path, articles: int, limit: int | None, told: str) -> None:
+    with look_in(tmp_path / "one.db", "running") as look:
+        status = replace(
+            look.status, articles=articles, activity=replace(look.status.activity, article_limit=limit)
+        )
+    line = StatusLine()
+    line._status = status
+    assert told in "".join(text for text, _ in line.lines(160, 1)[0])

@@ -95,6 +95,21 @@ async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, t
         assert "cannot read" not in seen
 
 
+async def test_nothing_looks_current_once_the_file_is_removed(open_app: Opener, tmp_path: Path) -> None:
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    app = open_app(path)
+    async with app.run_test(size=(160, 40)) as pilot:
+        with canned.live(path):
+            seen = await seeing.until(pilot, "LIVE")
+            assert "saved" in seen
+            assert app.latest.status.lively
+            path.unlink()
+            seen = await seeing.until(pilot, "cannot read the session")
+            assert "saved" not in seen
+            await seeing.until(pilot, "these are its last")
+            assert not app.latest.status.lively
+
+
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
     open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

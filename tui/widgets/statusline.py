@@ -99,8 +99,11 @@ class StatusLine(Lines):
             pieces.append((8, [(f"pid {s.pid}", "muted")]))
         pieces.append((5, [(clock(s.elapsed_seconds), "muted")]))
         total = limited(s.activity.article_limit, s.articles)
-        pieces.append((1, [(count(s.articles), "strong"), (f"{total} articles", "")]))
-        if s.checkpoint_age_seconds is not None:
+        articles = "article" if s.articles == 1 and not total else "articles"
+        pieces.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
+        if self._trouble:
+            pass  # when it was last saved is not known
+        elif s.checkpoint_age_seconds is not None:
             late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
             saved = f"saved {age(s.checkpoint_age_seconds)} ago"
             pieces.append((4, [(saved, "warn" if late else "muted")]))
