@@ -265,6 +265,18 @@ async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, h
     assert "me@host.org" not in launch.started[0]
 
 
+async def test_what_was_wrong_before_is_not_told_of_the_form_as_it_is_now(dialog: Opener) -> None:
+    async with dialog(Launcher()) as (app, pilot):
+        app.screen.query_one("#name", Input).value = ""
+        await pilot.press("enter")
+        await seeing.until(pilot, "the session needs a name")
+        app.screen.query_one("#name", Input).value = "night"
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+        await pilot.press("escape")
+        assert "needs a name" not in await seeing.until(pilot, "Held out")
+
+
 async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
     launch = Launcher(1)
     async with dialog(launch) as (_, pilot):

@@ -202,6 +202,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             self._tell(str(error))
             return
         if asks:
+            self._tell("")  # what was wrong before is right now
             self.app.push_screen(AskContact(ContactBook.of_user(), leave="Back"), self._asked)
             return
         self._begin(path, partial(self._trainers.start, path, words))
