@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from session.training.intake.count_pages import start_worker
-from session.training.intake.pool import CountingPool
 from tests.crawler.dump_server import SMALL
 
 
@@ -26,7 +25,7 @@ class _Here(Executor):
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count pages in this process: starting others takes longer than the rest of a small test."""
-    monkeypatch.setattr(CountingPool, "_new_executor", lambda pool: _Here(*pool._initial))
+    monkeypatch.setattr("session.training.intake.pool.Workers", lambda _, __, known: _Here(*known))
 
 
 @pytest.fixture

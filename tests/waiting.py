@@ -1,5 +1,6 @@
-"""Waiting for what another process or thread does."""
+"""Waiting for what another process, thread or task does."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,13 @@ def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
     while not condition():
         assert time.monotonic() < end, f"not within {seconds:.0f} s"
         time.sleep(0.02)
+
+
+async def until_true(condition: Callable[[], object], seconds: float = 600.0) -> None:
+    """The same where it is the event loop that must not wait."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 def gone(pid: int) -> bool:

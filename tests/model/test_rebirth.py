@@ -29,14 +29,14 @@ def stream(turned_after, documents=1600, size=50):
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_topics_follow_a_stream_that_turns(kind):
     model = learnt(kind, stream(turned_after=1200))
-    assert model._rebirth.documents < 400, "expected a turn to be noted"
+    assert model.state()["rebirth_documents"] < 400, "expected a turn to be noted"
     new = np.sort(model.topics()[:, 40:].sum(axis=1))
     assert new[1] > 0.9, "expected all but one to be of the new words alone"
 
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_nothing_is_born_while_subjects_stay(kind):
-    assert learnt(kind, stream(turned_after=1600))._rebirth.documents == 1600
+    assert learnt(kind, stream(turned_after=1600)).state()["rebirth_documents"] == 1600
 
 
 def used(rebirth, topics, shares, times=20):

@@ -73,10 +73,3 @@ def pages_of(path):
 
 def account_holds(now):
     return now.crawled == now.articles + now.held_out + now.pending + now.skipped
-
-
-async def until(condition, seconds=600.0):
-    """Returns once it is true, which takes long if a busy machine must compile the kernels first."""
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.01)

@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import Input
+
+from tests import waiting
 
 
 def strips(app: Any) -> list[Strip]:
@@ -31,11 +33,7 @@ def text(app: Any) -> str:
     return "\n".join(lines(app))
 
 
-async def until_true(condition: Callable[[], object], patience: float = 60.0) -> None:
-    """Return once it is true."""
-    async with asyncio.timeout(patience):
-        while not condition():
-            await asyncio.sleep(0.02)
+until_true = partial(waiting.until_true, seconds=60.0)
 
 
 async def settled(pilot: Pilot[Any]) -> None:

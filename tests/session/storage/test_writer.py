@@ -217,15 +217,23 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
         assert store.progress().crawled == 2
 
 
-def test_a_full_disk_has_its_own_error_and_loses_nothing(path):
+def test_a_full_disk_has_its_own_error_and_loses_nothing(path, monkeypatch):
+    open_database, opened = sqlite3.connect, []
+
+    def noted(*arguments, **options):
+        opened.append(open_database(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
     with contextlib.closing(SessionWriter(path)) as store:
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        disk = opened[-1]
+        pages = disk.execute("PRAGMA page_count").fetchone()[0]
+        disk.execute(f"PRAGMA max_page_count = {pages}").fetchall()
         many = changes(*range(5000))
         with pytest.raises(DiskFull, match="no space left on the disk"):
             store.commit(Progress(articles=2), many, 1)
         assert store.progress() == Progress()
-        store._db.execute("PRAGMA max_page_count = 100000").fetchall()
+        disk.execute("PRAGMA max_page_count = 100000").fetchall()
         store.commit(Progress(articles=2), many, 1)
         assert store.progress().articles == 2
 

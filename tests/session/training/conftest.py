@@ -30,7 +30,6 @@ def trainer_of(
     from session.storage.writer import SessionWriter
     from session.training.intake.count_pages import count_pages
     from session.training.intake.crawl import CrawledBlocks
-    from session.training.intake.pool import CountingPool
     from session.training.running.run import Run, RunLimits
     from session.training.stream import Stream
     from tests.session.memory import INFO
@@ -41,7 +40,7 @@ def trainer_of(
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
     monkeypatch.setattr("session.training.running.heart.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("session.training.running.run.COMMIT_SECONDS", 0.05)
-    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: ThreadPoolExecutor(2))
+    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: ThreadPoolExecutor(2))
     monkeypatch.setattr(
         "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
     )

@@ -4,7 +4,22 @@ import random
 
 import pytest
 
+from session.errors import SessionError
+from session.storage.writer import SessionWriter
 from tests.session.training.driving import MODELS, Driver, account
+
+
+@pytest.fixture
+def committed(monkeypatch):
+    """The changes of each commit, the newest last."""
+    commit, changes_of_all = SessionWriter.commit, []
+
+    def noted(store, progress, changes, first_pending):
+        changes_of_all.append(changes)
+        commit(store, progress, changes, first_pending)
+
+    monkeypatch.setattr(SessionWriter, "commit", noted)
+    return changes_of_all
 
 
 @pytest.mark.parametrize("keep", ["top", "none"])
@@ -66,7 +81,7 @@ def test_old_articles_end_up_as_in_an_undisturbed_run(
 
 
 def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
-    tmp_path, corpus_of, new_session
+    tmp_path, corpus_of, new_session, committed
 ):
     """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
     many = corpus_of(1700)
@@ -76,11 +91,10 @@ def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_double
         before = driver.trainer.progress.articles
         driver.act()
         trained = driver.trainer.progress.articles - before
-        found += [
-            (before, trained, len(renewed.seqs), renewed.seqs[-1])
-            for renewed in driver.trainer._changes.renewed
-        ]
         driver.trainer.commit(0.0, 0)
+        found += [
+            (before, trained, len(renewed.seqs), renewed.seqs[-1]) for renewed in committed.pop().renewed
+        ]
     driver.close()
     assert found[0][0] == 1024
     assert all(0 < renewed <= 2 * trained for _, trained, renewed, _ in found)
@@ -98,7 +112,7 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(tmp_path, corpus_of, n
     assert driver.run().trainer.progress.renew_from is None
 
 
-def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, monkeypatch):
+def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, monkeypatch):
     """It may have been given up by then, and the session be saved and closed beside it."""
     monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: before < 256 <= after)
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
@@ -114,6 +128,7 @@ def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, mo
 
     model.learn = learn_meanwhile
     trained = driver.trainer.step(lambda: 0.0)
-    (renewed,) = driver.trainer._changes.renewed
+    with pytest.raises(SessionError):
+        driver.trainer.commit(0.0, 0)
+    (renewed,) = committed.pop().renewed
     assert len(renewed.seqs) == 2 * trained
-    driver.close()

@@ -19,7 +19,7 @@ from session.training import start
 from session.training.intake import opening
 from session.training.intake.opening import patiently
 from tests import waiting
-from tests.session.memory import until
+from tests.waiting import until_true
 from vocab import Vocabulary
 
 
@@ -84,7 +84,7 @@ async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
 
     monkeypatch.setattr(start, "create", slowly)
     opening = asyncio.create_task(start.open_session(plan, words, print))
-    await until(began.is_set)
+    await until_true(began.is_set)
     for _ in range(2):
         opening.cancel()
         await asyncio.sleep(0.05)
@@ -111,12 +111,12 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
 
     monkeypatch.setattr(start, "Stream", slowly)
     opening = asyncio.create_task(start.open_session(plan, words, print))
-    await until(began.is_set)
+    await until_true(began.is_set)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
     held.set()
-    await until(ended.is_set)
+    await until_true(ended.is_set)
     assert read == [0]
 
 
@@ -270,7 +270,7 @@ async def test_a_model_that_cannot_be_made_is_reported_once(corpus, tmp_path, mo
     vocabulary = Vocabulary.from_lines(corpus.words)
     opened = await opening.open_source(kind, kind.identity(asked), asked, vocabulary, print)
     await opened.close()
-    await until(met.is_set)
+    await until_true(met.is_set)
     await asyncio.sleep(0.05)
     gc.collect()
     assert unheard == []

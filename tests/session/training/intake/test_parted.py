@@ -88,8 +88,7 @@ async def test_every_article_once_from_any_position_on(source: Any, monkeypatch:
 
 async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any) -> None:
     made, info = await source()
-    feed = PartedBlocks(made, info, WORDS, workers=2)
-    bring, count = made.bring, feed._count
+    bring = made.bring
     brought, most = 0, 0
 
     async def bring_one(part: Any) -> Any:
@@ -97,15 +96,15 @@ async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any
         brought, most = brought + 1, max(most, brought + 1)
         return await bring(part)
 
-    async def count_one(part: Any) -> Any:
-        nonlocal brought
-        await asyncio.sleep(0.01)  # a worker takes a while; here it is counted at once
-        try:
-            return await count(part)
-        finally:
+    class Pool(CountingPool):
+        async def result(self, job: Any) -> Any:
+            nonlocal brought
+            await asyncio.sleep(0.01)  # a worker takes a while; here it is counted at once
             brought -= 1
+            return await super().result(job)
 
-    made.bring, feed._count = bring_one, count_one  # type: ignore[method-assign]
+    made.bring = bring_one  # type: ignore[method-assign]
+    feed = PartedBlocks(made, info, WORDS, pool=Pool(WORDS, info, 2))
     feed.start(None)
     found = []
     while block := await feed.next():
@@ -118,12 +117,12 @@ async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any
 async def test_a_page_that_breaks_its_worker_is_left_out_alone(
     source: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def poisoned(pool: CountingPool) -> Workers:
-        words, info = pool._initial
-        return Workers(2, exec, (POISONED, {"words": words, "info": info}))
+    def poisoned(number: int, _: Any, known: tuple[Any, Any]) -> Workers:
+        words, info = known
+        return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr(CountingPool, "_new_executor", poisoned)
+    monkeypatch.setattr("session.training.intake.pool.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {

@@ -64,9 +64,8 @@ class Memory:
 def feed_of(corpus, monkeypatch):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     monkeypatch.setattr(
-        CountingPool,
-        "_new_executor",
-        lambda self: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
+        "session.training.intake.pool.Workers",
+        lambda *_: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
     )
     return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), INFO, corpus.words)
 

@@ -13,7 +13,6 @@ import pytest
 from crawler.child import start_python
 from session.errors import SessionError
 from session.training.intake.crawl import CrawledBlocks
-from session.training.intake.pool import CountingPool
 from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
 from tests.waiting import gone, until
@@ -132,7 +131,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 
 async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    monkeypatch.setattr(CountingPool, "_new_executor", lambda self: short)
+    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: short)
     feed = CrawledBlocks(memory, INFO, corpus.words)
     feed.start(None)
     try:

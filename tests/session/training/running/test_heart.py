@@ -9,7 +9,8 @@ from session.doors import control
 from session.errors import Damaged, DiskFull, SessionError
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.reader import SessionReader
-from tests.session.memory import account_holds, pages_of, status, until
+from tests.session.memory import account_holds, pages_of, status
+from tests.waiting import until_true
 
 
 @pytest.fixture
@@ -40,12 +41,12 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
 
     async def die(run):
         await memory.hanging.wait()
-        await until(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
+        await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
         if paused:
             await asyncio.to_thread(control.pause, trainer_of.path)
-            await until(lambda: run.orders.paused)
+            await until_true(lambda: run.orders.paused)
         break_heart(error)
-        await until(lambda: run.orders.stopped)
+        await until_true(lambda: run.orders.stopped)
 
     with pytest.raises(type(error), match=str(error)):
         await trainer_of(memory, meanwhile=die)
@@ -85,11 +86,11 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
     async def fill(run):
         await memory.hanging.wait()
         failed = break_heart(DiskFull("no space left on the disk of s.db"))
-        await until(lambda: len(failed) > 2)
+        await until_true(lambda: len(failed) > 2)
         assert not run.orders.stopped
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
         await asyncio.to_thread(control.pause, trainer_of.path)
-        await until(lambda: run.orders.paused)
+        await until_true(lambda: run.orders.paused)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"

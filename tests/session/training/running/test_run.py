@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import time
+from types import SimpleNamespace
 
 from session.doors import control
 from session.storage.reader import SessionReader
 from session.training.running.commits import Saving
 from session.training.running.run import RunLimits
 from session.training.stream import Stream
-from tests.session.memory import account_holds, pages_of, status, until
+from tests.session.memory import account_holds, pages_of, status
+from tests.waiting import until_true
 
 
 async def test_to_the_end_of_the_source(trainer_of, memory):
@@ -32,13 +35,13 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     monkeypatch.setattr("session.training.rates.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
-    await until(memory.hanging.is_set)
+    await until_true(memory.hanging.is_set)
 
     def rests():
         now = status(trainer_of.path)
         return now.articles and (now.activity.train_rate, now.activity.crawl_rate) == (0.0, 0.0)
 
-    await until(rests)
+    await until_true(rests)
     assert status(trainer_of.path).state == "running"
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
@@ -62,7 +65,7 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
             return bool(measures)
 
     def step(self, elapsed):
-        seen.append((self.measures_next, self._store.progress().articles == self.progress.articles))
+        seen.append((self.measures_next, status(trainer_of.path).articles == self.progress.articles))
         return real(self, elapsed)
 
     monkeypatch.setattr("session.training.running.learner.Saving", Patient)
@@ -105,17 +108,17 @@ async def test_pause_and_resume(trainer_of, memory):
     path = trainer_of.path
 
     async def meanwhile(run):
-        await until(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.learner.stream.progress.crawled > 0)
         await asyncio.to_thread(control.pause, path)
-        await until(lambda: run.orders.paused)
+        await until_true(lambda: run.orders.paused)
         await asyncio.sleep(0.1)
         before = run.learner.stream.progress.crawled
         await asyncio.sleep(0.4)
         assert run.learner.stream.progress.crawled == before
-        await until(lambda: status(path).state == "paused")
+        await until_true(lambda: status(path).state == "paused")
         await asyncio.to_thread(control.resume, path)
         memory.go_on.set()
-        await until(lambda: run.learner.stream.progress.crawled > before)
+        await until_true(lambda: run.learner.stream.progress.crawled > before)
 
     assert await trainer_of(memory, meanwhile=meanwhile) == "finished"
     assert pages_of(path) == list(range(1, 701))
@@ -131,23 +134,27 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
 
     async def ask(run):
         await memory.hanging.wait()
-        await until(lambda: run.learner.stream.progress.articles == 64)
+        await until_true(lambda: run.learner.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
         await asyncio.to_thread(control.save, trainer_of.path)
-        await until(lambda: status(trainer_of.path).articles == 64)
+        await until_true(lambda: status(trainer_of.path).articles == 64)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
 
 
-async def test_hours_end_a_paused_run_too(trainer_of, memory):
+async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     memory.hang_at = 400
+    passed = 0
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
+    monkeypatch.setattr("session.training.running.run.time", clock)
 
     async def pause(run):
-        await until(lambda: run.learner.stream.progress.crawled > 0)
+        nonlocal passed
+        await until_true(lambda: run.learner.stream.progress.crawled > 0)
         await asyncio.to_thread(control.pause, trainer_of.path)
-        await until(lambda: run.orders.paused)
-        run._begun -= 3600  # the hour passes
+        await until_true(lambda: run.orders.paused)
+        passed = 3600
 
     assert "--hours" in await trainer_of(memory, RunLimits(hours=1), pause)
 
@@ -157,7 +164,7 @@ async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
 
     async def look(run):
         await memory.hanging.wait()
-        await until(lambda: status(trainer_of.path).waiting_for == "the wiki")
+        await until_true(lambda: status(trainer_of.path).waiting_for == "the wiki")
         now = status(trainer_of.path)
         assert (now.running, now.pid, now.state) == (True, os.getpid(), "running")
         assert now.heartbeat_age_seconds < 60

@@ -14,7 +14,8 @@ from session.errors import DiskFull, SessionError
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
 from session.training.running.run import RunLimits
-from tests.session.memory import account_holds, pages_of, status, until
+from tests.session.memory import account_holds, pages_of, status
+from tests.waiting import until_true
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
@@ -31,7 +32,9 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
 
     async def make_room(run):
         nonlocal full
-        await until(lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x")
+        await until_true(
+            lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x"
+        )
         assert status(trainer_of.path).articles == 0
         full = False
 
@@ -53,15 +56,15 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
     monkeypatch.setattr(SessionWriter, "commit", slowly)
 
     async def look(run):
-        await until(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
-        await until(lambda: "to be saved (over a minute so far)" in log_of(trainer_of.path))
+        await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
+        await until_true(lambda: "to be saved (over a minute so far)" in log_of(trainer_of.path))
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
         now = run.monitor.report().activity
         assert (now.waiting_for, now.waiting_until) == ("the models to be saved", None)
         disk.set()
-        await until(lambda: run.monitor.report().activity.waiting_for == "the next request")
+        await until_true(lambda: run.monitor.report().activity.waiting_for == "the next request")
         assert run.monitor.report().activity.waiting_until == 2e9
-        await until(lambda: status(trainer_of.path).waiting_for != "the models to be saved")
+        await until_true(lambda: status(trainer_of.path).waiting_for != "the models to be saved")
 
     assert await trainer_of(memory, meanwhile=look) == "finished"
 
@@ -78,7 +81,7 @@ async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, mem
     monkeypatch.setattr(SessionWriter, "commit", commit)
 
     async def stop(run):
-        await until(lambda: run.monitor.blocked is not None)
+        await until_true(lambda: run.monitor.blocked is not None)
         run.stop("enough")
 
     memory.slow = 0.03
@@ -96,7 +99,9 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
-        await trainer_of(memory, RunLimits(hours=2 / 3600), lambda run: until(lambda: run.orders.stopped))
+        await trainer_of(
+            memory, RunLimits(hours=2 / 3600), lambda run: until_true(lambda: run.orders.stopped)
+        )
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
@@ -104,10 +109,10 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):
-        await until(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.learner.stream.progress.crawled > 0)
         with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
             other.execute("BEGIN IMMEDIATE")
-            await until(lambda: run.monitor.blocked is not None)
+            await until_true(lambda: run.monitor.blocked is not None)
             assert "another program" in run.monitor.blocked
             other.execute("ROLLBACK")
 
@@ -119,7 +124,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
 @pytest.mark.parametrize("replaced", [False, True])
 async def test_a_session_that_was_taken_away_ends_the_run(trainer_of, memory, replaced):
     async def take(run):
-        await until(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.learner.stream.progress.crawled > 0)
         trainer_of.path.unlink()
         if replaced:
             trainer_of.path.write_bytes(b"SQLite format 3\0")
@@ -139,7 +144,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
     async def pause(run):
         await memory.hanging.wait()
         await asyncio.to_thread(control.pause, trainer_of.path)
-        await until(lambda: run.orders.paused)
+        await until_true(lambda: run.orders.paused)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"

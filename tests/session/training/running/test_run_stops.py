@@ -10,7 +10,8 @@ from crawler.errors import WikiRefused, WikiUnreachable
 from session.storage.reader import SessionReader
 from session.training.intake import crawl as feed_module
 from session.training.stream import Stream
-from tests.session.memory import account_holds, pages_of, status, until
+from tests.session.memory import account_holds, pages_of, status
+from tests.waiting import until_true
 
 
 async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory):
@@ -18,7 +19,7 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
     async def stop(run):
         await memory.hanging.wait()
-        await until(lambda: run.learner.stream.progress.articles == 64)
+        await until_true(lambda: run.learner.stream.progress.articles == 64)
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=stop) == "enough"
@@ -36,7 +37,7 @@ async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, mon
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
     async def stop(run):
-        await until(lambda: run.feed.queued == 80)
+        await until_true(lambda: run.feed.queued == 80)
         run.stop("enough")
         held.set()
 
@@ -73,7 +74,7 @@ async def test_a_signal_stops_and_saves(trainer_of, memory):
 
     async def kill(run):
         await memory.hanging.wait()
-        await until(lambda: run.learner.stream.progress.crawled == 110)
+        await until_true(lambda: run.learner.stream.progress.crawled == 110)
         os.kill(os.getpid(), signal.SIGTERM)
 
     assert await trainer_of(memory, meanwhile=kill) == "stopped by SIGTERM"
@@ -123,7 +124,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
             held.wait()
 
     async def stop(run):
-        await until(begun.is_set)
+        await until_true(begun.is_set)
         run.stop("enough")
 
     monkeypatch.setattr(Stream, work, slow)
@@ -151,13 +152,13 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
             return [event.message for event in reader.events() if event.level == "error"]
 
     async def wait(run):
-        await until(
+        await until_true(
             lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
         )
-        await until(told)  # the heart notes it after its beat
+        await until_true(told)  # the heart notes it after its beat
         monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 60)
         held.set()
-        await until(lambda: status(trainer_of.path).waiting_for is None)
+        await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
     assert sum("waiting for the processes that parse articles" in message for message in told()) == 1
