@@ -88,11 +88,11 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     size = int(gigabytes * 1e9) // SMALLER
     for module, name in SIZES:
         monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
-    facts = [FileFacts(size, "")]
+    facts, server = [FileFacts(size, "")], Zeros(reply)
+    monkeypatch.setattr("crawler.remote_shelf.RangeServer", lambda client: server)
     shelf = RemoteShelf(
         [URL("http://h/dump")], facts, version="1", contact=None, budget_folder=None, agreed=True
     )
-    shelf._server = server = Zeros(reply)
     ((file, _),) = await shelf.open()
     feed = PartedBlocks(Source(shelf, file, size), INFO, (), pool=Pool(workers, count))
     feed.start(None)

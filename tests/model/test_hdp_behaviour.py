@@ -114,10 +114,9 @@ def test_survives_a_rescaled_state(documents):
     other = OnlineHDP.from_state(model.state())
     for _ in range(40):
         model.learn(documents)
-        topics = other._topics
-        topics.hat *= topics.scale
-        topics.total_hat *= topics.scale
-        topics.scale = 1.0
+        state = other.state()
+        scaled = {name: state[name] * state["scale"] for name in ("lambda_hat", "total_hat")}
+        other = OnlineHDP.from_state({**state, **scaled, "scale": 1.0})
         other.learn(documents)
     np.testing.assert_allclose(model.lambda_, other.lambda_, rtol=1e-9)
 

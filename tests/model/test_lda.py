@@ -36,7 +36,7 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
     model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")
     model.learn(documents[:10])
-    lambda_, eta, seen = model.lambda_.T, model._topics.eta, documents[:10].n_tokens / 100
+    lambda_, eta, seen = model.lambda_.T, model.state()["eta_lambda"], documents[:10].n_tokens / 100
     mass = (lambda_ - eta).sum(axis=0)
     batch = documents[10:]
     amount, in_all = batch.n_tokens / 100, 1000 * documents.n_tokens / 100 / documents.D

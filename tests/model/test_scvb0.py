@@ -49,8 +49,10 @@ def test_inference_is_passes_over_the_document(documents):
 
 def test_float32_follows_the_oracle_over_many_updates():
     batch, _ = planted(400, n_words=30)
-    model, exact = make(alpha=0.1), make(alpha=0.1, dtype="float64")
-    exact._topics.hat[:], exact._topics.total_hat[:] = model._topics.hat, model._topics.total_hat
+    model = make(alpha=0.1)
+    state = model.state()
+    exact = SCVB0.from_state({**state, "lambda_hat": state["lambda_hat"].astype("float64")})
+    assert (model.N_phi.dtype, exact.N_phi.dtype) == ("float32", "float64")
     for t in range(1000):
         part = batch[t % 20 * 20 :][:20]
         model.learn(part)
