@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
+
 SERVICE = Path(__file__).resolve().parents[2] / "docs" / "service"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
 
@@ -42,8 +44,7 @@ def test_launchd_sees_a_killed_trainer_as_a_failure(launch):
 def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
     begun, saved = tmp_path / "begun", tmp_path / "saved"
     shell = launch(f"trap 'sleep 0.3; : > {saved}; exit 0' TERM; : > {begun}\nwhile :; do sleep 0.05; done")
-    while not begun.exists():
-        time.sleep(0.01)
+    until(begun.exists)
     shell.send_signal(signal.SIGTERM)
     assert shell.wait(60) == 0
     assert saved.exists()
@@ -57,7 +58,7 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
         time.sleep(number * 0.0001)
         shell.send_signal(signal.SIGTERM)
         assert shell.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-    left = [pid for pid in pids.read_text().split() if runs(int(pid))] if pids.exists() else []
+    left = [pid for pid in pids.read_text().split() if runs(int(pid))]  # some came far enough to write it
     for pid in left:
         os.kill(int(pid), signal.SIGKILL)
     assert not left

@@ -132,3 +132,4 @@ def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, co
         driver.trainer.commit(0.0, 0)
     (renewed,) = committed.pop().renewed
     assert len(renewed.seqs) == 2 * trained
+    driver.close()
