@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from session.errors import BadUsage, NoSession, did_you_mean
+from session.errors import BadUsage, NoSession, SessionError, did_you_mean
 
 WAL = "-wal"
 BESIDE = ("-journal", WAL, "-shm")
@@ -90,8 +90,11 @@ def log_file(path: Path) -> Path:
     return path.with_name(path.name + ".log")
 
 
-def no_session(path: Path) -> NoSession:
-    """Says what a user who named no session, or a wrong one, may have meant."""
+def no_session(path: Path) -> SessionError:
+    """Why none was found: its folder cannot be looked into, or what a user who named no session, or a wrong
+    one, may have meant."""
+    if path.parent.is_dir() and not os.access(path.parent, os.X_OK):
+        return SessionError(f"{path.parent}: Permission denied")
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
     meant = ": `wikitopics train` or `wikitopics demo` creates one"
     if path.parent == session_folder() and names:

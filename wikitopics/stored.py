@@ -213,6 +213,8 @@ class StoredSession:
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
         """
+        if not isinstance(title, str):
+            raise BadUsage(f"title must be text, not {title!r:.60}")
         limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")

@@ -17,13 +17,15 @@ def check_removable(path: Path) -> None:
         return
     if not os.path.exists(path):  # checked last: another process may be deleting it
         raise no_session(path)
+    if not os.access(path, os.R_OK):
+        raise SessionError(f"{path}: Permission denied: nothing was deleted")
     raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
 
 
 def remove(path: Path) -> None:
     """Delete the session at ``path``, its log and SQLite's files beside it.
 
-    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. An unreadable
+    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
     session is deleted too. Raises :class:`NoSession`, :class:`NotASession` for another file,
     :class:`session.errors.SessionInUse` while a trainer runs.
     """

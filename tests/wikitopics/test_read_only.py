@@ -122,9 +122,18 @@ def test_nor_with_a_folder_that_can_be_written_to(shown):
     assert "Traceback" not in done.stderr
 
 
-def test_a_session_that_one_may_not_read(shown):
+@pytest.mark.parametrize("command", [("status",), ("sessions", "rm", "default", "--yes")])
+def test_a_session_that_one_may_not_read(shown, command):
     (shown / "default.db").chmod(0o600)
-    done = as_nobody("status", home=shown)
+    done = as_nobody(*command, home=shown)
     assert done.returncode == 1
     assert "Permission denied" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [("status",), ("sessions",), ("sessions", "rm", "default", "--yes")])
+def test_a_folder_that_one_may_not_look_into(shown, command):
+    shown.chmod(0o700)
+    done = as_nobody(*command, home=shown)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"wikitopics: {shown}: Permission denied\n"

@@ -101,9 +101,9 @@ class StatusLine(Lines):
         total = limited(s.activity.article_limit, s.articles)
         articles = "article" if s.articles == 1 and not total else "articles"
         pieces.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
-        if self._trouble:
-            pass  # when it was last saved is not known
-        elif s.checkpoint_age_seconds is not None:
+        if self._trouble:  # when it was last saved is not known
+            return pieces
+        if s.checkpoint_age_seconds is not None:
             late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
             saved = f"saved {age(s.checkpoint_age_seconds)} ago"
             pieces.append((4, [(saved, "warn" if late else "muted")]))

@@ -1,7 +1,11 @@
 """`sessions` and `sessions rm`: list the sessions, or delete one."""
 
+import os
+from pathlib import Path
+
 import click
 
+from session.errors import SessionError
 from session.paths import session_folder, session_path
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import json_option, refuse_early_options
@@ -22,6 +26,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         return
     from session.doors.listing import list_sessions
 
+    _check(session_folder())
     found = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
         rows = [
@@ -52,6 +57,16 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
                 f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
                 f"{status.source_name}"
             )
+
+
+def _check(folder: Path) -> None:
+    """Raise :class:`SessionError` if the folder exists but cannot be listed."""
+    try:
+        os.scandir(folder).close()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise SessionError(f"{folder}: {error.strerror}") from None
 
 
 @sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
