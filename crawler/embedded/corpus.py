@@ -102,7 +102,7 @@ def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> Corpus:
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     words = tuple(
         dict.fromkeys(
-            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])
+            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])  # type: ignore[operator, unused-ignore]  # by numpy 2.5
             for _ in range(900)
         )
     )
