@@ -27,7 +27,7 @@ from tui.controls import Controls  # noqa: E402
 from tui.themes import LIGHT  # noqa: E402
 
 ENOUGH = 6_000
-"""Articles after which the topics are worth a picture, and the sample lasts until the last one is drawn."""
+"""Articles after which the topics are worth a picture."""
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 VIEWS = {
@@ -58,7 +58,7 @@ def save(app: Wikitopics, path: Path) -> None:
 
 
 async def draw(session: Path, out: Path) -> None:
-    """All pictures, from one frozen moment so that they agree."""
+    """All pictures, one after the other, while the demo goes on and ends."""
     app = opened(session)
     async with app.run_test(size=(130, 38)) as pilot:
         while app.latest is None or app.latest.status.articles < ENOUGH:
