@@ -38,6 +38,8 @@ def look_in(path: Path) -> None:
 
 
 def is_finished(path: Path) -> bool:
+    if not path.exists():  # its trainer was stopped before it began
+        return False
     with contextlib.closing(read_only(path)) as connection:
         return bool(connection.execute("SELECT finished FROM progress").fetchone()[0])
 
