@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PART = Part("soak", "days of training in minutes: memory, the file, restarts", WATCHED_ROOMS)
 MODELS = ["lda", "scvb0", "hdp"]
+SECONDS = 0.5
+"""Between two looks at the memory."""
 
 
 def watch(path: Path) -> None:
@@ -62,12 +64,12 @@ def run(source: list[str], articles: int) -> Figures:
         log = 0
         try:
             while trainer.poll() is None:
-                time.sleep(1.0)
+                time.sleep(SECONDS)
                 log = max(log, _size(path.with_name("soak.db-wal")))
-                if path.exists() and trainer.poll() is None:
+                # A trainer that has read all is closing down.
+                if path.exists() and trainer.poll() is None and (read := _articles(path)) < articles:
                     with contextlib.suppress(OSError):  # one of its processes has just ended
-                        used = memory_mb(family(trainer.pid))
-                        memory.append((time.monotonic() - begun, _articles(path), used))
+                        memory.append((time.monotonic() - begun, read, memory_mb(family(trainer.pid))))
         finally:
             watcher.kill()
             watcher.join()
@@ -102,7 +104,7 @@ def counts() -> Figures:
 
 @PART.point(minutes=6)
 def wiki() -> Figures:
-    articles = 100_000
+    articles = 500_000
     return run(["demo", "--headless", "--articles", str(articles)], articles)
 
 
