@@ -28,6 +28,9 @@ from benchmarks.frame.results import ROOT, Results, Run, begin, code, commit
 
 QUIET = 0.5
 """Load above which something else is running."""
+LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}
+"""Variables of the environment. With the first, Python would keep no compiled sources, and every start of the
+program would be a first one. With the others, OpenBLAS may run slower kernels than the processor allows."""
 UNAVAILABLE = 3
 """Exit code of a point that cannot be measured here."""
 
@@ -58,8 +61,7 @@ def measure(part: Part, name: str) -> bool:
     run, started = begin(part.rooms, point.needs), time.monotonic()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", f"{part.name}.{name}", file.name]
-        # If Python kept no compiled sources, every start of the program would be a first one.
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         if code:
             if code != UNAVAILABLE:
