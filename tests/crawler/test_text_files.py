@@ -8,7 +8,6 @@ import json
 import lzma
 import os
 import pickle
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from crawler.errors import BadSource
 from crawler.source import Page
 from crawler.text_files import MOST_NAMED, TextFiles
 from crawler.text_ids import SeenIds
+from tests.crawler.texts import read, write
 
 PACKERS = {
     "": lambda data: data,
@@ -30,27 +30,8 @@ PACKERS = {
 }
 
 
-def write(path: Path, data: bytes | str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return str(path)
-
-
 def jsonl(*records: object) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
-
-def read(*paths: str, column: str | None = None) -> tuple[list[Page], Counter[str], list[str]]:
-    """(documents, skips by reason, what was told) of a first reading."""
-    told: list[str] = []
-    pages: list[Page] = []
-    skips: Counter[str] = Counter()
-    for found in TextFiles(paths, column, told.append).first_reading(told.append):
-        if isinstance(found.page, Page):
-            pages.append(found.page)
-        else:
-            skips[found.page] += 1
-    return pages, skips, told
 
 
 def table(*rows: tuple[str, ...], delimiter: str = ",") -> str:
@@ -224,57 +205,6 @@ def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> 
     assert [line.removeprefix(str(folder)).partition(":")[0] for line in told] == [
         "/cut.txt.gz", "/empty.txt", "/gone.txt", "/large.txt.xz", "/latin.txt", "/pipe.txt", "/self.txt",
     ]  # fmt: skip
-
-
-def test_a_folder_that_cannot_be_read_is_told_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever runs it: root reads every folder."""
-    write(tmp_path / "docs" / "x.txt", "text")
-    write(tmp_path / "docs" / "shut" / "y.txt", "text")
-    shut, real = {tmp_path / "docs" / "shut"}, os.scandir
-
-    def scandir(path: str) -> Any:
-        if Path(path) in shut:
-            raise PermissionError(13, "Permission denied")
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    pages, _, told = read(str(tmp_path / "docs"))
-    assert [p.title for p in pages] == ["x.txt"]
-    assert told == [f"{tmp_path}/docs/shut: Permission denied; this folder is left out"]
-    shut.add(tmp_path / "docs")
-    with pytest.raises(BadSource, match=r"docs: Permission denied$"):
-        read(str(tmp_path / "docs"))
-
-
-def test_a_folder_removed_while_it_is_listed_is_told_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "docs" / "a" / "x.txt", "text")
-    gone, real = tmp_path / "docs" / "b", os.scandir
-    gone.mkdir()
-
-    def scandir(path: str) -> Any:
-        if Path(path) == tmp_path / "docs" / "a":
-            gone.rmdir()
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    pages, _, told = read(str(tmp_path / "docs"))
-    assert [p.title for p in pages] == ["a/x.txt"]
-    assert told == [f"{gone}: No such file or directory; this folder is left out"]
-
-
-def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
-    write(tmp_path / "docs" / "a" / "x.txt", "text")
-    (tmp_path / "docs" / "a" / "loop").symlink_to("..")
-    (tmp_path / "docs" / "twin").symlink_to("a")
-    (tmp_path / "docs" / "self").symlink_to("self")  # no folder and no .txt: nobody's text
-    pages, skips, told = read(str(tmp_path / "docs"))
-    assert [p.title for p in pages] == ["a/x.txt"]
-    assert not skips
-    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; left out"] * 2
 
 
 def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> None:

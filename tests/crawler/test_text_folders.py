@@ -1,0 +1,61 @@
+"""Folders of texts that cannot be read, vanish, or go round in circles."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.errors import BadSource
+from tests.crawler.texts import read, write
+
+
+def test_a_folder_that_cannot_be_read_is_told_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever runs it: root reads every folder."""
+    write(tmp_path / "docs" / "x.txt", "text")
+    write(tmp_path / "docs" / "shut" / "y.txt", "text")
+    shut, real = {tmp_path / "docs" / "shut"}, os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path) in shut:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    pages, _, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["x.txt"]
+    assert told == [f"{tmp_path}/docs/shut: Permission denied; this folder is left out"]
+    shut.add(tmp_path / "docs")
+    with pytest.raises(BadSource, match=r"docs: Permission denied$"):
+        read(str(tmp_path / "docs"))
+
+
+def test_a_folder_removed_while_it_is_listed_is_told_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "docs" / "a" / "x.txt", "text")
+    gone, real = tmp_path / "docs" / "b", os.scandir
+    gone.mkdir()
+
+    def scandir(path: str) -> Any:
+        if Path(path) == tmp_path / "docs" / "a":
+            gone.rmdir()
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    pages, _, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["a/x.txt"]
+    assert told == [f"{gone}: No such file or directory; this folder is left out"]
+
+
+def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "docs" / "a" / "x.txt", "text")
+    (tmp_path / "docs" / "a" / "loop").symlink_to("..")
+    (tmp_path / "docs" / "twin").symlink_to("a")
+    (tmp_path / "docs" / "self").symlink_to("self")  # no folder and no .txt: nobody's text
+    pages, skips, told = read(str(tmp_path / "docs"))
+    assert [p.title for p in pages] == ["a/x.txt"]
+    assert not skips
+    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; left out"] * 2
