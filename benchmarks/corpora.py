@@ -34,6 +34,11 @@ def stream() -> Minibatch:
     return _load("bow-stream-150k.npz")
 
 
+def full_length() -> Minibatch:
+    """60,449 articles of some 380 words."""
+    return _load("bow-long-60k.npz")
+
+
 def held_out_documents() -> Minibatch:
     """2,197 other articles."""
     return _load("bow-heldout-2k.npz")

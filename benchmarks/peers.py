@@ -46,7 +46,7 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
     return scaled
 
 
-BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256}
+BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
 """Of the minibatches of [H10]'s algorithm, whoever's it is: the paper's for many articles, less for few."""
 
 

@@ -18,11 +18,10 @@ from model import _hdp_figure9_kernels as figure_9_kernels
 from model import _hdp_kernels as kernels
 from model import _hdp_statistics_kernels as adding
 from model._blocks import Workers
-from model._hdp_proportions_kernels import proportions as proportions_kernel
 from model._hdp_recipe import Recipe
 from model._loops import Floats
 from model._topics import WORD_BLOCK, Statistics, Topics, Vector
-from model._words import by_word, distinct
+from model._words import by_word
 from model.minibatch import Minibatch
 
 BLOCK = 64  # documents
@@ -224,27 +223,3 @@ def bounds(
 
     workers.map(block, batch.D, BLOCK)
     return result
-
-
-def held_out_proportions(
-    batch: Minibatch, topics: Topics, prior: Vector, numbers: Recipe, workers: Workers
-) -> NDArray[np.float32]:
-    """(D, K) by sweeps of the collapsed update, as older states infer; prior: (K,).
-
-    Raises ValueError for a word id out of range.
-    """
-    batch.check_words(topics.n_words)
-    ids, local = distinct(batch, topics.n_words)
-    dtype = topics.dtype
-    theta = np.empty((batch.D, topics.n_topics), dtype)
-    rows, narrow_prior = topics.expected_rows(ids), prior.astype(dtype)
-    least = numbers.least_share if dtype == np.float32 else 0.0
-
-    def block(start: int, stop: int) -> None:
-        proportions_kernel(
-            start, stop, batch.indptr, local, batch.counts, rows, narrow_prior,
-            least, numbers.em_steps, numbers.sweeps, theta,
-        )  # fmt: skip
-
-    workers.map(block, batch.D, BLOCK)
-    return theta.astype(np.float32, copy=False)

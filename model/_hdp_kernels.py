@@ -40,7 +40,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model._hdp_proportions_kernels import soft_em
 from model._jit import kernel
 from model._loops import Counts, Floats, add_lines, dot, longest_of
 from model._special import exp_digamma_first, log_first
@@ -56,6 +55,25 @@ class Limits(NamedTuple):
     rounds: int
     one_topic: float
     unlikely: float
+
+
+@kernel
+def soft_em(
+    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+) -> None:
+    """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
+    kind = rows.dtype.type
+    weight = prior.copy()
+    for _ in range(steps):
+        expected[:] = 0
+        for j in range(n):
+            row = rows[local[j]]
+            share = n_dw[j] / (dot(weight.size, weight, row) + kind(1e-30))
+            for k in range(weight.size):
+                expected[k] += share * row[k]
+        for k in range(weight.size):
+            expected[k] *= weight[k]
+            weight[k] = expected[k] + prior[k]
 
 
 @kernel

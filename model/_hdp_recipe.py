@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model._topics import Balance
-from model.states import LARGEST, MOST_ITERATIONS, TINY
+from model.states import LARGEST, TINY
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Recipe(Balance):
     Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
     words from `seeds` of them, and the rest from the mean of the corpus. No document is drawn twice before
     all have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
-    since equal topics would stay equal (0: documents are drawn with repetition, always `seeds`). While there
-    are fewer than `first_documents`, each start makes `first_passes` over them. At first the uniform sticks
-    weigh as much as the share `heavy` of all tables of the corpus.
+    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
+    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
+    the corpus.
     Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
     priors weigh little. A whole step takes as many documents as make about `steps` steps of the corpus,
     within `smallest_step` and `largest_step`.
@@ -30,17 +30,14 @@ class Recipe(Balance):
     and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics: none
     below `unlikely` times the probability of the likeliest, and only the likeliest if all others together
     have less than `one_topic` times its probability.
-    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. With 0 it makes
-    `sweeps` of the collapsed update, and leaves out topics with less than `least_share` of the words in
-    float32. More passes or sweeps would overfit the words seen.
+    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
+    the words seen.
     """
 
     BOUNDS: ClassVar = {
         **Balance.BOUNDS,
-        "mixed": (0, MOST_ITERATIONS),
         "smallest_corpus": (0, LARGEST),
         "seed_weight": (TINY, 1),
-        "inference_passes": (0, MOST_ITERATIONS),
     }
 
     first_documents: int
@@ -62,8 +59,6 @@ class Recipe(Balance):
     one_topic: float
     unlikely: float
     inference_passes: int
-    sweeps: int
-    least_share: float
 
     def weighed(self, n_documents: float) -> float:
         """The corpus size D that is weighed against the priors."""
@@ -71,27 +66,25 @@ class Recipe(Balance):
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
         """(K, n) the documents, out of this many, from which each topic starts."""
-        if not self.mixed:
-            return random.integers(0, documents, (n_topics, self.seeds))
         n = self.seeds if documents >= n_topics else self.mixed
         laps = -(-n_topics * n // documents)
         order = np.concatenate([random.permutation(documents) for _ in range(laps)])
         return order[: n_topics * n].reshape(n_topics, n)
 
 
-VERSION_1 = Recipe(
-    document_words=0.0,
+WARM = Recipe(
+    document_words=100.0,
     balance_power=0.7,
-    balance_documents=100_000.0,
+    balance_documents=20_000.0,
     balance_share=2 / 3,
     balance_least=1e-3,
     first_documents=1000,
-    first_passes=1,
-    seeds=5,
-    mixed=0,
+    first_passes=6,
+    seeds=1,
+    mixed=5,
     seed_weight=0.1,
     heavy=0.1,
-    smallest_corpus=0.0,
+    smallest_corpus=1e6,
     steps=40.0,
     smallest_step=64,
     largest_step=2048,
@@ -103,19 +96,6 @@ VERSION_1 = Recipe(
     rounds=4,
     one_topic=1e-3,
     unlikely=1e-4,
-    inference_passes=0,
-    sweeps=5,
-    least_share=1e-3,
-)
-"""The recipe of states that hold none. It stays as it is, however new models change."""
-WARM = replace(
-    VERSION_1,
-    document_words=100.0,
-    balance_documents=20_000.0,
-    first_passes=6,
-    seeds=1,
-    mixed=5,
-    smallest_corpus=1e6,
     inference_passes=2,
 )
 PAPER = replace(WARM, smallest_corpus=0.0)

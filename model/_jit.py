@@ -9,7 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numba
 import platformdirs
+from numba.core import event
+
+from model.compiling import compilation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,26 +27,18 @@ def _cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("wikitopics")) / "numba" / sources.hexdigest()[:12]
 
 
-def _find_cache() -> bool:
-    """Whether compiled kernels can be cached. Sets NUMBA_CACHE_DIR, which numba reads when imported."""
+def _find_cache() -> str:
+    """The folder for compiled kernels, made if need be; "" if none is writable."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     try:
         folder = Path(chosen) if chosen else _cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder
-        return False
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return False
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    return True
+        return ""
+    return str(folder) if os.access(folder, os.W_OK | os.X_OK) else ""
 
 
-CACHED = _find_cache()
-
-import numba  # noqa: E402  (after NUMBA_CACHE_DIR is set)
-from numba.core import event  # noqa: E402
-
-from model.compiling import compilation  # noqa: E402
+CACHE = _find_cache()
 
 
 class _Compilations(event.Listener):
@@ -57,9 +53,6 @@ class _Compilations(event.Listener):
 
 event.register("numba:compile", _Compilations())  # type: ignore[no-untyped-call]
 
-# Another package may have imported numba before us.
-numba.config.CACHE_DIR = os.environ.get("NUMBA_CACHE_DIR", "")  # type: ignore[attr-defined]
-
 # Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -70,7 +63,12 @@ def kernel(function: F) -> F:
     Always inlined. Otherwise a kernel that others call would exist once by itself and once in each caller,
     with sums in different orders, and which one ran would depend on what was compiled and what was cached.
     """
-    compiled: Any = numba.njit(
-        cache=CACHED, nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True
-    )(function)
+    # Numba chooses the folder when it decorates. Other users of numba in this process keep their own.
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE  # type: ignore[attr-defined]
+    try:
+        compiled: Any = numba.njit(
+            cache=bool(CACHE), nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True
+        )(function)
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
     return cast(F, compiled)

@@ -3,37 +3,33 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from model._topics import Balance
+from model._topics import Horizon
 from model.states import LARGEST, MOST_ITERATIONS
 
 
 @dataclass(frozen=True)
-class Recipe(Balance):
+class Recipe(Horizon):
     """The numbers of the warm start and of the E-step's shortcuts.
 
     The first `collapsed_documents` documents, or the share `collapsed_share` of a smaller corpus, get the
     collapsed E-step, with `passes` over their words. Its alpha falls from `first_alpha` to `last_alpha`
     within `annealing_documents`, or the share `annealing_share`. A learnt alpha then starts at
-    `learning_from`. The horizon of rho starts with `first_horizon` documents, or `horizon_share` of a smaller
-    corpus but at least `shortest_horizon` (a smaller corpus would forget the random start, which is the mass
-    of words that it lacks), and grows by `horizon_slope` for each document seen. The corpus has at least
-    `smallest_corpus` documents; `random_share` of lambda's mass is random before the first one (0: as it was
-    drawn), more if there are few documents (`sized`). A learnt alpha_k is at least `smallest_alpha`.
+    `learning_from`, and a learnt alpha_k is at least `smallest_alpha`. The corpus has at least
+    `smallest_corpus` documents. A `random_share` of 0 leaves lambda as it was drawn; with few documents it is
+    larger than below (`sized`).
     `infer` makes `inference_passes` of the collapsed update over a document's words; with 0 it is [H10]'s
     E-step, with at most `inference_iterations`. More passes or iterations fit the words seen, not the unseen
     ones. In float32 a topic with fewer than `drop` expected words leaves the document.
     """
 
     BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
+        **Horizon.BOUNDS,
         "annealing_documents": (0, LARGEST),
         "collapsed_documents": (0, LARGEST),
         "smallest_corpus": (0, LARGEST),
-        "random_share": (0, LARGEST),
         "inference_passes": (0, MOST_ITERATIONS),
     }
 
@@ -45,12 +41,7 @@ class Recipe(Balance):
     collapsed_share: float
     passes: int
     learning_from: float
-    first_horizon: float
-    horizon_share: float
-    shortest_horizon: float
-    horizon_slope: float
     smallest_corpus: float
-    random_share: float
     smallest_alpha: float
     inference_passes: int
     inference_iterations: int
@@ -72,58 +63,39 @@ class Recipe(Balance):
         elapsed = seen / length if length else 1.0
         return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** min(1.0, elapsed))
 
-    def step_size(self, seen: float, documents: float, n_documents: float) -> float:
-        """rho of a minibatch of `documents` documents after `seen`; two halves of it forget nearly as much
-        as the whole."""
-        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
-        return -math.expm1(-documents / (first + self.horizon_slope * seen))
 
-
-VERSION_1 = Recipe(
-    document_words=0.0,
-    balance_power=0.8,
-    balance_documents=64_000.0,
+WARM = Recipe(
+    document_words=100.0,
+    balance_power=0.5,
+    balance_documents=5_000.0,
     balance_share=1.2,
     balance_least=1e-3,
-    first_alpha=1.7,
-    last_alpha=0.02,
-    annealing_documents=16_000.0,
+    first_alpha=0.45,
+    last_alpha=0.005,
+    annealing_documents=4_000.0,
     annealing_share=0.3,
-    collapsed_documents=16_000.0,
-    collapsed_share=0.3,
+    collapsed_documents=40_000.0,
+    collapsed_share=0.6,
     passes=2,
     learning_from=0.02,
     first_horizon=4_000.0,
     horizon_share=0.3,
-    shortest_horizon=300.0,
+    shortest_horizon=450.0,
     horizon_slope=0.75,
     smallest_corpus=1e6,
-    random_share=0.12,
+    random_share=0.02,
     smallest_alpha=1e-4,
-    inference_passes=0,
+    inference_passes=2,
     inference_iterations=8,
     drop=0.01,
 )
-"""The recipe of states that hold none. It stays as it is, however new models change."""
-WARM = replace(
-    VERSION_1,
-    document_words=100.0,
-    balance_power=0.5,
-    balance_documents=5_000.0,
-    first_alpha=0.45,
-    last_alpha=0.005,
-    annealing_documents=4_000.0,
-    collapsed_documents=40_000.0,
-    collapsed_share=0.6,
-    shortest_horizon=450.0,
-    random_share=0.02,
-    inference_passes=2,
-)
 PAPER = replace(
-    VERSION_1,
+    WARM,
+    document_words=0.0,
     balance_power=0.0,
     collapsed_documents=0.0,
     smallest_corpus=0.0,
     random_share=0.0,
+    inference_passes=0,
     inference_iterations=MOST_ITERATIONS,
 )

@@ -6,7 +6,6 @@ and `rows` are `word_rows` of these words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.special import psi
 
 from model import _scvb0_kernels as kernels
-from model._adaptive_step import BUCKETS, Sketch
 from model._blocks import Workers
 from model._loops import padded
 from model._scvb0_recipe import StepSizes
@@ -27,13 +25,6 @@ MAX_BLOCKS = 8
 MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
 INFERENCE_BLOCK = 256
 WORD_BLOCK = 2048
-
-
-@dataclass(frozen=True)
-class SCVB0Statistics(Statistics):
-    """`sums` are those of m gamma, padded; sketch: (BUCKETS, K) float64, their sketch, or (0, K)."""
-
-    sketch: Vector
 
 
 def word_rows(topics: Topics, words: Distinct, balance: Vector, workers: Workers) -> NDArray[Any]:
@@ -58,27 +49,22 @@ def e_step(
     alpha: Vector,
     steps: StepSizes,
     n: int,
-    sketch: Sketch | None,
     workers: Workers,
-) -> tuple[NDArray[Any], SCVB0Statistics]:
+) -> tuple[NDArray[Any], Statistics]:
     """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
     K, U, K_padded = len(alpha), *rows.shape
     blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
     size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
     blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
     theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)
-    hashes = sketch or Sketch(0)
-    buckets = BUCKETS if sketch else 0
 
-    def block(start: int, stop: int) -> tuple[Vector, NDArray[Any]]:
-        mass, of_block = np.zeros(K), np.zeros((buckets, K), rows.dtype)
-        kernels.sum_statistics(start, stop, words.ids, blocks, hashes.bucket, hashes.sign, mass, of_block)
-        return mass, of_block
+    def block(start: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        kernels.sum_statistics(start, stop, blocks, mass)
+        return mass
 
-    parts = workers.map(block, U, WORD_BLOCK)
-    mass = sum((part[0] for part in parts), np.zeros(K))
-    sketched = sum((part[1] for part in parts), np.zeros((buckets, K)))
-    return theta, SCVB0Statistics(words.ids, blocks[0], mass, sketched)
+    mass = sum(workers.map(block, U, WORD_BLOCK), np.zeros(K))
+    return theta, Statistics(words.ids, blocks[0], mass)
 
 
 def inferred(

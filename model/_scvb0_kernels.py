@@ -13,7 +13,6 @@
 | keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
 | statistics | (U, K') floats | sum over a block's documents of m gamma |
 | mass | (K,) float64 | sums of statistics over the words |
-| bucket, sign | (W,) int32, (W,) float32 | of `_adaptive_step.Sketch`; sketch: (BUCKETS, K) floats |
 
 Within a document: N (K') is its row of theta, gamma (K') a word's.
 K' is K padded to whole vector registers; rows and alpha are 0 there, and so is everything made from them.
@@ -135,21 +134,11 @@ def power(base: Any, m: float, like: Floats) -> Any:
 
 
 @kernel
-def sum_statistics(
-    start: int,
-    stop: int,
-    ids: NDArray[np.int32],
-    statistics: Floats,
-    bucket: NDArray[np.int32],
-    sign: NDArray[np.float32],
-    mass: NDArray[np.float64],
-    sketch: Floats,
-) -> None:
+def sum_statistics(start: int, stop: int, statistics: Floats, mass: NDArray[np.float64]) -> None:
     """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
 
-    statistics are (blocks, U, K') here. `mass` gains the sums over the words, and `sketch`, unless it has no
-    row, their sums with each word's sign in its bucket. The blocks are added in order, so it does not matter
-    which thread filled them.
+    statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are added in
+    order, so it does not matter which thread filled them.
     """
     K = mass.size
     for u in range(start, stop):
@@ -158,7 +147,3 @@ def sum_statistics(
                 statistics[0, u, k] += statistics[b, u, k]
         for k in range(K):
             mass[k] += statistics[0, u, k]
-        if sketch.shape[0] > 0:
-            row, one = bucket[ids[u]], sketch.dtype.type(sign[ids[u]])
-            for k in range(K):
-                sketch[row, k] += one * statistics[0, u, k]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from model._topics import Balance, Vector
+from model._topics import Horizon, Vector
 from model.states import LARGEST, TINY, Entry
 
 
@@ -46,16 +47,18 @@ THETA_STEPS = BEST_SETTINGS[2]  # of a document's proportions, where other model
 
 
 @dataclass(frozen=True)
-class Recipe(Balance):
+class Recipe(Horizon):
     """The numbers of the warm start, and those that [F13] leaves open.
 
-    alpha falls from `first_alpha` to its own value within `annealing_documents` documents, or the share
-    `annealing_share` of a smaller corpus. A learnt alpha starts at `learning_from`, and is learnt from
+    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
+    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
+    `document_words` words of a mean document, so that topics separate equally soon in short and in long
+    documents, and few topics as soon as many. A learnt alpha starts at `learning_from`, and is learnt from
     `learning_documents` of a minibatch; eta from `learning_topics` topics at a time. `infer` makes
     `inference_passes` over a document's words: more passes fit the words seen, not the unseen ones.
     """
 
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "annealing_documents": (0, LARGEST)}
+    BOUNDS: ClassVar = {**Horizon.BOUNDS, "annealing_documents": (0, LARGEST)}
 
     first_alpha: float
     annealing_documents: float
@@ -69,14 +72,27 @@ class Recipe(Balance):
         """The number of documents until alpha has its own value."""
         return min(self.annealing_documents, self.annealing_share * n_documents)
 
+    def alpha(self, final: Vector, seen: float, n_documents: float, in_all: float) -> Vector:
+        """(K,) alpha after `seen` documents of a corpus of `n_documents`, or `in_all` as schedules count."""
+        if seen >= (until := self.annealed_until(in_all)):
+            return final.copy()
+        start = np.maximum(self.first_alpha / math.sqrt(len(final)) * in_all / n_documents, final)
+        annealed: Vector = start * (final / start) ** (seen / until)
+        return annealed
 
-VERSION_1 = Recipe(
-    document_words=0.0,
-    balance_power=0.5,
-    balance_documents=50_000.0,
+
+WARM = Recipe(
+    document_words=100.0,
+    balance_power=0.3,
+    balance_documents=5_000.0,
     balance_share=2 / 3,
     balance_least=0.0,
-    first_alpha=0.5,
+    first_horizon=4_000.0,
+    horizon_share=0.1,
+    shortest_horizon=20.0,
+    horizon_slope=0.6,
+    random_share=0.08,
+    first_alpha=1.3,
     annealing_documents=4_000.0,
     annealing_share=0.2,
     learning_from=0.05,
@@ -84,6 +100,4 @@ VERSION_1 = Recipe(
     learning_topics=4,
     inference_passes=3,
 )
-"""The recipe of states that hold none. It stays as it is, however new models change."""
-WARM = replace(VERSION_1, document_words=100.0, balance_documents=5_000.0)
-PAPER = replace(VERSION_1, balance_power=0.0, annealing_documents=0.0)
+PAPER = replace(WARM, document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0)

@@ -7,6 +7,7 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -262,6 +263,32 @@ class Balance:
             return np.ones(topics.n_topics)
         factors: Vector = np.maximum(mass / mass.mean(), self.balance_least) ** -power
         return factors
+
+
+@dataclass(frozen=True)
+class Horizon(Balance):
+    """The step sizes of LDA and SCVB0 where none are given, and how much of the topics is random at first.
+
+    A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
+    seen, so steps become smaller for ever and no estimate of noise can make them grow again. The horizon
+    starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
+    `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that it
+    lacks). `random_share` of the corpus's words are random before the first document.
+    """
+
+    BOUNDS: ClassVar = {**Balance.BOUNDS, "random_share": (0, LARGEST)}
+
+    first_horizon: float
+    horizon_share: float
+    shortest_horizon: float
+    horizon_slope: float
+    random_share: float
+
+    def step_size(self, seen: float, documents: float, n_documents: float) -> float:
+        """rho of a minibatch of `documents` documents after `seen`; two halves of it forget nearly as much
+        as the whole."""
+        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
+        return -math.expm1(-documents / (first + self.horizon_slope * seen))
 
 
 def random_topics(

@@ -15,12 +15,12 @@ from model.completion import document_completion
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, fault_in
+from model.planted import W, planted_documents, planted_minibatches
 from model.registry import NAME
 from model.states import StateError
 
 Make = Callable[..., OnlineModel]
 
-W = 40  # words; each of 4 topics has 10 of its own
 TOPICS = 6
 MANY = 1_200  # documents: more than a model is likely to give to one thread
 
@@ -53,18 +53,6 @@ def _missing(kind: type[OnlineModel], options: Mapping[str, Any], error: Attribu
     return ""
 
 
-def planted_documents(n_documents: int, seed: int = 0) -> Minibatch:
-    """Documents of about 40 words from 4 known topics."""
-    random = np.random.default_rng(seed)
-    beta = np.full((4, W), 0.1 / W)
-    for k in range(4):
-        beta[k, k * W // 4 : (k + 1) * W // 4] += 0.9 * 4 / W
-    theta = random.dirichlet(np.full(4, 0.1), n_documents)
-    counts = np.array([random.multinomial(random.poisson(40) + 1, p) for p in theta @ beta])
-    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
-    return Minibatch(indptr, np.nonzero(counts)[1], counts[counts > 0])
-
-
 def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """Its class attributes are data of the right types, and no abstract method is left."""
     assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
@@ -93,14 +81,14 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
-    for t, batch in enumerate(_minibatches()):
+    for t, batch in enumerate(planted_minibatches()):
         _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
         assert model.updates == t + 1, (
             f"expected {t + 1} updates after {t + 1} minibatches, found {model.updates}: "
-            "learn must end with _note_step"
+            "learn must call _note_step once"
         )
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
-    batch = _minibatches()[0]
+    batch = planted_minibatches()[0]
     _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
     _check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
     topics = model.topics()
@@ -137,7 +125,7 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
 
 def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """Inferring, measuring and reading leave the state unchanged, including its random numbers."""
-    model, batches = _maker(kind, options)(), _minibatches()
+    model, batches = _maker(kind, options)(), planted_minibatches()
     model.learn(batches[0])
     before = model.state()
     for look in (model.infer, model.local_proportions, model.own_metrics):
@@ -160,7 +148,29 @@ def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     score = document_completion(model, held_out)
-    assert score > alone + 0.2, f"expected more than {alone + 0.2:.3f} nats a word, found {score:.3f}"
+    assert score > alone + 0.2, (
+        f"expected held-out words to be predicted with more than {alone + 0.2:.3f} nats per word, "
+        f"0.2 better than by their frequencies alone, found {score:.3f}"
+    )
+
+
+def reading_on_does_no_harm(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+    """Long documents of a stationary stream, read again and again, do not make it predict worse."""
+    batch, held_out = (
+        planted_documents(n, seed, length=1000, alpha=0.3, shared=0.5) for n, seed in ((300, 0), (80, 1))
+    )
+    model = _maker(kind, options)(n_documents=1e6)
+    scores = []
+    for passes in (2, 14):
+        for _ in range(passes):
+            for start in range(0, 300, 32):
+                model.learn(batch[start : start + 32])
+        scores.append(document_completion(model, held_out))
+    early, late = scores
+    assert late > early - 0.1, (
+        f"expected held-out words to be predicted no worse after 16 passes over a stream than after 2, with "
+        f"{early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
+    )
 
 
 def unseen_words_are_possible(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
@@ -194,7 +204,7 @@ def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapp
     model = _maker(kind, options)()
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
-    model.learn(_minibatches()[0])
+    model.learn(planted_minibatches()[0])
     prior = model.document_prior() / model.document_prior().sum()
     found = model.infer(Minibatch([0, 0, 0], [], []))
     what = "document_prior is not what infer gives a document without words"
@@ -205,7 +215,7 @@ def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapp
 def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """A word id beyond the vocabulary raises ValueError before anything has changed."""
     model = _maker(kind, options)()
-    model.learn(_minibatches()[0])
+    model.learn(planted_minibatches()[0])
     before = model.state()
     for use in (model.learn, model.infer, model.local_proportions):
         try:
@@ -219,7 +229,7 @@ def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str
 def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """The same bits for the same seed from any number of threads, and different ones for another seed."""
     # The last one is large enough to be divided among threads.
-    make, batches = _maker(kind, options), [*_minibatches(), planted_documents(MANY, seed=2)]
+    make, batches = _maker(kind, options), [*planted_minibatches(), planted_documents(MANY, seed=2)]
     one, again, three, other = make(), make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
     for batch in batches:
@@ -240,8 +250,8 @@ def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> 
 def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """Saved as .npz before the first minibatch or after any other, it continues with the same bits."""
     straight, resumed = _maker(kind, options)(), _maker(kind, options)()
-    first = _minibatches()[0]
-    for t, batch in enumerate((None, *_minibatches())):
+    first = planted_minibatches()[0]
+    for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
             same = np.array_equal(straight.learn(batch), resumed.learn(batch))
             assert same, (
@@ -263,7 +273,7 @@ def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str,
     """If it has that option, no step forgets less; without it, the state says nothing of it."""
     if HALF_LIFE.name not in {option.name for option in kind.options}:
         return
-    make, batches = _maker(kind, options), _minibatches()
+    make, batches = _maker(kind, options), planted_minibatches()
     assert HALF_LIFE.name not in make().state(), "expected a state without half_life where none is given"
     model = kind.from_state(_through_a_file(make(half_life=HALF_LIFE.least).state()))
     for batch in batches:
@@ -274,7 +284,7 @@ def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str,
 
 def a_state_is_a_copy_that_knows_its_kind(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     """Further learning leaves an earlier state unchanged; another kind's state raises ValueError."""
-    model, batches = _maker(kind, options)(), _minibatches()
+    model, batches = _maker(kind, options)(), planted_minibatches()
     model.learn(batches[0])
     state = model.state()
     assert state.get("kind") == kind.kind, f"expected the state's kind to be {kind.kind!r}"
@@ -322,6 +332,7 @@ CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     shapes_and_sums,
     measuring_changes_nothing,
     learns,
+    reading_on_does_no_harm,
     unseen_words_are_possible,
     nothing_to_learn_changes_nothing,
     documents_without_words_get_the_prior,
@@ -341,11 +352,6 @@ def _maker(kind: type[OnlineModel], options: Mapping[str, Any]) -> Make:
         return kind.create(TOPICS, W, n_documents, {**options, **more}, seed, threads)
 
     return make
-
-
-def _minibatches() -> list[Minibatch]:
-    batch = planted_documents(300)
-    return [batch[:64], batch[64:80], batch[80:81], batch[81:200], batch[200:]]
 
 
 def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:

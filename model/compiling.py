@@ -4,7 +4,6 @@ The first start after an installation compiles for a while; the screen asks here
 Nothing is loaded on import: the compiler reports to :func:`compilation`.
 """
 
-import os
 import threading
 
 _lock = threading.Lock()
@@ -25,6 +24,6 @@ def is_compiling() -> bool:
 
 def cache_folder() -> str | None:
     """The folder where compiled kernels are kept for the next start; None if none is writable."""
-    from model._jit import CACHED
+    from model._jit import CACHE
 
-    return os.environ["NUMBA_CACHE_DIR"] if CACHED else None
+    return CACHE or None

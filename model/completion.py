@@ -45,12 +45,16 @@ class CompletionSet:
         self.hidden = _part(batch, documents, use & hide, sizes >= 2)
 
     def score(self, model: Model) -> float:
-        """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none."""
+        """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.
+
+        Raises ValueError for a word id outside the model's range.
+        """
         from model._loops import mixtures
 
         hidden = self.hidden
         if hidden.n_tokens == 0:
             return float("nan")
+        hidden.check_words(model.n_words)
         theta = model.infer(self.seen)
         ids, local = distinct(hidden, model.n_words)
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T

@@ -32,14 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._hdp_recipe import PAPER, VERSION_1, WARM, Recipe
+from model._hdp_recipe import PAPER, WARM, Recipe
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import Topics, Vector, random_topics, topics_from
 from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
-from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
+from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
 
 if TYPE_CHECKING:
     from model._hdp_e_step import Corpus, Tables
@@ -75,11 +75,12 @@ class OnlineHDP(OnlineModel):
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
         ModelOption("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
-        ModelOption("tau0", "damps the first step sizes", 12.0, least=0),
+        ModelOption("tau0", "damps the first step sizes", 12.0, least=0, most=LARGEST),
         HALF_LIFE,
     )
 
-    version = 6
+    version = 7
+    oldest_version = 6
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -236,9 +237,8 @@ class OnlineHDP(OnlineModel):
             theta = self._learn_first(batch, enough)
         else:
             theta = self._step(batch, self._amount)
-        self._updates += 1
-        self._seen += batch.D
         self._amount += self.recipe.amount(batch)
+        self._note_step(batch.D, self._rho)
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -248,15 +248,12 @@ class OnlineHDP(OnlineModel):
         better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
         A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
-        from model._hdp_e_step import held_out_proportions
         from model._scvb0_e_step import inferred
 
         if not self.warm_start:
             return self.local_proportions(batch)
-        prior = self.document_prior()
-        if passes := self.recipe.inference_passes:
-            return inferred(batch, self._topics, prior, THETA_STEPS, passes, self._workers)
-        return held_out_proportions(batch, self._topics, prior, self.recipe, self._workers)
+        passes = self.recipe.inference_passes
+        return inferred(batch, self._topics, self.document_prior(), THETA_STEPS, passes, self._workers)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of the local step, as `learn` returns them, but without learning.
@@ -355,7 +352,7 @@ class OnlineHDP(OnlineModel):
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
-        rho = 1 - (1 - min(1.0, (self.tau0 + self._time) ** -self.kappa)) ** whole
+        rho = 1 - (1 - min(1.0, max(self.tau0 + self._time, TINY) ** -self.kappa)) ** whole
         rho = max(rho, self._least_rho(batch.D))
         weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
@@ -390,11 +387,5 @@ class OnlineHDP(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Of older states, 1 knew one recipe, 3 inferred by sweeps, 4 drew documents twice, 5 had D given."""
-        if state.get("version") in (3, 4, 5):
-            lacking = {"recipe_inference_passes": 0, "recipe_mixed": 0, "recipe_smallest_corpus": 0.0}
-            return {**lacking, **state}
-        if state.get("version") != 2:
-            renamed = {"seen": "documents_seen", "words": "words_of_topics"}
-            state = {**upgraded(state, renamed, VERSION_1), "eta_lambda": state.get("eta")}
-        return counted(state, VERSION_1)
+        """A state of 1.0.0, version 6, keeps its topics and goes on with today's numbers."""
+        return with_recipe(state, WARM if state.get("warm_start") else PAPER)

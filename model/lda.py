@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._lda_recipe import PAPER, VERSION_1, WARM, Recipe
+from model._lda_recipe import PAPER, WARM, Recipe
 from model._rebirth import Rebirth
 from model._scvb0_recipe import THETA_STEPS
 from model._topics import Statistics, Topics, Vector, random_topics
@@ -45,7 +45,7 @@ from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
-from model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
+from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 
 if TYPE_CHECKING:
     from model._lda_e_step import LDAStatistics, Limits
@@ -87,7 +87,7 @@ class OnlineLDA(OnlineModel):
             least=0.5,
             most=1,
         ),
-        ModelOption("tau0", "damps the first of these step sizes", least=0),
+        ModelOption("tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         HALF_LIFE,
     )
     metrics = (
@@ -99,7 +99,7 @@ class OnlineLDA(OnlineModel):
         ),
     )
 
-    version = 4
+    version = oldest_version = 4
     parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -199,14 +199,15 @@ class OnlineLDA(OnlineModel):
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        A minibatch without documents changes nothing. Raises ValueError for a word id out of range, before
-        any change.
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
+        before any change.
         """
         from model._lda_e_step import proportions
 
         batch.check_words(self.n_words)
-        if batch.D == 0:
-            return np.zeros((0, self.n_topics), dtype=np.float32)
+        if batch.n_tokens == 0:
+            self._seen += batch.D
+            return self.infer(batch)
         corpus = max(self._n_documents, self.recipe.smallest_corpus)
         if self._seen == 0 and self.recipe.random_share:
             # The random lambda before the first document weighs a share of the corpus, whatever its size.
@@ -260,7 +261,7 @@ class OnlineLDA(OnlineModel):
 
         words = distinct(batch, self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
-        return e_step(batch, words, rows, alpha, THETA_STEPS, self.recipe.passes, None, self._workers)
+        return e_step(batch, words, rows, alpha, THETA_STEPS, self.recipe.passes, self._workers)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -342,20 +343,3 @@ class OnlineLDA(OnlineModel):
 
     def _contradiction(self) -> str:
         return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
-
-    @classmethod
-    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Read older states. Version 1 named some keys after private attributes and knew one recipe, which
-        version 2 stored.
-
-        Both annealed alpha in [H10]'s own E-step. A model that was still annealing continues with the
-        collapsed one; after 64,000 documents nothing has changed. Up to version 3 `infer` was [H10]'s E-step.
-        """
-        if state.get("version") == 3:
-            return {**state, "recipe_inference_passes": 0}
-        if state.get("version") == 2:
-            return counted(state, VERSION_1 if state.get("warm_start") else PAPER)
-        recipe = VERSION_1 if state.get("_warm_start") else PAPER
-        names = ("n_documents", "warm_start", "own_steps", "learn_alpha", "learn_eta", "words_since_eta")
-        renamed = {f"_{name}": name for name in (*names, "updates", "rho")} | {"_seen": "documents_seen"}
-        return counted(upgraded(state, renamed, recipe), recipe)

@@ -29,7 +29,7 @@ class OnlineModel(ABC):
 
     A subclass is one kind of model. It describes itself by the class attributes, implements the abstract
     methods, and lists in `entries` what its state holds besides the entries here. It draws random numbers
-    only from `_random`, whose state is saved, and ends each step of `learn` with `_note_step`.
+    only from `_random`, whose state is saved, and counts each step of `learn` with `_note_step`.
     `model.check_model` checks that it keeps these promises. K topics, W words of the vocabulary.
     """
 
@@ -48,7 +48,9 @@ class OnlineModel(ABC):
     """The metrics that `own_metrics` measures."""
 
     version: ClassVar[int] = 1
-    """The version of the states that it returns; `upgraded` reads older ones."""
+    """The version of the states that it returns."""
+    oldest_version: ClassVar[int] = 1
+    """The oldest version that `upgraded` reads."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
     """Attribute -> what makes it from the entries whose attribute is "attribute.…"."""
@@ -261,10 +263,10 @@ class OnlineModel(ABC):
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
-        """A model from what `state` returned, or from `np.load` of it, in this version or an older one.
+        """A model from what `state` returned, or from `np.load` of it; `upgraded` reads older ones.
 
-        Raises StateError (a ValueError) for the state of another kind or a newer version, and for a damaged
-        one.
+        Raises StateError (a ValueError) for the state of another kind, for one that is too new or too old,
+        and for a damaged one.
         """
         found: dict[str, object] = {key: states.plain(value) for key, value in state.items()}
         if "topic_word" in found:
@@ -272,11 +274,13 @@ class OnlineModel(ABC):
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
                 "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
-        kind, version = str(found.get("kind"))[:40], found.get("version", 1)
+        kind, version = str(found.get("kind"))[:40], found.get("version")
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
-        if not isinstance(version, int) or version not in range(1, cls.version + 1):
+        if not isinstance(version, int) or version > cls.version:
             raise StateError(f"the state is of version {str(version)[:20]}, unknown to this program")
+        if version < cls.oldest_version:
+            raise StateError("the state was made by a version before 1.0.0, which this program does not read")
         if version != cls.version:
             found = cls.upgraded(found)
         model = cls.__new__(cls)
@@ -319,28 +323,18 @@ def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def _random_from(kept: object) -> np.random.Generator:
-    """The inverse of `_random_state`; the oldest session files hold the bit generator's own dict."""
-    try:
-        if isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,):
-            high, low, inc_high, inc_low, has_uint32, uinteger = (int(number) for number in kept)
-            numbers = high << 64 | low, inc_high << 64 | inc_low, has_uint32, uinteger
-        elif isinstance(kept, Mapping):
-            numbers = kept["state"]["state"], kept["state"]["inc"], kept["has_uint32"], kept["uinteger"]
-        else:
-            raise TypeError
-        fits = all(
-            number in range(most) for number, most in zip(numbers, (2**128, 2**128, 2, 2**32), strict=True)
-        )
-    except (KeyError, TypeError, ValueError):
-        fits = False
-    if not fits or numbers[1] % 2 == 0:
+    """The inverse of `_random_state`."""
+    fits = isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,)
+    numbers = [int(number) for number in kept] if isinstance(kept, np.ndarray) and fits else [0] * 6
+    high, low, inc_high, inc_low, has_uint32, uinteger = numbers
+    if not (inc_low & 1 and has_uint32 < 2 and uinteger < 2**32):
         # With an even increment, a generator may repeat one number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",
-        "state": {"state": numbers[0], "inc": numbers[1]},
-        "has_uint32": numbers[2],
-        "uinteger": numbers[3],
+        "state": {"state": high << 64 | low, "inc": inc_high << 64 | inc_low},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
     }
     return random

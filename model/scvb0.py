@@ -19,27 +19,25 @@ says in which sense this is MAP estimation.
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
 the corpus: the numbers are a `Recipe`. Settings that are not given then have the values that measure best,
-with a step size that adapts itself (`_adaptive_step.py`). `warm_start=False` is the paper's algorithm, with
-its settings unless others are given, and minibatches of 100 documents.
+with step sizes that follow the documents seen, as online LDA's do (`_topics.Horizon`). `warm_start=False` is
+the paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model import options as check
-from model._adaptive_step import AdaptiveStep, Sketch
 from model._rebirth import Rebirth
 from model._scvb0_recipe import (
     BEST_SETTINGS,
     PAPER,
     PAPER_SETTINGS,
-    VERSION_1,
     WARM,
     Recipe,
     StepSizes,
@@ -49,7 +47,7 @@ from model._words import distinct
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, ModelOption, prior
-from model.states import MOST_ITERATIONS, TINY, Entry, State, counted, entries_of, upgraded
+from model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
 
 
 class SCVB0(OnlineModel):
@@ -59,13 +57,13 @@ class SCVB0(OnlineModel):
     n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
     alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
     alpha as a vector
-    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; or
-    kappa="adaptive": the first two steps have that size, later ones follow the steps' signal and noise
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; with the warm
+    start, if none of them is given, it follows the documents seen
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
-    burn_in: passes over a document before the one that updates the topics
+    burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
     threads: affect the speed, not the result
@@ -81,21 +79,20 @@ class SCVB0(OnlineModel):
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
         ModelOption(
             "kappa",
-            "how fast step sizes (tau0 + t)^-kappa fall; by default they adapt themselves",
+            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
             least=0.5,
             most=1,
-            words=("adaptive",),
         ),
-        ModelOption("tau0", "damps the first of these step sizes", least=0),
+        ModelOption("tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         HALF_LIFE,
     )
 
-    version = 3
+    version = 4
+    oldest_version = 3
     parts: ClassVar = {
         "_topics": Topics.kept,
         "_steps": StepSizes,
         "_theta_steps": StepSizes,
-        "_adaptive_step": AdaptiveStep,
         "_rebirth": Rebirth,
         "recipe": Recipe,
     }
@@ -108,11 +105,10 @@ class SCVB0(OnlineModel):
         Entry("warm_start", type="bool"),
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
-        Entry("adaptive", "_adaptive", "bool"),
+        Entry("own_steps", "_own_steps", "bool"),
         Entry("n_tokens", "_n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
         Entry("amount_seen", "_amount", least=0),
-        *AdaptiveStep.ENTRIES,
         *Rebirth.ENTRIES,
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
     )
@@ -128,7 +124,7 @@ class SCVB0(OnlineModel):
         eta: float | Literal["learn"] = 0.01,
         s: float | None = None,
         tau0: float | None = None,
-        kappa: float | Literal["adaptive"] | None = None,
+        kappa: float | None = None,
         theta_s: float | None = None,
         theta_tau0: float | None = None,
         theta_kappa: float | None = None,
@@ -150,10 +146,9 @@ class SCVB0(OnlineModel):
         self.recipe = WARM if warm_start else PAPER
         default_alpha, default_steps, default_theta_steps = BEST_SETTINGS if warm_start else PAPER_SETTINGS
         alpha = default_alpha if alpha is None else alpha
-        self._adaptive = kappa == "adaptive" or (warm_start and kappa is None and s is None and tau0 is None)
-        self._steps = _step_sizes("", default_steps, s, tau0, None if kappa == "adaptive" else kappa)
+        self._own_steps = bool(warm_start) and s is None and tau0 is None and kappa is None
+        self._steps = _step_sizes("", default_steps, s, tau0, kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
-        self._adaptive_step: AdaptiveStep | None = None
         self._rebirth = Rebirth.of(n_topics, self.half_life)
         self._n_tokens = None if n_tokens is None else float(n_tokens)
         self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
@@ -170,12 +165,7 @@ class SCVB0(OnlineModel):
     @property
     def alpha(self) -> Vector:
         """(K,) Dirichlet parameter of the proportions, at the current point of the warm start."""
-        if not self._annealing():
-            return self._final_alpha.copy()
-        start = np.maximum(self.recipe.first_alpha, self._final_alpha)
-        elapsed = self._amount / self.recipe.annealed_until(self._in_all())
-        annealed: Vector = start * (self._final_alpha / start) ** elapsed
-        return annealed
+        return self._alpha_after(self._amount)
 
     @property
     def eta(self) -> float:
@@ -232,37 +222,29 @@ class SCVB0(OnlineModel):
         from model._scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
 
         batch.check_words(self.n_words)
-        tokens = batch.n_tokens
+        tokens, amount, before = batch.n_tokens, self.recipe.amount(batch), self._amount
+        self._amount += amount
         if tokens == 0:
             self._seen += batch.D
-            self._amount += self.recipe.amount(batch)
             return self.infer(batch)
-        alpha = self.alpha
-        balance = self.recipe.balance(self._topics, self._amount, self._in_all())
-        first = self._tokens_seen == 0
-        self._seen += batch.D
-        self._amount += self.recipe.amount(batch)
         self._tokens_seen += tokens
-        if first:
-            self._topics.rescale(self._corpus_tokens())
-            if self._adaptive:
-                self._adaptive_step = AdaptiveStep.of(self._sketch.of(self.N_phi))
+        in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount)
+        rho = max(self._step_size(before, amount, in_all), self._least_rho(batch.D))
+        self._note_step(batch.D, rho)
+        if self._updates == 1:
+            # The random topics before the first word weigh a share of the corpus, whatever its size.
+            self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
+        balance = self.recipe.balance(self._topics, before, in_all)
         words = distinct(batch, self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
-        sketch = self._sketch if self._adaptive_step else None
+        passes = self.burn_in + 1 + (before < self.recipe.annealed_until(in_all))
         theta, statistics = e_step(
-            batch, words, rows, alpha, self._theta_steps, self.burn_in + 1, sketch, self._workers
+            batch, words, rows, self._alpha_after(before), self._theta_steps, passes, self._workers
         )
-        self._updates += 1
-        C_over_C_M = self._corpus_tokens() / tokens
-        least = self._least_rho(batch.D)
-        self._rho = max(self._steps.rho(self._updates), least)
-        if self._adaptive_step:
-            self._rho = self._adaptive_step.step(C_over_C_M * statistics.sketch, self._rho, least)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
-        self._topics.step(self._rho, self.eta, C_over_C_M, statistics, self._workers)
+        self._topics.step(rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)
-        if self._learn_alpha and not self._annealing():
+        if self._learn_alpha and self._amount >= self.recipe.annealed_until(in_all):
             self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
         if self._learn_eta:
             self._eta_step()
@@ -270,8 +252,6 @@ class SCVB0(OnlineModel):
             born = self._rebirth.step(self._topics, statistics.mass, batch, self._random)
             if self._learn_alpha:
                 self._final_alpha[born] = self._final_alpha.mean()
-            if self._adaptive_step and len(born):
-                self._adaptive_step.N = self._sketch.of(self.N_phi)
         return proportions(theta)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -285,10 +265,6 @@ class SCVB0(OnlineModel):
         passes = self.recipe.inference_passes
         return inferred(batch, self._topics, self.alpha, self._theta_steps, passes, self._workers)
 
-    @cached_property
-    def _sketch(self) -> Sketch:
-        return Sketch(self.n_words)
-
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per document."""
         if self._n_tokens is not None:
@@ -297,20 +273,29 @@ class SCVB0(OnlineModel):
             return 100 * self._n_documents
         return self._n_documents * self._tokens_seen / self._seen
 
-    def _annealing(self) -> bool:
-        return self._amount < self.recipe.annealed_until(self._in_all())
+    def _step_size(self, seen: float, documents: float, in_all: float) -> float:
+        if self._own_steps:
+            return self.recipe.step_size(seen, documents, in_all)
+        return self._steps.rho(self._updates + 1)
+
+    def _alpha_after(self, seen: float) -> Vector:
+        """(K,) alpha after so many documents, as the recipe counts them."""
+        return self.recipe.alpha(self._final_alpha, seen, self._n_documents, self._in_all())
 
     def _in_all(self) -> float:
         """The number of documents in the corpus, as the recipe counts them."""
         return self.recipe.corpus(self._n_documents, self._seen, self._amount)
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
-        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed."""
+        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
+
+        The step has size sqrt(rho): alpha has few numbers and so less noise than the topics.
+        """
         from model._newton import alpha_step, descend
 
         if documents:
             step = alpha_step(self._final_alpha, documents, sum_Elog_theta)
-            self._final_alpha = descend(self._final_alpha, self._rho, step)
+            self._final_alpha = descend(self._final_alpha, math.sqrt(self._rho), step)
 
     def _eta_step(self) -> None:
         """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
@@ -323,36 +308,20 @@ class SCVB0(OnlineModel):
         lambda_ = topics.hat[:, some].astype(np.float64) * topics.scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
         step = eta_step(self.eta, n, self.n_words, float(Elog_beta.sum()))
-        topics.eta = float(descend(self.eta, self._rho, step))
+        topics.eta = float(descend(self.eta, math.sqrt(self._rho), step))
 
     def _contradiction(self) -> str:
         if not self._topics.total_hat.any():
             return "total_hat must not be all 0"
         if self._tokens_seen and not self._seen:
             return "there are words of no document"
-        missing = self._adaptive and self._tokens_seen and self._adaptive_step is None
-        return "adaptive_N is missing" if missing else ""
+        return ""
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """Read older states: version 1 named some keys after private attributes, N_phi's by its letter,
-        and knew one recipe."""
-        if state.get("version") == 2:
-            return counted(state, VERSION_1)
-        names = ["n_documents", "n_tokens", "learn_alpha", "learn_eta", "adaptive", "updates", "rho", "scale"]
-        renamed = {f"_{name}": name for name in (*names, "documents_seen", "tokens_seen")} | {
-            "N_phi_hat": "lambda_hat",
-            "eta": "eta_lambda",
-        }
-        new = upgraded(state, renamed, VERSION_1 if state.get("warm_start") else PAPER)
-        for prefix, key in (("", "steps"), ("theta_", "theta_steps")):
-            numbers = np.asarray(state.get(key))
-            if numbers.shape == (3,):
-                new |= zip((f"{prefix}s", f"{prefix}tau0", f"{prefix}kappa"), numbers.tolist(), strict=True)
-        N_Z, scale = state.get("N_Z"), state.get("_scale")
-        if isinstance(N_Z, np.ndarray) and isinstance(scale, float) and scale:
-            new["total_hat"] = N_Z / scale
-        return counted(new, VERSION_1)
+        """A state of 1.0.0, version 3, keeps its topics and goes on with today's step sizes and numbers."""
+        now = with_recipe(state, WARM if state.get("warm_start") else PAPER)
+        return {**now, "own_steps": state.get("adaptive")}
 
 
 def _step_sizes(
@@ -361,8 +330,8 @@ def _step_sizes(
     """The given step sizes, with `default` for those not given. Raises ValueError for those out of range."""
     given = {"s": s, "tau0": tau0, "kappa": kappa}
     for option in (
-        ModelOption("s", "", above=0),
-        ModelOption("tau0", "", least=0),
+        ModelOption("s", "", above=0, most=LARGEST),
+        ModelOption("tau0", "", least=0, most=LARGEST),
         ModelOption("kappa", "", least=0.5, most=1),
     ):
         replace(option, name=prefix + option.name).parse(given[option.name])

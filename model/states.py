@@ -135,22 +135,9 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
     return values
 
 
-def upgraded(state: Mapping[str, object], renamed: Mapping[str, str], recipe: object) -> dict[str, object]:
-    """A state of version 1 with its keys renamed, the sizes taken from lambda_hat, and a recipe's numbers."""
-    later = set(renamed.values())
-    new = {renamed.get(key, key): value for key, value in state.items() if key not in later}
-    if isinstance(lambda_hat := new.get("lambda_hat"), np.ndarray) and lambda_hat.ndim == 2:
-        new["n_words"], new["n_topics"] = lambda_hat.shape
-    return {**new, **{f"recipe_{name}": value for name, value in vars(recipe).items()}}
-
-
-def counted(state: Mapping[str, object], recipe: object) -> dict[str, object]:
-    """A state from before schedules counted words; numbers that its recipe lacks come from this one.
-
-    Each of its documents counts as one.
-    """
-    lacking = {f"recipe_{name}": value for name, value in vars(recipe).items()}
-    return {**lacking, **state, "amount_seen": state.get("documents_seen")}
+def with_recipe(state: Mapping[str, object], recipe: object) -> dict[str, object]:
+    """A state of an older version that goes on with today's numbers."""
+    return {**state, **{f"recipe_{name}": value for name, value in vars(recipe).items()}}
 
 
 def plain(value: object) -> object:

@@ -146,20 +146,3 @@ def learn(lambda_, sticks, batch, rho, D, omega, alpha, eta, local_step):
     b_hat = omega + scale * np.array([chosen[k + 1 :].sum() for k in range(K - 1)])
     sticks_hat = np.stack([a_hat, b_hat], axis=1)
     return (1 - rho) * lambda_ + rho * (eta + scale * statistics), (1 - rho) * sticks + rho * sticks_hat
-
-
-def proportions(counts, beta, prior, sweeps=5):
-    """Held-out proportions: collapsed sweeps over words, beta (K, n) = E[beta] of the document's."""
-    weights = prior
-    for _ in range(3):
-        expected = (weights[:, None] * beta / (weights @ beta)) @ counts
-        weights = expected + prior
-    phi = (weights[:, None] * beta / (weights @ beta)).T
-    words = counts @ phi
-    for _ in range(sweeps):
-        for j in range(len(counts)):
-            value = np.maximum(words - phi[j] + prior, 0) * beta[:, j]
-            value /= value.sum()
-            words = words + counts[j] * (value - phi[j])
-            phi[j] = value
-    return (words + prior) / (counts.sum() + prior.sum())

@@ -29,7 +29,7 @@ def scvb0(topics, batch):
 
     words = distinct(batch, W)
     rows = word_rows(topics, words, EVEN, ONE)
-    return e_step(batch, words, rows, ALPHA, StepSizes(1.0, 1.0, 0.7), 2, None, ONE)
+    return e_step(batch, words, rows, ALPHA, StepSizes(1.0, 1.0, 0.7), 2, ONE)
 
 
 def hdp(topics, batch):

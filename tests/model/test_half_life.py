@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model import Minibatch, kinds
-from model.checking import planted_documents
+from model.planted import planted_documents
 
 KINDS = tuple(kinds.BUILT_IN)
 
@@ -20,9 +20,11 @@ def old_words_weigh(model):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [50, 200])
-@pytest.mark.parametrize(("options", "least"), [({}, 0.0), ({"kappa": 1}, 0.45)], ids=["own steps", "small"])
+@pytest.mark.parametrize(
+    ("options", "least"), [({}, 0.0), ({"kappa": 1, "alpha": 0.5}, 0.45)], ids=["own steps", "small"]
+)
 def test_what_was_learnt_weighs_half_after_a_half_life(kind, size, options, least):
-    """Less where a model's own steps are larger: those of an adaptive one, whose stream has turned."""
+    """Less where a model's own steps are larger, or where topics of old words have been born again."""
     model = made(kind, half_life=400, **options)
     words = np.arange(40).repeat(40) % 20
     before = Minibatch(np.arange(0, 1601, 4), words, np.ones(1600, np.int32))

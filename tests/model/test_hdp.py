@@ -1,7 +1,5 @@
 """OnlineHDP beside its oracles: figure 9, and the default's passes."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import psi
@@ -18,7 +16,6 @@ from tests.model.oracle_hdp import (
     expected_sticks,
     figure_9,
     learn,
-    proportions,
     recipe,
 )
 from tests.model.oracle_lda import words_of
@@ -131,17 +128,6 @@ def test_held_out_proportions_are_passes_over_the_document(documents):
     N_theta, _ = local_step(documents, lambda_, lambda_.sum(axis=0), prior, 0.0, steps, passes=2)
     theta = N_theta + prior
     np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5)
-
-
-def test_held_out_proportions_by_sweeps_are_the_oracles(documents):
-    model = trained(documents)
-    model.recipe = replace(model.recipe, inference_passes=0)
-    theta, beta = model.infer(documents), model.topics()
-    for d in range(documents.D):
-        ids, counts = words_of(documents, d)
-        prior = model.document_prior()
-        expected = proportions(counts, beta[:, ids], prior) if len(ids) else prior / prior.sum()
-        np.testing.assert_allclose(theta[d], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("D", [40, 16])

@@ -6,7 +6,7 @@ import pytest
 from model import Minibatch, kinds
 from model._rebirth import Rebirth
 from model._topics import Topics
-from model.checking import planted_documents
+from model.planted import planted_documents
 
 K, HALF_LIFE = 4, 200
 

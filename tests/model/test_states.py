@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model import kinds
+from model import Minibatch, StateError, kinds
 from tests.model.conftest import planted
 from tests.packages import needs_scikit_learn
 
@@ -11,7 +11,7 @@ W = 40
 
 SAVED_WITH = {
     "lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}],
-    "scvb0": [{"kappa": "adaptive"}, {"n_tokens": 9000.0, "warm_start": False}],
+    "scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}],
     "hdp": [{}, {"warm_start": False}, {"n_documents": 5000}],
 }
 WRONG = [
@@ -101,8 +101,8 @@ def test_an_array_of_another_shape_or_type_is_refused(trained):
             continue
         for wrong in damaged(value):
             goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
-            # Counts have a narrow type by chance, and an adaptive step's means may be negative.
-            assert not goes or key.startswith(("first_", "adaptive_")), (key, wrong.dtype, wrong.shape)
+            # Counts have a narrow type by chance.
+            assert not goes or key.startswith("first_"), (key, wrong.dtype, wrong.shape)
 
 
 @pytest.mark.parametrize("kind", kinds.names())
@@ -149,3 +149,52 @@ def test_an_estimator_checks_the_state_that_was_pickled():
     kept["model_"]["alpha"] = kept["model_"]["alpha"][1:]
     with pytest.raises(ValueError, match="alpha"):
         estimators.OnlineLDAEstimator().__setstate__(kept)
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+def test_a_largest_tau0_is_an_option_and_a_state(kind):
+    load = kinds.load(kind)
+    state = load.create(3, 40, 500, {"tau0": 1e30}).state()
+    assert load.from_state(state).state()["tau0"] == 1e30
+    with pytest.raises(ValueError, match="tau0 must be a number from 0 to 1e\\+30"):
+        load.create(3, 40, 500, {"tau0": 1e31})
+
+
+@pytest.mark.parametrize("kind", kinds.names())
+def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
+    model = kinds.load(kind).create(3, 40, 500, {"tau0": 0, "kappa": 0.5})
+    model.learn(Minibatch([0, 0, 0], [], []))
+    again = kinds.load(kind).from_state(model.state())
+    assert np.isfinite(again.topics()).all()
+    assert again.topic_shares().sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("kind", "version"), [("lda", 3), ("scvb0", 2), ("hdp", 5)])
+def test_a_state_of_before_the_first_release_is_refused(kind, version):
+    load = kinds.load(kind)
+    with pytest.raises(StateError, match=r"before 1\.0\.0"):
+        load.from_state({**load.create(3, 40, 500).state(), "version": version})
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_scvb0_of_the_first_release_goes_on_with_todays_steps(adaptive):
+    load = kinds.load("scvb0")
+    model = load.create(3, 40, 500, {} if adaptive else {"tau0": 1.0, "kappa": 0.7})
+    batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+    model.learn(batch)
+    now = model.state()
+    then = {key: value for key, value in now.items() if "horizon" not in key and key != "own_steps"}
+    then |= {"version": 3, "adaptive": adaptive, "recipe_first_alpha": 0.5, "adaptive_steps": 1}
+    again = load.from_state(then)
+    np.testing.assert_array_equal(again.topics(), model.topics())
+    again.learn(batch)
+    model.learn(batch)
+    assert again.rho == model.rho
+    np.testing.assert_array_equal(again.topics(), model.topics())
+
+
+def test_a_newer_state_is_said_to_be_one():
+    for name in kinds.names():
+        kind = kinds.load(name)
+        with pytest.raises(StateError, match="version 99"):
+            kind.from_state({**kind.create(3, 40, 500).state(), "version": 99})
