@@ -1,9 +1,10 @@
 """The polite HTTP client: one turn at a time, patient with temporary errors, and open about its waits."""
 
 import random
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -49,7 +50,8 @@ _UNKNOWN_PLACE = (400, 404)
 class Client:
     """Talks to one wiki as ``manners`` allow, and records its actions in ``activity``.
 
-    On Wikimedia the budget is shared with all clients of the same ``budget_folder``.
+    ``manners_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is shared
+    with all clients of the same ``budget_folder``.
     Raises :class:`~crawler.errors.ContactMissing` if ``manners`` are Wikimedia's and there is no usable
     contact. The contact goes into the User-Agent and nowhere else.
     """
@@ -61,6 +63,7 @@ class Client:
         *,
         version: str,
         contact: str | None = None,
+        manners_of: Callable[[URL], Manners] | None = None,
         clock: Clock | None = None,
         budget_folder: Path | None = None,
         limits: WireLimits | None = None,
@@ -70,7 +73,8 @@ class Client:
             contact = check_contact(contact or "")
         elif contact:
             contact = sendable(contact)  # other wikis may be given any contact that a header can carry
-        self._manners = manners
+        self._manners_of = manners_of or (lambda _: manners)
+        self._budget_folder = budget_folder
         self.activity = activity
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
@@ -78,15 +82,16 @@ class Client:
         self._user_agent = user_agent(version, contact)
         self._limits = limits or WireLimits()
         self._elsewhere = elsewhere
-        self._pace: Pace = OwnPace(manners, self.clock)
-        if manners.wikimedia and budget_folder is not None:
-            self._pace = SharedPace(manners, self.clock, budget_folder)
+        self._paces: dict[Manners, Pace] = {}
         self._rng = random.Random()  # used only to vary waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
         self._under_way = 0
         self._first_request: float | None = None
         self._last_answer: float | None = None
+        self._answered_under: set[Manners] = set()
+        self.opening = False
+        """Whether the source is still being opened, when nobody should have to wait for minutes."""
         activity.allowed_per_minute = manners.rpm
 
     # -- what the sources call -------------------------------------------------
@@ -122,32 +127,52 @@ class Client:
         Raises :class:`~crawler.wire.Trouble` too.
         """
         for _hop in range(_MOST_HOPS):
+            manners = self._manners_of(url)
             try:
-                async with self._pace.turn(self.wait_until) as turn:
-                    reply = await self._get(url, turn, wanted or Wanted())
+                async with self._turn(manners) as turn:
+                    reply = await self._get(url, turn, manners, wanted or Wanted())
                     target = redirected(reply, self._elsewhere)
                     if target is None:
-                        value = self._read(reply, turn, read)
-                        self._answered()
+                        value = self._read(reply, turn, manners, read)
+                        self._answered(manners)
                         return value
             except Trouble as trouble:
                 if trouble.answered:
-                    self._answered()
+                    self._answered(manners)
                 raise
             url = target
         raise Trouble(f"{url.host} redirects in a loop")
 
-    def _read(self, reply: Reply, turn: Turn, read: Callable[[Reply], T]) -> T:
+    @asynccontextmanager
+    async def _turn(self, manners: Manners) -> AsyncGenerator[Turn]:
+        """One request's turn under these limits."""
+        if manners not in self._paces:
+            folder = self._budget_folder if manners.wikimedia else None
+            self._paces[manners] = (
+                OwnPace(manners, self.clock) if folder is None else SharedPace(manners, self.clock, folder)
+            )
+
+        async def wait_until(moment: float, reason: str) -> None:
+            self._check_start(manners, moment - self.clock.monotonic(), f"waiting for {reason}")
+            await self.wait_until(moment, reason)
+
+        async with self._paces[manners].turn(wait_until) as turn:
+            yield turn
+
+    def _read(self, reply: Reply, turn: Turn, manners: Manners, read: Callable[[Reply], T]) -> T:
         try:
             judge_status(reply)
             return read(reply)
         except Trouble as trouble:
             trouble.retry_after = self._retry_after(reply)
+            if reply.status >= 500 and manners.error_pause:
+                trouble.retry_after = max(trouble.retry_after or 0.0, manners.error_pause)
             turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
+            self._check_start(manners, turn.told_to_wait, trouble.text)
             raise
 
-    async def _get(self, url: URL, turn: Turn, wanted: Wanted) -> Reply:
-        began = self._begin()
+    async def _get(self, url: URL, turn: Turn, manners: Manners, wanted: Wanted) -> Reply:
+        began = self._begin(manners)
         self._under_way += 1
         try:
             reply = await get(
@@ -168,7 +193,7 @@ class Client:
         return reply
 
     async def lines(
-        self, url: URL, headers: Mapping[str, str], stall_seconds: float
+        self, url: URL, headers: Mapping[str, str], stall_seconds: float, manners: Manners
     ) -> AsyncGenerator[bytes]:
         """The lines of an endless reply, until the server ends it.
 
@@ -176,8 +201,8 @@ class Client:
         ``stall_seconds`` without a byte, and :class:`UnknownPlace`.
         """
         async with AsyncExitStack() as stack:
-            async with self._pace.turn(self.wait_until) as turn:
-                began = self._begin()
+            async with self._turn(manners) as turn:
+                began = self._begin(manners)
                 parts = await stack.enter_async_context(
                     stream(
                         self._open_session(),
@@ -191,8 +216,8 @@ class Client:
                 )
                 turn.latency = self.clock.monotonic() - began
                 if isinstance(parts, Reply):
-                    self._read(parts, turn, _no_stream)
-            self._answered()
+                    self._read(parts, turn, manners, _no_stream)
+            self._answered(manners)
             self.activity.waiting_for = None
             async for line in split_lines(parts, _LONGEST_LINE):
                 yield line
@@ -228,13 +253,12 @@ class Client:
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
                 cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(limit=self._manners.at_once + 1),
                 auto_decompress=False,
                 middlewares=(sent_once,),
             )
         return self._session
 
-    def _begin(self) -> float:
+    def _begin(self, manners: Manners) -> float:
         now = self.clock.monotonic()
         if self._first_request is None:
             self._first_request = now
@@ -242,7 +266,7 @@ class Client:
         self._starts.append(now)
         self.activity.requests += 1
         self._recount()
-        self.activity.waiting_for = f"{self._manners.server}'s reply"
+        self.activity.waiting_for = f"{manners.server}'s reply"
         self.activity.waiting_until = None
         return now
 
@@ -255,7 +279,8 @@ class Client:
     def _count_bytes(self, number: int) -> None:
         self.activity.bytes_read += number
 
-    def _answered(self) -> None:
+    def _answered(self, manners: Manners) -> None:
+        self._answered_under.add(manners)
         self._last_answer = self.clock.monotonic()
         self.activity.trying_until = None
 
@@ -271,6 +296,21 @@ class Client:
         if self._last_answer is not None or self._first_request is None:
             return None
         return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
+
+    def _check_start(self, manners: Manners, seconds: float, text: str) -> None:
+        """Raise :class:`~crawler.errors.WikiUnreachable` for a long pause at the start.
+
+        That is a pause before the server has ever answered, or while the source is being opened. It concerns
+        only servers that want long ones: a wiki's 429 is waited out.
+        """
+        starting = self.opening or manners not in self._answered_under
+        if starting and manners.error_pause and seconds > START_SECONDS:
+            raise self._too_long(text, seconds)
+
+    def _too_long(self, text: str, seconds: float) -> WikiUnreachable:
+        until = time.strftime("%H:%M:%S", time.localtime(self.clock.wall() + seconds))
+        left = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        return WikiUnreachable(f"{text}; try again after {until}, in {left}")
 
     async def endure(self, trouble: Trouble, tries: int) -> None:
         """Wait as long as the ``tries``-th trouble in a row requires.
@@ -290,7 +330,7 @@ class Client:
             left = began + START_SECONDS - now
             told = trouble.throttled or trouble.retry_after is not None
             if told and wait >= left:
-                raise WikiUnreachable(f"{trouble.text} for {wait:.0f} s; try again after that")
+                raise self._too_long(trouble.text, wait)
             if left <= 0.5:
                 raise WikiUnreachable(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
             wait = min(wait, left - 0.25)

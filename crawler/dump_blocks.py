@@ -2,6 +2,7 @@
 
 import bz2
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,12 @@ _MOST = 1024 * 1024
 _ZSTD_PIECE = 1024
 """Bytes given to Zstandard at once: it unpacks all of them, to at most 32 MiB."""
 _MOST_MEMORY = 128 * 1024 * 1024
-"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB."""
+"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB. Zstandard's
+own limit is the same."""
+_REFUSALS = ("Memory usage limit", "too much memory")
+"""How liblzma and libzstd report a file that requests more."""
+ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
+"""The first bytes of a frame, also of one without data (RFC 8878, 3.1.2): `pzstd` begins with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,16 @@ def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Ite
     while len(first) < 6 and (more := read(_READ)):
         first += more
     if first.startswith(b"BZh"):
-        return _streams(read, first, offset, bz2.BZ2Decompressor)
+        return _streams(read, name, first, offset, bz2.BZ2Decompressor)
     if first.startswith(b"\x1f\x8b"):
-        return _streams(read, first, offset, _Gzip)
+        return _streams(read, name, first, offset, _Gzip)
     if first.startswith(b"\xfd7zXZ\x00"):
-        return _streams(read, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MOST_MEMORY))
-    if first.startswith(b"\x28\xb5\x2f\xfd"):
+        return _streams(
+            read, name, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MOST_MEMORY)
+        )
+    if ZSTD.match(first):
         zstd = _zstd_module(name)
-        return _streams(read, first, offset, lambda: _Zstandard(zstd))
+        return _streams(read, name, first, offset, lambda: _Zstandard(zstd))
     if first.startswith(b"7z\xbc\xaf"):
         raise BadSource(f"{name}: 7z is not supported; take the .bz2 of the same dump")
     return _plain(read, first, offset)
@@ -63,7 +71,7 @@ def _plain(read: Callable[[int], bytes], data: bytes, offset: int) -> Iterator[D
 
 
 def _streams(
-    read: Callable[[int], bytes], data: bytes, offset: int, new: Callable[[], Any]
+    read: Callable[[int], bytes], name: str, data: bytes, offset: int, new: Callable[[], Any]
 ) -> Iterator[DataBlock]:
     """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
@@ -77,6 +85,11 @@ def _streams(
             try:
                 out = decompressor.decompress(data, _MOST)
             except (OSError, lzma.LZMAError, zlib.error) as error:
+                if any(words in str(error) for words in _REFUSALS):
+                    raise BadSource(
+                        f"{name}: unpacking it needs over {_MOST_MEMORY >> 20} MB of memory: compress it "
+                        "again without `zstd --long` or an `xz` dictionary of that size"
+                    ) from error
                 raise CutOff("damaged") from error
             offset += len(data)
             data = b""

@@ -25,12 +25,12 @@ _WINDOWS = 64
 LANES = 16
 """The most windows read side by side."""
 _MOST = 1000
-"""Limits on the parts of a window and the lanes, whichever version chose them."""
+"""The most parts of a stored window, and the most lanes."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The rounds of one dump; all numbers are stored with the session, whatever later versions prefer."""
+    """The rounds of one dump; all numbers are stored with the session."""
 
     seed: int
     part: int
@@ -49,9 +49,8 @@ class Order:
 
     @classmethod
     def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
-        parts = sum(-(-size // kept["part"]) for size in kept["sizes"])
-        first = {"window": max(1, min(25, parts // 32)), "lanes": 8}  # as it was before these were stored
-        return cls(**{**first, **kept, "sizes": tuple(kept["sizes"])})
+        """The inverse of :meth:`kept`, for values without a :meth:`fault`."""
+        return cls(**{**kept, "sizes": tuple(kept["sizes"])})
 
     def kept(self) -> dict[str, Any]:
         """As JSON values."""
@@ -61,7 +60,7 @@ class Order:
     def fault(kept: object, files: int) -> str:
         """Why JSON values cannot come from `kept` for this many files; "" if they can."""
         names = set(Order.__dataclass_fields__)
-        if not isinstance(kept, dict) or {"window", "lanes", *kept} != names:
+        if not isinstance(kept, dict) or kept.keys() != names:
             return f"order lacks {', '.join(sorted(names))}"
         sizes = kept["sizes"]
         if not isinstance(sizes, list) or len(sizes) != files:
@@ -69,7 +68,7 @@ class Order:
         numbers = [*sizes, *(value for name, value in kept.items() if name != "sizes")]
         sound = all(type(number) is int and 0 <= number < 2**63 for number in numbers)
         sound = sound and kept["part"] >= 1 << 10 and sum(sizes) <= MOST_PARTS * kept["part"]
-        sound = sound and all(0 < kept.get(name, 1) <= _MOST for name in ("window", "lanes"))
+        sound = sound and all(0 < kept[name] <= _MOST for name in ("window", "lanes"))
         return "" if sound else "order has numbers that are out of range"
 
 

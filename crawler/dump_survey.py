@@ -7,10 +7,11 @@ from crawler.dump_blocks import data_blocks
 from crawler.dump_order import Order, spread, windows_and_lanes
 from crawler.dump_parts import DumpPart, part_size, parts_of
 from crawler.dump_xml import DumpReader
-from crawler.errors import BadSource, CutOff
+from crawler.errors import BadSource, CutOff, Lacking
 from crawler.identity import BASE
 from crawler.kind import default_held_out, with_spare
 from crawler.ranges import Ranged
+from crawler.read_ahead import stop_of
 from crawler.source import Page, SourceInfo
 
 PLACES = 50
@@ -24,6 +25,8 @@ _MOST_SAMPLED = 160
 its end."""
 _HEAD = 1 << 20
 """Bytes that contain everything before the first page."""
+_MOST_READ = 64 << 20
+"""Bytes of a part and what follows it, if its last article ends late."""
 _THREADS = 4
 """Unpacking releases the GIL."""
 
@@ -90,11 +93,18 @@ def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:
 
 
 def _articles(part: DumpPart, info: SourceInfo) -> int:
-    found = 0
-    try:
-        for page in part.pages(info):
-            found += isinstance(page, Page)
-    except CutOff:  # reported when it is read
-        if part.file.renewed(part.start, part.stop):
-            return _articles(part, info)
+    """The number of articles of a part. Its bytes are read at once: nearly always in one request."""
+    before, stop, found = None, stop_of(part), 0
+    while (held := part.held(stop)) != before and stop - part.start < _MOST_READ:
+        found = 0
+        try:
+            for page in held.pages(info):
+                found += isinstance(page, Page)
+        except Lacking:
+            stop += stop - part.start
+        except CutOff:  # reported when it is read, unless the bytes were damaged on their way
+            part.file.renewed(part.start, stop)
+            before = held
+        else:
+            break
     return found

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from io import SEEK_END
 from itertools import islice
 
-from crawler.dump_blocks import data_blocks
-from crawler.errors import CutOff
+from crawler.dump_blocks import ZSTD, data_blocks
+from crawler.errors import BadSource, CutOff
 from crawler.ranges import Readable
 
-MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+_ZSTD = b"\x28\xb5\x2f\xfd"
+MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", _ZSTD)
 """The first bytes of a frame of gzip, xz and Zstandard."""
 LARGEST = 16 << 20
 """The most compressed bytes of a frame that one process should unpack at a time."""
@@ -19,7 +20,9 @@ hardly ever. Testing one takes 0.1 ms."""
 
 
 def magic_of(head: bytes) -> bytes | None:
-    """The mark with which the file beginning with ``head`` begins."""
+    """The mark of the frames of the file beginning with ``head``."""
+    if ZSTD.match(head):
+        return _ZSTD
     return next((magic for magic in MAGIC if head.startswith(magic)), None)
 
 
@@ -74,7 +77,7 @@ def _starts(file: Readable, magic: bytes, offset: int, within: int | None = None
 def _unpacks(file: Readable, start: int) -> bool:
     try:
         return bool(list(islice(data_blocks(_Stretch(file, start, None).read, "", start), 1)))
-    except CutOff:
+    except (CutOff, BadSource):  # data may look like a frame that needs much memory
         return False
 
 

@@ -106,7 +106,7 @@ class SourceKind(ABC):
         return self.name
 
     def needs_contact(self, identity: Identity) -> bool:
-        """Whether its server requires a contact."""
+        """Whether its server is one of Wikimedia's, which require a contact that they recognise."""
         return False
 
     def download(self, identity: Identity) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +20,7 @@ WaitUntil = Callable[[float, str], Awaitable[None]]
 _MARGIN = 1.01
 """Requests leave evenly but arrive with jitter: this margin keeps the budget at the server too."""
 _POLL_SECONDS = 0.02
+_OTHERS = "another trainer's request"
 _FILE_BYTES = 80
 
 
@@ -41,7 +42,7 @@ class Turn:
     def rest(self, manners: Manners) -> float:
         """Seconds to leave the wiki alone after this turn."""
         slow = manners.slow_reply is not None and self.latency > manners.slow_reply
-        return max(self.told_to_wait, manners.slow_wait if slow else 0.0)
+        return max(self.told_to_wait, manners.slow_wait if slow else manners.pause)
 
 
 class Pace(Protocol):
@@ -65,7 +66,8 @@ class OwnPace:
         async with self._slots:
             # Checked again after the wait: another turn may have been told to wait meanwhile.
             while self._clock.monotonic() < self._next:
-                await wait_until(self._next, _reason(self._manners))
+                left = self._next - self._clock.monotonic()
+                await wait_until(self._next, _reason(self._manners, left))
             self._next = self._clock.monotonic() + interval(self._manners)
             turn = Turn()
             try:
@@ -75,64 +77,87 @@ class OwnPace:
 
 
 class SharedPace:
-    """One budget, and one request at a time, for all of this user's trainers on this machine.
+    """One budget for all of this user's trainers on this machine, and ``at_once`` requests at a time.
 
-    The process with the turn holds the kernel's lock on a file in ``folder``, which is released if it is
-    killed. The file holds the time of writing, then the earliest time of the next request (both monotonic, by
-    the clock that all share). Raises :class:`~crawler.errors.CrawlerError` if the file cannot be written.
+    Files in ``folder`` carry the kernel's locks, which are released if a process is killed. One holds the
+    time of writing, then the earliest time of the next request (both monotonic, by the clock that all share).
+    Its lock is held for a whole turn. If turns may overlap, it is held only to read or write the file,
+    and each turn holds the lock of a further file. Raises :class:`~crawler.errors.CrawlerError` if the files
+    cannot be written.
     """
 
     def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
         self._manners = manners
         self._clock = clock
         self._path = folder / manners.lock
-        self._ours = asyncio.Lock()
+        self._overlap = manners.at_once > 1
+        self._ours = asyncio.Semaphore(manners.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
-        async with self._ours, self._turn_among_processes(wait_until) as turn:
-            yield turn
+        async with self._ours:
+            with ExitStack() as files:
+                if self._overlap:
+                    await self._take_slot(files, wait_until)
+                file = self._open(files, self._path)
+                await self._acquire(file, wait_until)
+                start = self._clock.monotonic()
+                # Written ahead: a process killed in its turn must not free the budget.
+                _write_moment(file, start, start + interval(self._manners))
+                if self._overlap:
+                    fcntl.flock(file, fcntl.LOCK_UN)
+                turn = Turn()
+                try:
+                    yield turn
+                finally:
+                    if self._overlap:
+                        fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds it for longer than a moment
+                    now = self._clock.monotonic()
+                    rested = now + turn.rest(self._manners)
+                    _write_moment(file, now, max(_read_moment(file, now), rested))
 
-    @asynccontextmanager
-    async def _turn_among_processes(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
+    def _open(self, files: ExitStack, path: Path) -> int:
+        """The file at ``path``; leaving ``files`` closes it, and with that releases its lock."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            file = open_own(self._path, os.O_RDWR)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open_own(path, os.O_RDWR)
         except OSError as error:
             raise CrawlerError(
-                f"the shared request budget cannot be kept in {self._path}: {error.strerror}"
+                f"the shared request budget cannot be kept in {path}: {error.strerror}"
             ) from None
-        try:
-            await self._acquire(file, wait_until)
-            start = self._clock.monotonic()
-            turn = Turn()
-            try:
-                # Also written ahead: a process killed in its turn must not free the budget.
-                _write_moment(file, start, start + interval(self._manners))
-                yield turn
-            finally:
-                now = self._clock.monotonic()
-                rested = now + turn.rest(self._manners)
-                _write_moment(file, now, max(start + interval(self._manners), rested))
-        finally:
-            os.close(file)  # releases the lock
+        files.callback(os.close, file)
+        return file
+
+    async def _take_slot(self, files: ExitStack, wait_until: WaitUntil) -> None:
+        """Hold the lock of one of the files for requests at the same time."""
+        paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in range(self._manners.at_once)]
+        slots = [self._open(files, path) for path in paths]
+        while not any(map(_lock, slots)):
+            await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
 
     async def _acquire(self, file: int, wait_until: WaitUntil) -> None:
         """Hold the lock at a moment when a request may be sent."""
         while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                now = self._clock.monotonic()
-                await wait_until(now + _POLL_SECONDS, "another trainer's request")
+            now = self._clock.monotonic()
+            if not _lock(file):
+                await wait_until(now + _POLL_SECONDS, _OTHERS)
                 continue
-            except OSError as error:
-                raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
-            moment = _read_moment(file, self._clock.monotonic())
-            if moment <= self._clock.monotonic():
+            moment = _read_moment(file, now)
+            if moment <= now:
                 return
             fcntl.flock(file, fcntl.LOCK_UN)
-            await wait_until(moment, _reason(self._manners))
+            await wait_until(moment, _reason(self._manners, moment - now))
+
+
+def _lock(file: int) -> bool:
+    """Lock the file, if nobody else holds its lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
+    return True
 
 
 def _read_moment(file: int, now: float) -> float:
@@ -150,5 +175,8 @@ def _write_moment(file: int, now: float, moment: float) -> None:
     os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
 
 
-def _reason(manners: Manners) -> str:
+def _reason(manners: Manners, seconds: float) -> str:
+    """What a wait of so many seconds is for."""
+    if seconds > max(interval(manners), manners.slow_wait, manners.pause):
+        return f"{manners.server}, after an error or a request to wait"
     return f"the next request ({manners.rpm} a minute)" if manners.rpm else "the next request"

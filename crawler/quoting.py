@@ -30,6 +30,8 @@ class Quoting:
     """
 
     def __init__(self, contact: str | None = None) -> None:
+        for _layer in range(_MOST_LAYERS if contact else 0):
+            contact = unquote(contact or "")
         self._contact = contact
 
     def __call__(self, text: str, longest: int = 200) -> str:
@@ -95,19 +97,23 @@ def _plain(text: str) -> str:
 
 
 def _parts(contact: str) -> list[str]:
-    """The contact, and the two sides of an e-mail address."""
+    """The contact, and the two sides of an e-mail address, or the name of a user or page without what leads
+    there."""
     user, at, host = contact.partition("@")
-    return [contact, user + at, host] if at and "/" not in contact else [contact]
+    if at and "/" not in contact:
+        return [contact, user + at, host]
+    return [contact, contact.rpartition(":")[2].strip("/]") or contact]
 
 
 def _in_any_spelling(part: str) -> re.Pattern[str]:
     """A pattern that finds ``part``, also with its labels in IDNA, or a space in place of a tag or line
-    break."""
+    break; a mere word only where it stands alone."""
     pieces = []
-    for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*| )", part):
-        spelt = " ?".join(map(re.escape, piece.replace(" ", "")))
+    for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
+        spelt = " ?".join(map(re.escape, piece.strip(" _")))
         pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
-    return re.compile(" ?".join(filter(None, pieces)), re.IGNORECASE)
+    pattern = "[ _]?".join(filter(None, pieces))
+    return re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])" if part.isalnum() else pattern, re.IGNORECASE)
 
 
 def _in_idna(label: str) -> str:

@@ -7,14 +7,16 @@ from yarl import URL
 
 from crawler.client import Client
 from crawler.errors import BadSource, CrawlerError, SourceChanged
-from crawler.wire import Reply, Trouble, Wanted
+from crawler.wire import Reply, Trouble, Wanted, WireLimits
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""
-FIRST = 64 << 10
-"""Bytes of a file requested to learn its size."""
-SMALLEST, LARGEST = 256 << 10, 4 << 20
+SMALLEST, LARGEST = 256 << 10, 32 << 20
 """Bytes of one request: fewer if replies are incomplete or late."""
+LIMITS = WireLimits(most_bytes=LARGEST, total_seconds=600.0)
+"""Bounds on one request: over a slow line a large range takes minutes."""
+_QUICK = 60.0
+"""Seconds: after a reply that took longer, the next request is not larger."""
 MOST_SIZE = 1 << 44
 """The largest dump, in bytes: with at most a million parts, those of a larger one would fill the memory."""
 _LONGEST_VERSION = 200
@@ -42,8 +44,8 @@ class RangeServer:
         self._found_at: dict[URL, URL] = {}
         """The targets of redirects."""
 
-    async def look(self, url: URL) -> FileFacts:
-        """The size of a file, its version, and its first bytes. Raises a CrawlerError."""
+    async def look(self, url: URL, first: int) -> tuple[FileFacts, bytes]:
+        """The size of a file, its version, and its ``first`` bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
@@ -53,14 +55,14 @@ class RangeServer:
                 raise BadSource(f"{url}: {what}")
             _check_encoding(reply, url)
 
-        def read(reply: Reply) -> FileFacts:
+        def read(reply: Reply) -> tuple[FileFacts, bytes]:
             start, stop, size = _range_of(reply)
-            if start or stop != min(FIRST, size) or len(reply.body) != stop:
+            if start or stop != min(first, size) or len(reply.body) != stop:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
-            return FileFacts(size, self._version(reply), reply.body[:HEAD])
+            return FileFacts(size, self._version(reply), reply.body[:HEAD]), reply.body
 
-        return await self._client.fetch(url, read, wanted=Wanted(_range(0, FIRST), FIRST, check))
+        return await self._client.fetch(url, read, wanted=Wanted(_range(0, first), first, check))
 
     async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
         """These bytes of a known file, retried for as long as the client allows.
@@ -80,7 +82,8 @@ class RangeServer:
                 await self._client.endure(trouble, tries)
                 continue
             tries = 0
-            self._most = min(LARGEST, 2 * self._most)
+            if (self._client.activity.latency_seconds or 0.0) < _QUICK:
+                self._most = min(LARGEST, 2 * self._most)
             parts.append(part)
             start = end
         return parts[0] if len(parts) == 1 else b"".join(parts)

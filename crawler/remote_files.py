@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import SEEK_END
 from mmap import MAP_PRIVATE, mmap
@@ -11,24 +11,21 @@ from typing import Any, TypeVar
 from yarl import URL
 
 from crawler.errors import CrawlerError
-from crawler.range_server import FileFacts, RangeServer
+from crawler.range_server import LARGEST, FileFacts, RangeServer
 from crawler.ranges import Readable
 
 T = TypeVar("T")
 
 BLOCK = 512 << 10
-MOST = 72 << 20
-"""Bytes kept: four parts of each of sixteen windows, and the half part fetched after them.
-
-One of the four is being read and at most two are read ahead, so the oldest bytes have been read already.
-"""
+MOST = 208 << 20
+"""Bytes kept: as many as :mod:`crawler.read_ahead` needs for sixteen windows of 25 MB."""
 
 MOST_RENEWALS = 3
 """The most times that the same bytes are read again."""
 
 
 class Blocks:
-    """The bytes read last from all files of a server, in blocks.
+    """Bytes of all files of a server, in blocks, until they have been used and the room is needed.
 
     It must be made and awaited in one event loop.
     """
@@ -36,26 +33,60 @@ class Blocks:
     def __init__(self, server: RangeServer) -> None:
         self.loop = asyncio.get_running_loop()
         self._server = server
+        self._all_fit = False
         self._kept: dict[tuple[RemoteFile, int], mmap] = {}
+        self._needed: dict[tuple[RemoteFile, int], int] = {}
+        """The last round that needs a block."""
+        self._round = 0
         self._size = 0
         self._turn = asyncio.Lock()
         self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
 
+    async def look(self, url: URL) -> "RemoteFile":
+        """A file of which nothing is known yet, with its first block. Raises a CrawlerError."""
+        facts, first = await self._server.look(url, BLOCK)
+        file = RemoteFile(url, facts, self)
+        self._keep(file, 0, first)
+        return file
+
+    def expect(self, size: int) -> None:
+        """Learn the size of all files: if they fit in memory, neighbours come with every block."""
+        self._all_fit = size <= MOST
+
     async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         """Bytes of a file, as many as it has. Raises a CrawlerError."""
-        stop = min(stop, file.facts.size)
-        if start >= stop:
-            return b""
-        wanted = range(start // BLOCK, -(-stop // BLOCK))
-        found = self._found(file, wanted)
-        if len(found) < len(wanted):
-            async with self._turn:
-                found = self._found(file, wanted)
-                for few in _runs([n for n in wanted if n not in found]):
-                    found |= await self._fetched(file, few)
-        data = b"".join(found[n] for n in wanted)
-        begin = wanted.start * BLOCK
-        return data[start - begin : stop - begin]
+        found = await self._found(file, _numbers(file, start, stop))
+        begin = start - start % BLOCK
+        return b"".join(found)[start - begin : max(start, stop) - begin]
+
+    async def bring(
+        self, file: "RemoteFile", start: int, stop: int, last_round: Callable[[int], int]
+    ) -> None:
+        """Have bytes at hand for rounds to come; ``last_round`` says until which one a byte is needed."""
+        numbers = _numbers(file, start, stop)
+        for number in numbers:
+            last = last_round((number + 1) * BLOCK - 1)
+            self._needed[file, number] = max(last, self._needed.get((file, number), last))
+        await self._found(file, numbers)
+
+    def missing(self, file: "RemoteFile", start: int, stop: int) -> int:
+        """How many of these bytes, in whole blocks, are not at hand."""
+        return BLOCK * sum((file, number) not in self._kept for number in _numbers(file, start, stop))
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes more can be kept, with those dropped that no round needs any more; 0 always
+        can."""
+        for block in list(self._kept):
+            if self._size + size <= MOST:
+                break
+            if self._needed.get(block, -1) < self._round:
+                self._needed.pop(block, None)
+                self._drop(*block)
+        return not size or self._size + size <= MOST
+
+    def used_before(self, number: int) -> None:
+        """Note that all rounds before this one have had the bytes that they need."""
+        self._round = number
 
     async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
         """Read bytes again, a few times at most; return whether they now differ from ``before``.
@@ -71,20 +102,36 @@ class Blocks:
             self._drop(file, number)
         return await self.read(file, start, stop) != before
 
-    def _found(self, file: "RemoteFile", wanted: range) -> dict[int, bytes | mmap]:
-        return {n: self._kept[file, n] for n in wanted if (file, n) in self._kept}
+    async def _found(self, file: "RemoteFile", numbers: range) -> list[mmap]:
+        """These blocks of a file; missing ones are fetched, neighbours in one request."""
+        found = self._at_hand(file, numbers)
+        if len(found) < len(numbers):
+            async with self._turn:
+                found = self._at_hand(file, numbers)
+                missing = [n for n in self._around(file, numbers) if (file, n) not in self._kept]
+                for few in _runs(missing) if len(found) < len(numbers) else ():
+                    found |= await self._fetched(file, few)
+                self.has_room(0)
+        return [found[n] for n in numbers]
 
-    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, bytes | mmap]:
+    def _at_hand(self, file: "RemoteFile", numbers: range) -> dict[int, mmap]:
+        return {n: self._kept[file, n] for n in numbers if (file, n) in self._kept}
+
+    def _around(self, file: "RemoteFile", numbers: range) -> range:
+        """The blocks to have if some of these are missing."""
+        if not self._all_fit:
+            return numbers
+        many, last = max(1, LARGEST // BLOCK), -(-file.facts.size // BLOCK)
+        return range(numbers.start // many * many, min(-(-numbers.stop // many) * many, last))
+
+    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, mmap]:
         start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.facts.size)
-        data = await self._server.read(file.url, file.facts, start, stop)
+        data = memoryview(await self._server.read(file.url, file.facts, start, stop))
         for number in few:
-            self._keep(file, number, memoryview(data)[(number - few.start) * BLOCK :][:BLOCK])
-        found = self._found(file, few)
-        while self._size > MOST:
-            self._drop(*next(iter(self._kept)))
-        return found
+            self._keep(file, number, data[(number - few.start) * BLOCK :][:BLOCK])
+        return self._at_hand(file, few)
 
-    def _keep(self, file: "RemoteFile", number: int, block: memoryview) -> None:
+    def _keep(self, file: "RemoteFile", number: int, block: bytes | memoryview) -> None:
         """Keep a block in separately mapped memory.
 
         In the heap, long-lived blocks would keep the memory between them from being released.
@@ -151,6 +198,11 @@ class _Reading:
 
     def read1(self, size: int, /) -> bytes:
         return self.read(min(size, BLOCK - self._at % BLOCK))
+
+
+def _numbers(file: RemoteFile, start: int, stop: int) -> range:
+    """The blocks that hold these bytes, as far as the file reaches."""
+    return range(start // BLOCK, -(-min(stop, file.facts.size) // BLOCK))
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[range]:

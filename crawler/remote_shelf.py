@@ -1,7 +1,8 @@
 """Dump files on a server: their bytes are requested by ranges, a little ahead, and nothing is stored."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,20 +15,15 @@ from crawler.clock import Clock
 from crawler.dump_parts import DumpPart
 from crawler.errors import BadSource, CrawlerError, Unconfirmed
 from crawler.identity import DUMP_FILES, VERSIONS
-from crawler.limits import dump_manners, is_wikimedia
-from crawler.range_server import HEAD, MOST_SIZE, FileFacts, RangeServer
+from crawler.limits import Manners, dump_manners, is_wikimedia
+from crawler.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
 from crawler.ranges import Held, Ranged
-from crawler.read_ahead import BEHIND, steps, stop_of
+from crawler.read_ahead import BEHIND, Step, steps, stop_of
 from crawler.remote_files import Blocks, RemoteFile
 from crawler.source import Activity, Lack, Round
 from crawler.wikimedia_dumps import newest_dump
 from crawler.wire import Reply, WireLimits
 
-AHEAD = 1
-"""Rounds whose bytes are requested ahead, unless a step holds more.
-
-With 2, up to half of a dump is requested twice, because blocks are dropped before they are read.
-"""
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
 AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
@@ -43,8 +39,8 @@ class RemoteShelf:
     """The files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
 
     ``known``: their facts, from a session being resumed; None: they are requested. ``agreed``: whether the
-    user has agreed to any size, and to sending the contact to any server. Raises
-    :class:`~crawler.errors.ContactMissing` and :class:`~crawler.errors.Unconfirmed` at once.
+    user has agreed to any size, and to sending the contact to any server. ``manners_of``: the limits for a
+    host. Raises :class:`~crawler.errors.ContactMissing` and :class:`~crawler.errors.Unconfirmed` at once.
     """
 
     def __init__(
@@ -57,6 +53,7 @@ class RemoteShelf:
         contact: str | None,
         budget_folder: Path | None,
         agreed: bool,
+        manners_of: Callable[[str], Manners] = dump_manners,
         clock: Clock | None = None,
         limits: WireLimits | None = None,
     ) -> None:
@@ -65,15 +62,17 @@ class RemoteShelf:
         if contact and not is_wikimedia(host) and not agreed:
             raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
         self._client = Client(
-            dump_manners(host),
+            manners_of(host),
             self.activity,
             version=version,
             contact=contact,
+            manners_of=lambda url: manners_of(url.host or ""),
             budget_folder=budget_folder,
             clock=clock,
-            limits=limits,
+            limits=limits or LIMITS,
             elsewhere=_followed if agreed else _not_agreed,
         )
+        self._client.opening = True
         self._server = RangeServer(self._client)
         self._urls = urls
         self._wiki = wiki
@@ -83,7 +82,10 @@ class RemoteShelf:
         self._files: Mapping[str, RemoteFile] = {}
         self._rounds: Sequence[Round[DumpPart]] = ()
         self._numbers: Mapping[DumpPart, int] = {}
+        self._steps: Mapping[DumpPart, Step] = {}
         self._round = 0
+        self._under_way: Counter[int] = Counter()
+        """Rounds of which parts are being brought, and how many of each."""
         self._moved = asyncio.Event()
         self._reading_ahead: asyncio.Task[None] | None = None
 
@@ -118,27 +120,40 @@ class RemoteShelf:
         return files
 
     async def _open(self) -> Sequence[tuple[Ranged, int]]:
-        facts = self._known
-        if facts is None:
-            facts = [await self._server.look(url) for url in self._urls]
-            if sum(one.size for one in facts) > MOST_SIZE:
-                raise BadSource(f"{self.name}: its server says that it has over {told_size(MOST_SIZE)}")
-        self._blocks = Blocks(self._server)
-        files = [RemoteFile(url, one, self._blocks) for url, one in zip(self._urls, facts, strict=True)]
+        blocks = self._blocks = Blocks(self._server)
+        if self._known is None:
+            files = [await blocks.look(url) for url in self._urls]
+        else:
+            files = [RemoteFile(url, one, blocks) for url, one in zip(self._urls, self._known, strict=True)]
+        size = sum(file.facts.size for file in files)
+        if size > MOST_SIZE:
+            raise BadSource(f"{self.name}: its server says that it has over {told_size(MOST_SIZE)}")
+        blocks.expect(size)
         self._files = {file.name: file for file in files}
         return [(file, file.facts.size) for file in files]
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
+        self._client.opening = False
         self._rounds = rounds
         self._numbers = {part: number for number, each in enumerate(rounds) for part in each.parts}
 
     async def bring(self, part: DumpPart) -> DumpPart:
         number = self._numbers[part]
         if self._reading_ahead is None:
-            self._reading_ahead = asyncio.create_task(self._read_ahead(number))
+            plan = steps(self._rounds, number)
+            self._steps = {part: step for step in plan for part in step.parts}
+            self._reading_ahead = asyncio.create_task(self._read_ahead(plan))
         self._round = max(self._round, number)
+        self._under_way[number] += 1
         self._moved.set()
-        return await self._brought(part, stop_of(part))
+        try:
+            await self._bring(self._steps[part], part, number)
+            return await self._brought(part, stop_of(part))
+        finally:
+            self._under_way[number] -= 1
+            self._under_way = +self._under_way
+            self._blocks.used_before(min(self._under_way, default=self._round))
+            self._moved.set()
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         held = part.file
@@ -157,15 +172,25 @@ class RemoteShelf:
             await asyncio.gather(self._reading_ahead, return_exceptions=True)
         await self._client.close()
 
-    async def _read_ahead(self, first: int) -> None:
+    async def _read_ahead(self, plan: Sequence[Step]) -> None:
         """Have the bytes at hand before they are needed. Errors are raised to whoever needs them."""
         with suppress(CrawlerError):
-            for step in steps(self._rounds, first):
-                while step.round > self._round + AHEAD:
-                    self._moved.clear()
-                    await self._moved.wait()
-                if step.round >= self._round:  # older ones came with their parts
-                    await self._blocks.read(self._files[step.part.file.name], step.part.start, step.stop)
+            for step in plan:
+                if step.round >= self._round:  # older ones come with their parts
+                    await self._bring(step, step.parts[0], step.round)
+
+    async def _bring(self, step: Step, part: DumpPart, number: int) -> None:
+        """Have the bytes of a step at hand, from this part on, for round ``number``.
+
+        They are requested when there is room for them, or when no earlier round waits for bytes.
+        """
+        file = self._files[part.file.name]
+        while number > min(self._under_way, default=self._round):
+            if self._blocks.has_room(self._blocks.missing(file, part.start, step.stop)):
+                break
+            self._moved.clear()
+            await self._moved.wait()
+        await self._blocks.bring(file, part.start, step.stop, step.last_round)
 
     async def _brought(self, part: DumpPart, stop: int) -> DumpPart:
         file = self._files[part.file.name]

@@ -162,7 +162,7 @@ class TextFiles:
         for index, file in enumerate(self.files[first:], first):
             begin = place if index == first else START
             try:
-                for record, offset, line in self._records(file, begin, digest):
+                for record, offset, line in self._records(file, begin, digest, naming.tell):
                     number += 1
                     found = record.found
                     if isinstance(found, Document) and found.id and is_repeated(number, found.id):
@@ -177,7 +177,7 @@ class TextFiles:
                 return
 
     def _records(
-        self, file: TextFile, begin: Place, digest: Callable[[bytes], object]
+        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
     ) -> Iterator[tuple[Record, int, int]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
         offset, line = begin.get("offset", 0), begin.get("line", 0)
@@ -194,7 +194,7 @@ class TextFiles:
                 if file.ending == ONE_DOCUMENT:
                     yield whole_file(contents), 1, 1
                 else:
-                    lines = Lines(contents, self._tell, printable(file.path), offset, line)
+                    lines = Lines(contents, tell, printable(file.path), offset, line)
                     for record in self._table(file, lines) if file.ending in TABLES else json_lines(lines):
                         if isinstance(record.found, Document):
                             contents.found()
@@ -230,16 +230,16 @@ class _Naming:
     """Names the first bad records to people."""
 
     def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+        self.tell = tell
         self._named = 0
 
     def __call__(self, file: TextFile, line: int, why: str) -> None:
         self._named += 1
         if self._named <= MOST_NAMED:
             place = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
-            self._tell(f"{printable(file.path)}{place}: {why}; skipped")
+            self.tell(f"{printable(file.path)}{place}: {why}; skipped")
         elif self._named == MOST_NAMED + 1:
-            self._tell("more documents are skipped; they are counted, but not named here")
+            self.tell("more documents are skipped; they are counted, but not named here")
 
 
 def _page(file: TextFile, line: int, number: int, document: Document) -> Page:

@@ -1,5 +1,6 @@
 """The files of the user's own documents: the named ones, and the .txt files of named folders."""
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ _JSON_LINES = (".jsonl", ".ndjson")
 _TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
 MOST_FILES = 1_000_000
 """The most files: their names are kept in memory, about 200 bytes each."""
+_KERNEL = {
+    *("binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs"),
+    *("fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "securityfs", "selinuxfs", "sysfs"),
+    *("tracefs",),
+}
+"""The types of file systems that show the kernel's state: no texts, and links from there to everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,8 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
     """All files of ``paths``, in their order; those of a folder by name.
 
     Hidden files and other endings in a folder are left out. ``tell`` is called for parts of it that cannot be
-    read, and for links to folders already read, which may form a loop. Raises BadSource.
+    read, and for links to folders already read, which may form a loop, or into the kernel's file systems.
+    Raises BadSource.
     """
     found: list[TextFile] = []
     for path in paths:
@@ -84,9 +92,15 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
 
 def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
     seen: set[tuple[int, int]] = set()
+    kernel = _kernel_devices()
     waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
     while waiting:
         path = waiting.pop()
+        if _device(path) in kernel:
+            if path == root:
+                raise BadSource(f"{printable(path)}: a file system of the kernel, which holds no texts")
+            tell(f"{printable(path)}: a link into a file system of the kernel; left out")
+            continue
         if ending(path) == ONE_DOCUMENT and not os.path.isdir(path):
             yield _file(path, os.path.relpath(path, root))
             continue
@@ -104,6 +118,24 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
             tell(f"{printable(path)}: {error.strerror}; this folder is left out")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
+
+
+def _kernel_devices() -> set[int | None]:
+    """The device numbers of /proc, /sys, /dev and, on Linux, of all file systems of such types."""
+    found = {_device(path) for path in ("/proc", "/sys", "/dev")}
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", errors="replace") as mounts:
+        for mount in mounts:
+            _, _, device, _, place, *_, kind, _, _ = mount.split(" ")
+            if kind in _KERNEL or (kind == "tmpfs" and place.startswith(("/proc/", "/sys/"))):
+                found.add(os.makedev(*map(int, device.split(":"))))
+    return found - {_device("/"), None}
+
+
+def _device(path: str) -> int | None:
+    try:
+        return os.stat(path).st_dev
+    except OSError:  # reported when it is read
+        return None
 
 
 def _is_wanted(entry: "os.DirEntry[str]") -> bool:

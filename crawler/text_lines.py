@@ -13,6 +13,8 @@ LARGEST_DOCUMENT = 32 << 20
 """The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
 MOST_WITHOUT = 1 << 30
 """Bytes without a document after which a file is rejected: a decompression bomb, or zeros."""
+LINE_COST = 100
+"""Each line counts as this many bytes more: even an empty one takes as long to read."""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _READ = 256 << 10
 
@@ -64,6 +66,15 @@ class Contents:
         """Note that a document was found in the data read."""
         self._without = 0
 
+    def wasted(self, size: int) -> None:
+        """Note that so many bytes were read. Raises BadSource if no document has been found for too long."""
+        self._without += size
+        if self._without > MOST_WITHOUT:
+            raise BadSource(
+                f"{self._name}: over {MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB, "
+                "without a document: leave this file out"
+            )
+
     def __iter__(self) -> Iterator[bytes]:
         skip = self._offset if is_packed(self._name) else 0
         for block in self._blocks():
@@ -73,12 +84,8 @@ class Contents:
                 skip -= len(block)
                 continue
             yield block[skip:]
-            self._without += len(block) - skip
+            self.wasted(len(block) - skip)
             skip = 0
-            if self._without > MOST_WITHOUT:
-                raise BadSource(
-                    f"{self._name}: over {MOST_WITHOUT >> 30} GB without a document: leave this file out"
-                )
 
     def _blocks(self) -> Iterator[bytes]:
         if is_packed(self._name):
@@ -120,6 +127,7 @@ class Lines:
         size = 0
         try:
             for block in contents:
+                contents.wasted(LINE_COST * block.count(b"\n"))
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1

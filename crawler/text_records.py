@@ -164,14 +164,16 @@ class _RowLines:
 
 
 def _header(lines: Lines, name: str) -> str:
-    header = b""
-    while not header or (header.count(b'"') % 2 and len(header) <= _LONGEST_HEADER):
-        line = next(lines, b"")
+    header: list[bytes] = []
+    quotes = 0
+    while not header or (quotes % 2 and lines.offset <= _LONGEST_HEADER):
+        line = next(lines, None)
         if not line:
             break
-        header += line
+        header.append(line)
+        quotes += line.count(b'"')
     try:
-        return header.decode("utf-8")
+        return b"".join(header).decode("utf-8")
     except UnicodeDecodeError:
         raise BadSource(f"{name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
 

@@ -12,7 +12,7 @@ from crawler.clock import Clock
 from crawler.gathering import Gathering, entries, read_continue
 from crawler.identity import FOUND_API
 from crawler.lap import Lap
-from crawler.limits import Manners, manners_for
+from crawler.limits import Manners, manners_for, wikimedia_page_manners
 from crawler.replies import read_api
 from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
 from crawler.source import Activity
@@ -39,7 +39,8 @@ class Wiki:
 
     ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
     this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that follow from the host's
-    name. Raises :class:`~crawler.errors.BadSource` and :class:`~crawler.errors.ContactMissing` at once.
+    name; if they are Wikimedia's, its rules for pages apply too. Raises
+    :class:`~crawler.errors.BadSource` and :class:`~crawler.errors.ContactMissing` at once.
     """
 
     def __init__(
@@ -57,12 +58,15 @@ class Wiki:
         self._places = api_candidates(address)
         self.host = self._places[0].host or ""
         self.manners = manners or manners_for(self.host, rpm)
+        """The limits on requests to the API; those on pages may differ."""
+        self.page_manners = wikimedia_page_manners(rpm) if self.manners.wikimedia else self.manners
         self.activity = Activity()
         self.client = Client(
             self.manners,
             self.activity,
             version=version,
             contact=contact,
+            manners_of=self._manners_of,
             clock=clock,
             budget_folder=budget_folder,
             limits=limits,
@@ -70,6 +74,10 @@ class Wiki:
         self.api: URL | None = None
         """The api.php, once found."""
         self._site: SiteInfo | None = None
+
+    def _manners_of(self, url: URL) -> Manners:
+        """The limits on a request to this address of the wiki."""
+        return self.manners if url.path.endswith("/api.php") else self.page_manners
 
     async def open(self) -> SiteInfo:
         """The wiki's siteinfo, requested once.

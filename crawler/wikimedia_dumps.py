@@ -1,7 +1,7 @@
 """Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
 
-New: one folder a month, all namespaces in many files, complete once two further files exist. Old: one or two
-folders a month, articles and templates only, complete when their status says so.
+New: one folder a month, all namespaces in many files, complete once two further files exist. Old, deprecated
+by Wikimedia: one or two folders a month, articles and templates only, complete when their status says so.
 """
 
 import json
@@ -55,7 +55,7 @@ def database(api: str) -> str:
 
 
 async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
-    """The newest complete dump of ``wiki`` at ``home``; of two with the same date, the one of articles only.
+    """The newest complete dump of ``wiki`` at ``home``; of two with the same date, the one in the new layout.
 
     ``home`` may itself be the folder of one dump. Raises BadSource if there is none, or only dumps whose
     files do not belong together.
@@ -66,8 +66,8 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
     olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
-    found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 1, old / d / "", _old_files) for d in olds]
-    found += [(d, 0, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
+    found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
+    found += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     fault = None
     for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
         try:

@@ -170,6 +170,8 @@ def _next_hop(reply: Reply, target: str) -> URL:
         raise Trouble(f"{url.host} redirects to an invalid address") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
         raise Trouble(f"{url.host} redirects away from a secure connection")
+    if there.user is not None or there.password is not None:
+        raise Trouble(f"{url.host} redirects to an address with a user name or password", lasting=True)
     return there.with_fragment(None)
 
 

@@ -7,13 +7,19 @@ import json
 import os
 import re
 import tomllib
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from session.errors import BadUsage, SessionError
 from session.paths import config_file
 from session.storage.files import read_input, replacing
 
+if TYPE_CHECKING:
+    from crawler.kind import Identity, SourceKind
+    from session.request import TrainRequest
+
+_VARIABLE = "WIKITOPICS_CONTACT"
 _MOST_BYTES = 100_000
 
 
@@ -45,7 +51,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def contact() -> str | None:
     """The contact of `$WIKITOPICS_CONTACT`, else the one in the file. Raises :class:`BadUsage`."""
-    if told := os.environ.get("WIKITOPICS_CONTACT"):
+    if told := os.environ.get(_VARIABLE):
         return told
     value = load().get("contact")
     if value is not None and not isinstance(value, str):
@@ -53,8 +59,39 @@ def contact() -> str | None:
     return value
 
 
+def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identity") -> "TrainRequest":
+    """The request with the user's contact, if the source may send one: the one given, else the saved one.
+
+    Raises :class:`~crawler.errors.ContactMissing` if Wikimedia's servers require one and would not recognise
+    it. Otherwise a file that cannot be read is as good as none.
+    """
+    from crawler.contact import check_contact
+    from crawler.kinds.wiki import CONTACT
+    from session.request import TrainRequest
+
+    given = request.get(CONTACT)
+    if kind.needs_contact(identity):
+        given = check_contact(given or contact() or "")
+    elif not given:
+        with suppress(SessionError):
+            given = contact()
+    return TrainRequest(**{**request.values, CONTACT.name: given})
+
+
+def lacks_contact() -> bool:
+    """Whether the user must be asked for a contact that Wikimedia's servers recognise.
+
+    Raises :class:`BadUsage` if they would not recognise the one in `$WIKITOPICS_CONTACT`, which would be used
+    instead of any answer.
+    """
+    problem = contact_problem(contact() or "")
+    if problem and os.environ.get(_VARIABLE):
+        raise BadUsage(f"${_VARIABLE}: {problem}")
+    return problem is not None
+
+
 def contact_problem(text: str) -> str | None:
-    """What is wrong with ``text`` as a contact, in one line; None if it will do."""
+    """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
     from crawler.contact import check_contact
     from crawler.errors import ContactMissing
 

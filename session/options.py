@@ -42,7 +42,7 @@ SHARED = (
     Option(
         str,
         "kappa",
-        "How fast old minibatches are forgotten, 0.5 to 1; for scvb0 also 'adaptive'.",
+        "How fast old minibatches are forgotten, 0.5 to 1.",
         metavar="X",
     ),
     Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),

@@ -45,20 +45,26 @@ def user_path(name: str) -> Path:
 
 
 def session_path(name: str) -> Path:
-    """The file of a session: NAME in the session folder, or NAME itself if it is a path.
-
-    Raises :class:`BadUsage` for a name that could leave the folder or is awkward in a shell.
-    """
+    """The file of a session: NAME in the session folder, or NAME itself if it is a path. Raises
+    :class:`BadUsage`."""
     if "\0" in name:
         raise BadUsage("a session name cannot contain a NUL character")
     if "/" in name or name.endswith(".db"):
         if name.lower().endswith((*BESIDE, LOCK)):
             raise BadUsage(f"{name} names a part of a session: a session's name ends in .db")
         return user_path(name).absolute()
-    if not _NAME.fullmatch(name):
+    return named_session(name)
+
+
+def named_session(name: str) -> Path:
+    """The file in the session folder of a session of this name.
+
+    Raises :class:`BadUsage` for a name that could leave the folder or is awkward in a shell.
+    """
+    if not _NAME.fullmatch(name) or name.endswith(".db"):
         raise BadUsage(
             f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
-            "(for a file elsewhere give a path with a '/')"
+            "(for a file elsewhere give `--session` a path with a '/')"
         )
     return session_folder() / f"{name}.db"
 

@@ -23,7 +23,7 @@ class Process:
     @classmethod
     def own(cls) -> "Process":
         """The calling process."""
-        return cls(os.getpid(), _place(), _start("self" if sys.platform == "linux" else str(os.getpid())))
+        return cls(os.getpid(), _place(), _look("self" if sys.platform == "linux" else str(os.getpid()))[1])
 
     @classmethod
     def from_text(cls, text: str) -> "Process":
@@ -40,7 +40,11 @@ class Process:
         """Whether it is still running; None if that cannot be known from here."""
         if not self.start or not self.place or self.place != _place():
             return None
-        return _start(str(self.pid)) == self.start
+        return _look(str(self.pid))[1] == self.start
+
+    def is_suspended(self) -> bool:
+        """Whether it is known to do nothing until it is continued, as after Ctrl+Z."""
+        return bool(self.lives()) and _look(str(self.pid))[0] in ("T", "t")
 
 
 UNKNOWN = Process(0, "", "")
@@ -57,8 +61,8 @@ def _place() -> str:
         return ""
 
 
-def _start(pid: str) -> str:
-    """The start time, or "" if the process has ended or the system does not tell."""
+def _look(pid: str) -> tuple[str, str]:
+    """(state, start time) of a process; both "" if it has ended or the system does not tell."""
     try:
         if sys.platform == "linux":
             state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -74,5 +78,5 @@ def _start(pid: str) -> str:
             )
             state, _, start = told.stdout.strip().partition(" ")
     except (OSError, ValueError, IndexError):
-        return ""
-    return "" if state[:1] in ("Z", "X") else start.strip()
+        return "", ""
+    return ("", "") if state[:1] in ("Z", "X") else (state[:1], start.strip())

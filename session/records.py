@@ -23,8 +23,6 @@ UNREAD = "could not be read"
 """For an article on which its reader failed or was killed; the log names each."""
 HELD_OUT_ALREADY = "already held out"
 """For an article in the evaluation set: training on it would flatter every score."""
-NOT_RECORDED = "reason not recorded"
-"""For articles skipped before sessions recorded reasons."""
 
 
 def skips_told(skips: Mapping[str, int]) -> str:
@@ -79,7 +77,7 @@ class Event:
 class TrainerActivity:
     """What a trainer is doing. It writes this record with every heartbeat, and every reader uses it.
 
-    The defaults mean "not known", for values that a trainer, perhaps an older one, does not report.
+    The defaults mean "not known", for values that a trainer does not report.
     """
 
     article_limit: int | None = None

@@ -2,19 +2,24 @@
 
 from dataclasses import replace
 
-from crawler.errors import BadSource
+from crawler.errors import BadSource, CrawlerError
 from crawler.kind import Asked, Identity, SourceKind
 from crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
+from crawler.kinds.wiki import ENGLISH
+from crawler.languages import check_spaced
 from crawler.options import Given, flag
 from model.options import HALF_LIFE
 from session import sources
 from session.errors import BadUsage
 from session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
-from session.paths import session_folder, user_path
+from session.paths import session_folder, user_path, vocabulary_file
 from session.settings import Settings
 from session.specs import ModelSpec, parse_specs, shared_value
 from session.version import __version__
 from vocab import Vocabulary
+from vocab.errors import UnknownVocabulary, VocabularyError
+from vocab.rules import Rule
+from vocab.vocabulary import shipped
 
 
 class TrainRequest(Given):
@@ -95,6 +100,64 @@ class TrainRequest(Given):
             raise BadUsage(str(error)) from None
 
 
+def load_vocabulary(name: str) -> Vocabulary:
+    """A shipped vocabulary by name, one that was built for a session, or a file."""
+    if "/" in name or "." in name:
+        return Vocabulary.from_file(user_path(name))
+    kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
+    if name in kept and name not in shipped():
+        return Vocabulary.from_file(vocabulary_file(name))
+    if name not in shipped():
+        known = ", ".join((*shipped(), *kept))
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
+    return Vocabulary.load(name)
+
+
+def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:
+    """The vocabulary of a new session: the one requested, the one of its source, or that of its language.
+
+    Only a rule if it must be built from the session's first articles. Raises :class:`BadUsage` if the source
+    cannot provide that many, and BadSource for a language whose words cannot be separated.
+    """
+    asked = request.asked(kind)
+    words = None if VOCAB in request else kind.words(asked)
+    if words is not None:
+        return Vocabulary.from_lines(words)
+    name, language = vocabulary_name(request, kind), kind.language(asked)
+    if name == request[VOCAB] or language is None:
+        return load_vocabulary(name)
+    check_spaced(language)
+    if vocabulary_file(name).exists():
+        return load_vocabulary(name)
+    if not kind.builds_words(asked):
+        raise BadUsage(
+            f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
+            "builds one in a minute and keeps it; or give --vocab FILE"
+        )
+    return Rule.of_language(language)
+
+
+def vocabulary_name(request: TrainRequest, kind: SourceKind) -> str:
+    """The name of a new session's vocabulary."""
+    asked = request.asked(kind)
+    usual = VOCAB in request or kind.language(asked) in (None, ENGLISH)
+    return request[VOCAB] if usual else kind.vocabulary_name(asked)
+
+
+def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
+    """The identity of a new session's source.
+
+    Raises :class:`BadUsage` for whatever is wrong with it or its vocabulary, as far as can be told before the
+    source is opened.
+    """
+    identity = request.identity(kind)
+    try:
+        new_vocabulary(request, kind)
+    except (CrawlerError, VocabularyError) as error:
+        raise BadUsage(str(error)) from None
+    return identity
+
+
 def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None) -> None:
     """Raise :class:`BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
@@ -113,8 +176,7 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
-        # A session begun before its source suggested anything has only what was given.
-        if stored.models not in (request.specs(), request.specs(kind)):
+        if stored.models != request.specs(kind):
             raise _differs(MODEL.flag, " ".join(request[MODEL]), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:

@@ -92,7 +92,7 @@ def options_of(kind: "type[OnlineModel]") -> tuple[ModelOption, ...]:
     """All options, including the sizes that every kind has."""
     most = min(kind.most_topics, MOST_TOPICS)
     return (
-        ModelOption("topics", "topics, at most", kind.default_topics, 1, most=most, whole=True),
+        ModelOption("topics", "number of topics", kind.default_topics, 1, most=most, whole=True),
         *kind.options,
         replace(BATCH_SIZE, default=kind.default_batch_size),
     )

@@ -1,6 +1,7 @@
 """Sessions over the small corpora, and how to compare them."""
 
 import contextlib
+import gzip
 import shutil
 import subprocess
 import time
@@ -13,6 +14,8 @@ import pytest
 
 from tests.corpora import Corpus
 from tests.sharing import Once
+
+RELEASES = Path(__file__).parent / "session" / "storage" / "releases"
 
 
 @pytest.fixture(scope="session")
@@ -35,12 +38,21 @@ def trained(trained_once: Path, home: Path) -> Path:
 
 
 @pytest.fixture
+def released(home: Path) -> Path:
+    """A session of 1.0.0 as `default`: see `session/storage/test_release.py`."""
+    home.mkdir(exist_ok=True)
+    path = home / "default.db"
+    path.write_bytes(gzip.decompress((RELEASES / "1.0.0.sqlite.gz").read_bytes()))
+    return path
+
+
+@pytest.fixture
 def new_session() -> Callable[..., Path]:
     """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
     import asyncio
 
-    from session.request import TrainRequest
-    from session.training.creation import create, load_vocabulary, settle
+    from session.request import TrainRequest, load_vocabulary
+    from session.training.creation import create, settle
     from session.training.intake.counts_kind import Counts
     from session.training.intake.opening import open_source
 

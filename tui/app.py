@@ -1,6 +1,7 @@
 """The screen's entry point: `run` opens it on a session and returns when it is closed."""
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import Callable, Coroutine, Iterable
@@ -16,7 +17,9 @@ from textual.screen import Screen
 from session import escapes
 from session.doors import control
 from session.doors.naming import rename
+from session.errors import SessionError
 from session.signals import Signals
+from session.storage.files import replacing
 from session.storage.reader import SessionReader
 from tui.background import begin
 from tui.browser import open_page
@@ -46,6 +49,9 @@ from tui.views.articles import Articles
 from tui.views.topics import Topics
 from tui.widgets.findbar import FindBar
 from tui.words import visible
+
+FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+"""For pictures of the screen."""
 
 TOPIC_ACTIONS = ("rename", "pin")
 """Actions for the selected topic."""
@@ -245,7 +251,11 @@ class Wikitopics(Commanding):
         from tui.dialogs.export import Export  # forms are heavy: not before the first frame
 
         models = self.latest.models if self.latest is not None else ()
-        self.push_screen(Export(self._open_reader, self.path, models, Path.cwd()))
+        try:
+            folder = Path.cwd()
+        except OSError:  # it has been deleted
+            folder = Path()
+        self.push_screen(Export(self._open_reader, self.path, models, folder))
 
     def action_copy(self) -> None:
         text = "\n".join(map(visible, self.main.view.copied().split("\n")))
@@ -284,7 +294,30 @@ class Wikitopics(Commanding):
             yield SystemCommand(words[0].upper() + words[1:], f"{where}, key {key}", act)
         yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
         yield SystemCommand("Plain ASCII", "Draw with or without braille and boxes", self.action_ascii)
-        yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.deliver_screenshot)
+        yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.action_picture)
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""
+        head, end, drawn = super().export_screenshot(title=title, simplify=simplify).partition("</style>")
+        head = re.sub(r"<!--.*?-->|@font-face\s*\{.*?\}", "", head, flags=re.DOTALL)
+        return head.replace("Fira Code, monospace", FONTS) + end + drawn
+
+    def action_picture(self) -> None:
+        """Save a picture of the screen in the current folder."""
+        name = f"{self.path.stem}-{self.main.view.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
+        begin(self, partial(self._save_picture, Path(name), self.export_screenshot()), "picture")
+
+    async def _save_picture(self, target: Path, svg: str) -> None:
+        def write() -> None:
+            with replacing(target) as file:
+                file.write(svg.encode())
+
+        try:
+            await asyncio.to_thread(write)
+        except SessionError as error:
+            self.notify(str(error), severity="warning", markup=False)
+        else:
+            self.notify(f"saved: {target.absolute()}", markup=False)
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = self.plain_signs.enabled = not self.choice.ascii_only

@@ -26,4 +26,4 @@ def lacks_contact(look: Look) -> bool:
     kind, identity = sources.described(look.status.source), look.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong
-    return kind.needs_contact(identity) and config.contact() is None
+    return kind.needs_contact(identity) and config.lacks_contact()

@@ -159,7 +159,7 @@ class StoredSession:
         return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
-        """The events of a model's topics, oldest first; empty if they were not recorded."""
+        """The events of a model's topics, oldest first."""
         with self._reading() as reader:
             name = reader.model_named(model)
             return [event for event in reader.topic_events() if event.model == name]

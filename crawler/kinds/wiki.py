@@ -46,7 +46,8 @@ CONTACT = Option(
 RPM = Option(
     int,
     "rpm",
-    "Requests a minute, 0 for no cap (default: 200 on Wikimedia, 60 elsewhere, 0 on loopback).",
+    "Requests a minute to the API, and at most as many for pages; 0 for no cap (default: on Wikimedia 200, "
+    "and 480 for pages; 60 for all elsewhere, 0 on loopback).",
     metavar="N",
     least=0,
     most=1_000_000,
@@ -170,7 +171,7 @@ class Html(WikiKind):
     """The same lap through rendered pages."""
 
     name = "html"
-    label = "Rendered pages of a wiki, one at a time"
+    label = "Rendered pages of a wiki, one article each"
 
     def source(self, wiki: Wiki) -> Source:
         from crawler.sources.html import HtmlSource

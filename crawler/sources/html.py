@@ -69,6 +69,7 @@ class HtmlSource:
         self.wiki = wiki
         self.activity = wiki.activity
         self.activity.batch_pages = 1
+        self.activity.allowed_per_minute = wiki.page_manners.rpm
         self._article_path = ""
         self._robots: Robots | None = None
         self._read = self._missed = 0
@@ -133,7 +134,7 @@ class HtmlSource:
         running: deque[asyncio.Task[_Fetched | Skip]] = deque()
         try:
             while waiting or running:
-                most = min(self.wiki.manners.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
+                most = min(self.wiki.page_manners.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
                 while waiting and len(running) < max(1, most):
                     running.append(asyncio.create_task(self._fetch(waiting.popleft())))
                 pages: list[Page] = []

@@ -16,7 +16,7 @@ from yarl import URL
 from crawler.changes import Change, changes
 from crawler.client import UnknownPlace
 from crawler.errors import BadPosition, BadSource, CrawlerError
-from crawler.limits import is_wikimedia
+from crawler.limits import is_wikimedia, wikimedia_service_manners
 from crawler.sizing import BatchSizer
 from crawler.source import PageBatch, Position, SourceInfo
 from crawler.wiki import MOST_PAGES, Wiki
@@ -45,6 +45,9 @@ class RecentSource:
             raise BadSource("--source recent: only Wikimedia's wikis stream their changes")
         self.wiki = wiki
         self._stream = URL(stream_url or STREAM)
+        self._manners = wiki.manners
+        if wiki.manners.wikimedia:
+            self._manners = wikimedia_service_manners(self._stream.host or "", "the stream of changes")
         self._sizer = BatchSizer(wiki.manners, MOST_PAGES)
         self.activity = wiki.activity
         self.activity.batch_pages = MOST_PAGES
@@ -104,7 +107,7 @@ class RecentSource:
             tries += 1
             headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
             try:
-                lines = client.lines(self._stream, headers, _STALL_SECONDS)
+                lines = client.lines(self._stream, headers, _STALL_SECONDS, self._manners)
                 async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
                         if client.quote.knows(change.event_id):

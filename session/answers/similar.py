@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from session.errors import SessionError
-from session.records import ArticleRow
 from session.storage.blocks import title_key
 from session.storage.reader import SessionReader
 
@@ -132,20 +131,13 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
     if same:
-        return SessionError(f"{same[0].title!r} was {_why(same[0])}: its topic proportions are not recorded")
+        why = "skipped" if same[0].role == "skipped" else "held out, not trained on"
+        return SessionError(f"{same[0].title!r} was {why}: its topic proportions are not recorded")
     titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
     hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
     file = ", and there is no such file" if or_file else ""
     return SessionError(f"no trained article is called {title!r}{file}{hint}")
-
-
-def _why(article: ArticleRow) -> str:
-    return {
-        "held_out": "held out, not trained on",
-        "skipped": "skipped",
-        "trained": "trained on before sessions recorded them",
-    }[article.role]
 
 
 def _nearest_pages(

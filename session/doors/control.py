@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from session.errors import NotRunning, SessionError
@@ -34,18 +35,21 @@ def save(path: Path) -> None:
     wish(path, save=True)
 
 
-def stop(path: Path) -> None:
+def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
     """Have the trainer commit and exit; returns when it has.
 
-    If it does not obey, it is sent SIGTERM, but only if its process is known for certain.
-    Raises :class:`NotRunning`, and :class:`SessionError` if it does not end in time.
+    If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
+    line for people about a trainer that is suspended. Raises :class:`NotRunning`, and :class:`SessionError`
+    if the trainer does not end in time.
     """
     trainer = _running(path)
+    if trainer.is_suspended():
+        tell(f"waiting for the trainer: {_how_to_end(trainer)}")
     try:
         wish(path, stop=True)
     except SessionError as error:  # there is no file yet, or it cannot be written
         if not trainer.lives():
-            raise SessionError(f"{error}; {_elsewhere(trainer)}") from None
+            raise SessionError(f"{error}; {_how_to_end(trainer)}") from None
     else:
         if _ended(path, trainer, OBEY_SECONDS):
             return
@@ -53,7 +57,7 @@ def stop(path: Path) -> None:
         _signal(trainer)
     if not _ended(path, trainer, PATIENCE_SECONDS):
         raise SessionError(
-            f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_elsewhere(trainer)}"
+            f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
         )
 
 
@@ -83,6 +87,8 @@ def _signal(trainer: Process) -> None:
         raise SessionError(f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}") from None
 
 
-def _elsewhere(trainer: Process) -> str:
+def _how_to_end(trainer: Process) -> str:
+    if trainer.is_suspended():
+        return f"it is suspended, as by Ctrl+Z; once continued (`kill -CONT {trainer.pid}`) it saves and ends"
     number = f"pid {trainer.pid}" if trainer.pid else "pid unknown"
     return f"end it on the machine where it runs ({number})"

@@ -13,7 +13,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
 
     Works beside a trainer. Returns the topic's new name. Raises :class:`BadUsage` if there is no such topic
     or the name cannot be shown in a line, and :class:`session.errors.SessionError` if the session has no
-    topics yet or is of an older version.
+    topics yet.
     """
     with SessionReader(path) as reader:
         reader.check_topic(model, topic)

@@ -14,8 +14,8 @@ from session.storage.codec.articles import documents_room
 from session.storage.database import read_rows
 from session.storage.decoding import numbers, whole
 from session.storage.documents import Documents
-from session.storage.format import ROLES
 from session.storage.proportions import Proportions
+from session.storage.schema import ROLES
 from session.storage.sqliteutils import Database
 
 RECENT_ARTICLES = 20_000
@@ -91,7 +91,10 @@ def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) 
     Articles dropped meanwhile stay dropped.
     """
     rows = read_rows(
-        db.conn, "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?", [seqs[0], seqs[-1]]
+        db.conn,
+        "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?",
+        [seqs[0], seqs[-1]],
+        most=seqs[-1] - seqs[0] + 1,
     )
     places = {seq: place for place, seq in enumerate(seqs)}
     old = {

@@ -58,8 +58,7 @@ def renew_proportions(
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
-    ``seqs`` ascend, without gaps within a block; ``topics``: for each model. Articles trained before sessions
-    recorded proportions stay without.
+    ``seqs`` ascend, without gaps within a block; ``topics``: for each model.
     """
     blocks = read_rows(
         db.conn,

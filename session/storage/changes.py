@@ -71,7 +71,7 @@ class Changes:
     reads_first_articles: bool = False
     """Whether all of them are saved with this commit."""
     word_counts: WordCounts | None = None
-    """For everything trained; None if the session keeps none, or nothing was trained."""
+    """For everything trained; None if nothing was trained."""
     thinned_metrics: set[int] = field(default_factory=set)
     """The article counts whose measurements are dropped."""
     thinned_snapshots: set[int] = field(default_factory=set)

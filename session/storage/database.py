@@ -3,16 +3,16 @@
 import contextlib
 import errno
 import os
-import re
 import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from session.paths import BESIDE, LOCK
-from session.storage.format import APPLICATION_ID, VERSION
+from session.storage.schema import APPLICATION_ID, VERSION, check_tables, tables
 
 if TYPE_CHECKING:  # its import takes a third of the time of a command that only reads
     from session.storage.sqliteutils import Database
@@ -27,12 +27,11 @@ MOST_ROWS = 100_000
 
 _MOST_BYTES = 2**31 - 1
 """SQLite takes this as its compiled-in maximum."""
-_COMPUTES = re.compile(r"\b(AS|CHECK|DEFAULT|WHERE)\b", re.IGNORECASE)
-"""Keywords before an expression in the SQL of a table or an index, which SQLite would evaluate."""
 _DAMAGE = (
     "malformed",
     "no such table",
     "no such column",
+    "no such collation",
     "values were supplied",
     "already exists",
     "constraint failed",
@@ -45,7 +44,7 @@ _DAMAGE = (
 
 
 def connect(path: Path, *, timeout: float | None = None) -> "Database":
-    """A writing connection to an existing session, of any schema; refuses files that are not sessions."""
+    """A writing connection to an existing session; refuses files that are not sessions."""
     from session.storage.sqliteutils import Database
 
     check_file(path)
@@ -71,19 +70,6 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
         connection.close()
         raise
     return Database(connection)
-
-
-def migrate(db: "Database") -> int:
-    """Upgrade a session to the newest schema in one transaction; returns its previous version. Only a
-    trainer does this, holding the lock."""
-    before = _version(db.conn)
-    if before != VERSION:
-        from session.storage.schema import migrations
-
-        with writing(db):
-            migrations.apply(db)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-    return before
 
 
 @contextlib.contextmanager
@@ -138,34 +124,25 @@ def is_at(path: Path, opened: os.stat_result) -> bool:
 
 
 def check_session(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that this is a session with only plain tables, so that nothing in it is computed.
+    """Check that this is a session of this format, with only plain tables, so that nothing in it is computed.
 
-    Raises :class:`NotASession` for another program's file or a newer version, :class:`Damaged` for views,
-    triggers, virtual tables and computed columns, which could run for ever or take all memory.
+    Raises :class:`NotASession` for another program's file and another format, :class:`Damaged` for anything
+    in it that could run for ever or take all memory.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -2000")  # in kB; the file could ask for any size
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotASession(f"{path} is not a wikitopics session")
-    if (version := _version(connection)) > VERSION:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
-    for kind, name, sql, page in read_rows(connection, "SELECT type, name, sql, rootpage FROM sqlite_master"):
-        if not _is_plain(kind, sql or "", page or 0):
-            raise Damaged(f"it holds the {kind} {name!r}: only plain tables belong in a session")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _is_plain(kind: str, sql: str, page: int) -> bool:
-    """Whether a part of a schema only stores data; a part without a page of its own is a view, a trigger
-    or virtual."""
-    if page == 0 or _COMPUTES.search(sql):
-        return False
-    return kind == "table" or (kind == "index" and sql.count("(") <= 1)
+    if version < VERSION:
+        raise NotASession(
+            f"{path} was made by a version before 1.0.0, which this one cannot read: start another --session"
+        )
+    check_tables(partial(read_rows, connection))
 
 
 def read_rows(
@@ -181,7 +158,7 @@ def read_rows(
     Raises :class:`Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over
     ``largest`` bytes, before it is loaded.
     """
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, largest)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
         with contextlib.closing(connection.execute(sql, parameters)) as cursor:
             rows = cursor.fetchmany(most + 1)
@@ -193,33 +170,9 @@ def read_rows(
     return rows
 
 
-def select(connection: sqlite3.Connection, table: str, *columns: str) -> str:
-    """`SELECT columns FROM table`, whatever the schema of the file; expressions of older columns are allowed
-    too.
-
-    Columns missing in a file of an older schema are NULL, and a missing table has no rows; the decoder takes
-    this as "not recorded". In a file of the newest schema nothing may be missing, or SQLite reports it.
-    """
-    if _version(connection) == VERSION:
-        return f"SELECT {', '.join(columns)} FROM {table}"
-    there = _columns(connection, table)
-    if not there:
-        none = ", ".join(f"NULL AS {column}" for column in columns)
-        return f"SELECT {', '.join(columns)} FROM (SELECT {none} WHERE 0) AS {table}"
-    lacks = {column for column in columns if column.isidentifier() and column not in there}
-    return f"SELECT {', '.join('NULL' if column in lacks else column for column in columns)} FROM {table}"
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    return [row[1] for row in read_rows(connection, f"PRAGMA table_info({table})")]
-
-
 def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
-    """The only row of a table, by column, without columns that an older file lacks.
-
-    None if there is no row.
-    """
-    columns = _columns(connection, table)
+    """The only row of a table, by column; None if there is none."""
+    columns = [name for name, *_ in tables()[table]]
     rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
     return dict(zip(columns, rows[0], strict=True)) if rows else None
 

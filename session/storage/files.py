@@ -2,17 +2,24 @@
 
 import contextlib
 import errno
+import fcntl
+import hashlib
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from crawler.ownfile import open_own
 from session.errors import SessionError
-from session.storage.database import keep_sessions, remove_database, sync, sync_names
+from session.storage.database import is_at, keep_sessions, remove_database, sync, sync_names
+
+_DRAFT = ".wikitopics-"
+"""How the name of a file or folder begins that replaces another one once it is whole."""
+_NAMES = (f"{_DRAFT}*.new", f"{_DRAFT}*.old", ".*.db.new")
 
 
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
@@ -76,22 +83,19 @@ def check_target(target: Path) -> None:
 def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """An empty new file that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    It has a unique name, so that two writers never mix. A symbolic link is replaced, never followed. Raises
-    the errors of :func:`check_target`, and :class:`~session.errors.SessionError` for an OSError in the block.
+    A symbolic link is replaced, never followed. Raises the errors of :func:`check_target`, and
+    :class:`~session.errors.SessionError` for an OSError in the block.
     """
     check_target(target)
-    draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        os.close(os.open(draft, flags, mode))
-        yield draft
-        sync(draft)
-        draft.replace(target)
-        sync_names(target.parent)
+        with _draft_in(target.parent, partial(os.open, flags=flags, mode=mode)) as draft:
+            yield draft
+            sync(draft)
+            draft.replace(target)
+            sync_names(target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from None
-    finally:
-        remove_database(draft)
 
 
 @contextlib.contextmanager
@@ -113,19 +117,80 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     files is replaced. Raises the errors of :func:`replacing`.
     """
     keep_sessions(target)
-    draft = target.parent / f".wikitopics-{secrets.token_hex(8)}.new"
     try:
         _check_folder(target, stem)
-        draft.mkdir()
-        yield draft
-        for path in (*draft.iterdir(), draft):
-            sync(path)
-        _swap(draft, target)
-        sync_names(target.parent)
+        with _draft_in(target.parent, _new_folder) as draft:
+            yield draft
+            for path in (*draft.iterdir(), draft):
+                sync(path)
+            _swap(draft, target)
+            sync_names(target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from None
+
+
+@contextlib.contextmanager
+def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
+    """A new file or folder that is deleted at the end, unless it has another name by then.
+
+    ``make`` creates and opens it. It has a unique name, so that two writers never mix, and is locked. The
+    kernel frees the lock if this process dies, however it dies, and the next one that writes to the folder
+    deletes the draft. Raises OSError.
+    """
+    _sweep(folder)
+    while True:
+        draft = folder / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
+        descriptor = make(draft)
+        with contextlib.suppress(OSError):  # a file system without locks: nobody will delete the draft
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if is_at(draft, os.fstat(descriptor)):
+            break
+        os.close(descriptor)  # another process took it for abandoned before it was locked
+    try:
+        yield draft
     finally:
-        _remove_folder(draft)
+        _remove(draft)
+        os.close(descriptor)
+
+
+def _new_folder(path: Path) -> int:
+    path.mkdir()
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _machine() -> str:
+    """Names this machine: on a file system of several, another one's locks may not be seen."""
+    return hashlib.blake2b(os.uname().nodename.encode(), digest_size=4).hexdigest()
+
+
+def _sweep(folder: Path) -> None:
+    """Delete the drafts in a folder that this user's dead processes on this machine left there."""
+    for draft in left_behind(folder):
+        if draft.name.startswith(f"{_DRAFT}{_machine()}-") and draft.suffix == ".new":
+            with contextlib.suppress(OSError), _locked(draft):
+                _remove(draft)
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them."""
+    found = []
+    for draft in sorted(one for name in _NAMES for one in folder.glob(name)):
+        with contextlib.suppress(OSError), _locked(draft):
+            found.append(draft)
+    return found
+
+
+@contextlib.contextmanager
+def _locked(draft: Path) -> Iterator[None]:
+    """Hold the lock of a draft. Raises OSError if a live process holds it, and for another user's draft."""
+    descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _check_folder(path: Path, stem: str) -> None:
@@ -149,15 +214,15 @@ def _swap(draft: Path, target: Path) -> None:
         if os.path.lexists(old):
             old.rename(target)
         raise
-    _remove_folder(old)
+    _remove(old)
 
 
-def _remove_folder(path: Path) -> None:
-    """Delete a folder, or a link to one."""
-    if os.path.islink(path):
-        path.unlink()
-    else:
+def _remove(path: Path) -> None:
+    """Delete a folder, or a file or link, with what SQLite may have left beside it."""
+    if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
+    else:
+        remove_database(path)
 
 
 def _is_null(path: Path) -> bool:

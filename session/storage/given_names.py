@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from session.errors import SessionError
-from session.storage.database import connect, read_rows, session_errors
-from session.storage.format import VERSION
+from session.storage.database import connect, session_errors
 
 
 def give_name(path: Path, model: int, topic: int, name: str) -> None:
@@ -22,11 +20,6 @@ def _write(path: Path, sql: str, values: Sequence[object]) -> None:
     db = connect(path)
     try:
         with session_errors(path):
-            ((version,),) = read_rows(db.conn, "PRAGMA user_version")
-            if version != VERSION:
-                raise SessionError(
-                    f"{path} is of an older version, without stored names; `wikitopics train` upgrades it"
-                )
             db.execute(sql, values)
     finally:
         db.close()

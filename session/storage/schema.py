@@ -1,171 +1,146 @@
-"""The session file's tables, as migrations in order. One SQLite file is one session.
+"""The session file's tables. One SQLite file is one session.
 
-To add a table or a column, add a migration at the end of this file, and raise
-:data:`session.storage.format.VERSION` by one. Earlier migrations never change. Only `train` migrates a file
-(:func:`session.storage.database.migrate`), in one transaction; all other commands read files of every version
-as they are. A reader therefore asks for newer columns through :func:`session.storage.database.select`, for
-which a missing column is NULL and a missing table is empty. The decoder of the record (in
-:mod:`session.storage.codec`) takes NULL as "not recorded". `tests/session/storage/schemas` has a file of each
-version; `test_schemas` says how one is made.
+A file is a session if its tables, as SQLite itself reports them, are these and hold nothing that SQLite would
+compute: no view, trigger, virtual table, generated column, default or condition. Whoever changes a table here
+raises :data:`VERSION`.
 """
 
-from session.storage.sqliteutils import Database, Migrations
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import cache
+from typing import Any
 
-migrations = Migrations("wikitopics")
+from session.errors import Damaged
+from session.records import Role
 
+APPLICATION_ID = 0x77746F70
+"""'wtop' in the SQLite header, which distinguishes a session from any other SQLite file."""
 
-@migrations()
-def m001_first(db: Database) -> None:
-    """All tables of the first version."""
-    db.table("settings").create({"key": str, "value": str}, pk="key")
-    db.table("vocabulary").create({"id": int, "fingerprint": str, "words": str}, pk="id")
-    db.table("models").create(
-        {
-            "id": int,
-            "name": str,
-            "kind": str,
-            "spec": str,
-            "topics": int,
-            "scalars": str,
-            "arrays": bytes,
-            "topics_in_use": int,
-            "updates": int,
-            "rho": float,
-            "log_likelihood": float,
-        },
-        pk="id",
-    )
-    db.table("progress").create(
-        {
-            "id": int,
-            "articles": int,
-            "tokens": int,
-            "held_out": int,
-            "crawled": int,
-            "pending": int,
-            "skipped": int,
-            "minibatches": int,
-            "pending_offset": int,
-            "next_seq": int,
-            "position": str,
-            "lap": float,
-            "finished": int,
-            "elapsed_seconds": float,
-            "bytes_read": int,
-            "committed_at": float,
-        },
-        pk="id",
-    )
-    # Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
-    db.table("pending").create({"id": int, "documents": bytes}, pk="id")
-    db.table("held_out").create({"id": int, "documents": bytes}, pk="id")
-    # The newest trained articles again, to be inferred again with what the models learn later.
-    db.table("recent").create({"first_seq": int, "articles": int, "documents": bytes}, pk="first_seq")
-    # With --keep-counts: all held-out and trained articles, in the order of the stream.
-    db.table("kept_counts").create({"id": int, "articles": int, "documents": bytes}, pk="id")
-    # role: index into ROLES. topics: each model's largest topic, as two uint16 (topic, ten-thousandths).
-    db.table("articles").create(
-        {
-            "seq": int,
-            "page_id": int,
-            "title": str,
-            "revision_id": int,
-            "words": int,
-            "role": int,
-            "topics": bytes,
-        },
-        pk="seq",
-    )
-    # The same again, in the order in which `articles --topic` reads it.
-    db.execute(
-        "CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
-        " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID"
-    )
-    db.table("metrics").create(
-        {"model": int, "articles": int, "tokens": int, "seconds": float, "metric": str, "value": float},
-        pk=("model", "metric", "articles"),
-    )
-    db.table("snapshots").create(
-        {"model": int, "articles": int, "word_ids": bytes, "probabilities": bytes, "shares": bytes},
-        pk=("model", "articles"),
-    )
-    db.table("runs").create(
-        {"id": int, "started_at": float, "ended_at": float, "first_article": int, "reason": str}, pk="id"
-    )
-    db.table("events").create({"id": int, "at": float, "level": str, "message": str}, pk="id")
-    db.table("heartbeat").create({"id": int, "at": float, "pid": int, "state": str, "activity": str}, pk="id")
-    db.table("flow").create(
-        {"id": int, "at": float, "crawl_rate": float, "train_rate": float, "queue": int}, pk="id"
-    )
-    db.table("control").create({"id": int, "paused": int, "save": int, "stop": int}, pk="id")
-    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
+ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
+"""A role is stored as its index here."""
 
+VERSION = 8
+"""The number of this format, that of 1.0.0: `PRAGMA user_version`, by which other versions can refuse."""
 
-@migrations()
-def m002_renewal(db: Database) -> None:
-    """How far the newest articles have been inferred again, for a run that ends meanwhile."""
-    db.table("progress").add_column("renew_from", int)
+CREATE = """
+CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
+CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
+    arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
 
+-- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still be
+-- inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
+CREATE TABLE progress (id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
+    crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
+    next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
+    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT);
 
-@migrations()
-def m003_skips(db: Database) -> None:
-    """Why articles were skipped: a JSON object of numbers by reason; null until now."""
-    db.table("progress").add_column("skips", str)
+-- Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
+CREATE TABLE pending (id INTEGER PRIMARY KEY, documents BLOB);
+CREATE TABLE held_out (id INTEGER PRIMARY KEY, documents BLOB);
+-- The newest trained articles again, to be inferred again with what the models learn later.
+CREATE TABLE recent (first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
+-- With --keep-counts: all held-out and trained articles, in the order of the stream.
+CREATE TABLE kept_counts (id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
+-- Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch of
+-- the crawl. words: the words that the documents' word ids number, one per line. skips, position and lap as
+-- in progress, for and after this stretch. unread: pages that could not be counted.
+CREATE TABLE first_articles (id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,
+    position TEXT, lap REAL);
+
+-- role: index into ROLES. topics: each model's largest topic, as two uint16 (topic, ten-thousandths).
+-- id: a document's id in its own collection; null if the source has no such ids.
+CREATE TABLE articles (seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER,
+    words INTEGER, role INTEGER, topics BLOB, id TEXT);
+-- The topics again, in the order in which `articles --topic` reads them.
+CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
+    PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;
+-- One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
+CREATE TABLE blocks (first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB);
+CREATE TABLE proportions (model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
+-- How often each word was trained on.
+CREATE TABLE word_counts (id INTEGER PRIMARY KEY, arrays BLOB);
+
+CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,
+    PRIMARY KEY (model, metric, articles));
+CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
+    PRIMARY KEY (model, articles));
+-- Names made of words. alive: born and not dead.
+CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, PRIMARY KEY (model, topic));
+CREATE TABLE given_names (model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic));
+CREATE TABLE topic_events (id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,
+    other INTEGER, name TEXT);
+
+CREATE TABLE runs (id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER,
+    reason TEXT);
+CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT);
+CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT);
+CREATE TABLE flow (id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER);
+CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER);
+INSERT INTO control VALUES (1, 0, 0, 0);
+"""
+
+_COLUMNS = """
+SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
+WHERE m.type = 'table' ORDER BY m.name, c.cid
+"""
+_MORE_THAN_COLUMNS = """
+SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c
+WHERE m.type = 'table' AND (c.hidden OR c.dflt_value IS NOT NULL)
+UNION ALL
+SELECT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) WHERE m.type = 'table'
+UNION ALL
+SELECT i.name FROM sqlite_master m, pragma_index_list(m.name) i, pragma_index_info(i.name) c
+WHERE m.type = 'table' AND m.name <> '_sqlite_migrations' AND i.origin <> 'pk'
+AND (i."unique" OR i.partial OR c.cid < 0)
+"""
+"""Computed columns, defaults, foreign keys, and indexes that restrict or compute something."""
+_OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
+"""Tables that nothing here reads: of sqlite-utils, which made the sessions of 1.0.0, and of ANALYZE."""
+
+Columns = dict[str, list[tuple[Any, ...]]]
+"""For each table (name, type, not null, place in the key) of each of its columns."""
 
 
-@migrations()
-def m004_ids(db: Database) -> None:
-    """A document's id in its own collection; null if the source has no such ids."""
-    db.table("articles").add_column("id", str)
+@cache
+def tables() -> Columns:
+    """The tables of a session."""
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(CREATE)
+        return _by_table(fresh.execute(_COLUMNS))
 
 
-@migrations()
-def m005_topics(db: Database) -> None:
-    """Names of topics, made of words or given, and events of topics."""
-    # alive: born and not dead. An older session has no row until its next snapshot.
-    db.table("topic_names").create(
-        {"model": int, "topic": int, "name": str, "alive": int}, pk=("model", "topic")
-    )
-    db.table("given_names").create({"model": int, "topic": int, "name": str}, pk=("model", "topic"))
-    db.table("topic_events").create(
-        {"id": int, "model": int, "articles": int, "event": str, "topic": int, "other": int, "name": str},
-        pk="id",
-    )
+def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+    """Check that a file has the tables of a session, and maybe indexes of somebody's own.
+
+    ``read``: the rows of a query. Raises :class:`Damaged`.
+    """
+    known = tables().keys() | _OTHERS
+    for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
+        # First, since a virtual table would run its module's code as soon as its columns are asked for.
+        # SQLite itself writes the first words. No pragma reports a CHECK.
+        plain = isinstance(sql, str) and "check" not in sql.lower()
+        table = kind == "table" and name in known and plain and sql.startswith("CREATE TABLE ")
+        index = kind == "index" and (
+            sql is None or (plain and sql.startswith(("CREATE INDEX ", "CREATE UNIQUE ")))
+        )
+        if not table and not index:
+            raise _strange(name)
+    found = _by_table(read(_COLUMNS))
+    for name in (tables().keys() | found.keys()) - _OTHERS:
+        if found.get(name) != tables().get(name):
+            raise _strange(name)
+    for (name,) in read(_MORE_THAN_COLUMNS):
+        raise _strange(name)
 
 
-@migrations()
-def m006_proportions(db: Database) -> None:
-    """The topics of every trained article, and how often every word was trained on."""
-    # One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
-    db.table("blocks").create(
-        {"first_seq": int, "articles": int, "page_ids": bytes, "titles": bytes}, pk="first_seq"
-    )
-    db.table("proportions").create({"model": int, "first_seq": int, "data": bytes}, pk=("model", "first_seq"))
-    # One row, which an older session never gets.
-    db.table("word_counts").create({"id": int, "arrays": bytes}, pk="id")
+def _by_table(rows: Iterable[tuple[Any, ...]]) -> Columns:
+    found: Columns = {}
+    for table, *column in rows:
+        found.setdefault(table, []).append(tuple(column))
+    return found
 
 
-@migrations()
-def m007_prequential(db: Database) -> None:
-    """How the newest minibatches were predicted before they were trained, if a model has a half-life."""
-    db.table("progress").add_column("prequential", str)
-
-
-@migrations()
-def m008_first_articles(db: Database) -> None:
-    """A vocabulary may follow another word rule, and be built from the session's own first articles."""
-    # Until it is built, their counts of all words, one row per stretch of the crawl. words: the words that
-    # the documents' word ids number, one per line. skips, position and lap as in progress, for and after this
-    # stretch. unread: pages that could not be counted.
-    db.table("first_articles").create(
-        {
-            "id": int,
-            "documents": bytes,
-            "words": str,
-            "skips": str,
-            "unread": int,
-            "position": str,
-            "lap": float,
-        },
-        pk="id",
-    )
+def _strange(name: object) -> Damaged:
+    return Damaged(f"{name!r:.80} is not as in a session: only its own plain tables belong there")

@@ -34,6 +34,6 @@ def _without(name: str) -> Iterator[None]:
 
 
 with _without("pandas"):
-    from sqlite_utils import Database, Migrations
+    from sqlite_utils import Database
 
-__all__ = ["Database", "Migrations"]
+__all__ = ["Database"]

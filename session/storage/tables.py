@@ -19,7 +19,7 @@ from session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat,
 from session.storage.codec.models import decode_models, not_begun, state_room
 from session.storage.codec.progress import Committed, decode_committed
 from session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
-from session.storage.database import SMALL, only_row, read_rows, select
+from session.storage.database import SMALL, only_row, read_rows
 from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
 from session.storage.word_counts import WordCounts
@@ -97,7 +97,7 @@ def read_documents(
 
 def read_first_articles(connection: sqlite3.Connection, settings: Settings) -> Iterator[Block]:
     """The stretches of the crawl from which the session builds its vocabulary, in order, one at a time."""
-    numbers = read_rows(connection, f"{select(connection, 'first_articles', 'id')} ORDER BY id")
+    numbers = read_rows(connection, "SELECT id FROM first_articles ORDER BY id")
     for (number,) in numbers:
         (row,) = read_rows(
             connection,
@@ -114,14 +114,12 @@ def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: i
     return Documents.concatenate([documents for _, documents in parts])
 
 
-def read_word_counts(connection: sqlite3.Connection, n_words: int) -> WordCounts | None:
-    """How often each word was trained on; None in a session older than these counts."""
-    rows = read_rows(
-        connection, select(connection, "word_counts", "arrays"), largest=SMALL + 16 * n_words, most=1
-    )
-    progress = read_committed(connection).progress
+def read_word_counts(connection: sqlite3.Connection, n_words: int) -> WordCounts:
+    """How often each word was trained on."""
+    rows = read_rows(connection, "SELECT arrays FROM word_counts", largest=SMALL + 16 * n_words, most=1)
     if not rows:
-        return None
+        raise Damaged("word_counts has no row")
+    progress = read_committed(connection).progress
     return WordCounts.from_bytes(rows[0][0], n_words, progress.articles, progress.tokens)
 
 

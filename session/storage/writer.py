@@ -35,19 +35,15 @@ from session.storage.database import (
     as_session_error,
     connect,
     is_at,
-    migrate,
     read_rows,
-    remove_database,
     session_errors,
-    sync,
-    sync_names,
     writing,
 )
 from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
-from session.storage.format import APPLICATION_ID, VERSION
+from session.storage.files import draft_of
 from session.storage.packing import packed
-from session.storage.schema import migrations
+from session.storage.schema import APPLICATION_ID, CREATE, VERSION
 from session.storage.sqliteutils import Database
 from session.storage.tables import (
     read_committed,
@@ -73,47 +69,46 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
     replaced.
 
     It has no words and models if these will be built (:meth:`SessionWriter.build`). The caller holds the
-    session's lock, so an existing draft is from a trainer that ended suddenly.
+    session's lock.
     """
-    draft = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        remove_database(draft)
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise SessionError(f"cannot create {path}: {error.strerror}") from None
-    try:
-        connection = sqlite3.connect(draft, isolation_level=None)
-        try:
-            db = Database(connection)
-            # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            with writing(db):
-                migrations.apply(db)
-                db.table("settings").insert_all(
-                    {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
-                )
-                if not settings.building:
-                    _insert_words(db, settings, words, models)
-                db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
-                db.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("PRAGMA journal_mode = WAL")
-        finally:
-            connection.close()
-        sync(draft)
-        # Not by a hard link, which would check and take the name in one step: some file systems have none.
-        # With the lock held, no other trainer takes the name in between.
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        draft.rename(path)
-        sync_names(path.parent)
+        _check_free(path)
+        with draft_of(path, mode=0o600) as draft:
+            _fill(draft, settings, words, models)
+            # Not by a hard link, which would check and take the name in one step: some file systems have
+            # none. With the lock held, no other trainer takes the name in between.
+            _check_free(path)
     except sqlite3.Error as error:
         raise as_session_error(error, path) from None
     except OSError as error:
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
+
+
+def _check_free(path: Path) -> None:
+    if os.path.lexists(path):
+        raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
+
+
+def _fill(draft: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+    connection = sqlite3.connect(draft, isolation_level=None)
+    try:
+        db = Database(connection)
+        # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.executescript(f"BEGIN; {CREATE} COMMIT;")
+        with writing(db):
+            db.table("settings").insert_all(
+                {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+            )
+            if not settings.building:
+                _insert_words(db, settings, words, models)
+            db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("PRAGMA journal_mode = WAL")
     finally:
-        remove_database(draft)
+        connection.close()
 
 
 def _insert_words(db: Database, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
@@ -126,7 +121,7 @@ def _insert_words(db: Database, settings: Settings, words: Sequence[str], models
 
 
 class SessionWriter:
-    """An existing session, open for its only trainer; it is upgraded to the newest schema first."""
+    """An existing session, open for its only trainer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -134,7 +129,6 @@ class SessionWriter:
         self._file = os.stat(path)
         try:
             with session_errors(self.path):
-                self.schema_before = migrate(self._db)
                 self.settings = read_settings(self._db.conn)
                 self._words = read_words(self._db.conn)
                 self.models = read_models(self._db.conn, self.settings.models)
@@ -195,8 +189,8 @@ class SessionWriter:
         with session_errors(self.path):
             return read_held_out(self._db.conn, self.settings, self.n_words)
 
-    def word_counts(self) -> WordCounts | None:
-        """How often each word was trained on; None in a session older than these counts."""
+    def word_counts(self) -> WordCounts:
+        """How often each word was trained on."""
         with session_errors(self.path):
             return read_word_counts(self._db.conn, self.n_words)
 

@@ -25,10 +25,7 @@ class Chronicle:
         kept: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one.
-
-        A session with snapshots but no names yet gets names here, but no past events.
-        """
+        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one."""
         self._model = model
         self._words = words
         self._half_life = half_life

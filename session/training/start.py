@@ -14,10 +14,11 @@ from typing import Generic, TypeVar
 
 from crawler.kind import Identity, SourceKind
 from session import sources
+from session.config import with_contact
 from session.errors import SessionError
 from session.models import default_batch_size
 from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, KEEP_ARTICLES, MAX_MB, THREADS, VOCAB
-from session.request import TrainRequest, check_resumable
+from session.request import TrainRequest, check_resumable, load_vocabulary, new_vocabulary
 from session.settings import Settings, check_batch_sizes
 from session.signals import Signals
 from session.specs import ModelSpec
@@ -26,11 +27,10 @@ from session.storage.codec.progress import Progress
 from session.storage.coordination.heartbeat import check_alone
 from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
-from session.storage.format import VERSION
 from session.storage.reader import SessionReader
 from session.storage.sizes import file_bytes
 from session.training.beginning import Beginning, establish, keep, read_first
-from session.training.creation import corpus_size, create, load_vocabulary, new_vocabulary, settle
+from session.training.creation import corpus_size, create, settle
 from session.training.intake.cluster.address import cluster_address
 from session.training.intake.crawl import Blocks
 from session.training.intake.opening import Opened, open_source
@@ -66,6 +66,8 @@ class Plan:
     kind: SourceKind
     identity: Identity
     specs: tuple[ModelSpec, ...]
+    vocabulary: Vocabulary | Rule
+    """The vocabulary that counts the words; only a rule if the session still has to build it."""
     cluster: str | None = None
     """The address of the cluster that counts."""
 
@@ -134,15 +136,13 @@ async def _train(
         keeping = asyncio.create_task(_keep(lock))
         try:
             limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
-            vocabulary = await asyncio.to_thread(_vocabulary, plan)
-            if isinstance(vocabulary, Rule):
-                begun, limits = await begin(plan, vocabulary, limits, report, say, signals)
+            if isinstance(plan.vocabulary, Rule):
+                begun, limits = await begin(plan, plan.vocabulary, limits, report, say, signals)
                 if begun != FINISHED:
                     return begun
                 plan = await asyncio.to_thread(resolve, path, request)
-                vocabulary = await asyncio.to_thread(_vocabulary, plan)
-            assert isinstance(vocabulary, Vocabulary)
-            opening = await open_session(plan, vocabulary, say)
+            assert isinstance(plan.vocabulary, Vocabulary)
+            opening = await open_session(plan, plan.vocabulary, say)
             return await run(plan, opening, limits, report, say, signals)
         finally:
             keeping.cancel()
@@ -158,30 +158,23 @@ async def _keep(lock: TrainerLock) -> None:
 def resolve(path: Path, request: TrainRequest) -> Plan:
     """What the request means for the session at ``path``: a new one is created, an existing one resumed.
 
-    Raises for every error that can be found before the source is contacted: options that contradict each
-    other or the session's settings.
+    Raises for every error that can be found before the source is contacted.
     """
     cluster = cluster_address(request)
     stored = _stored_settings(path)
     if stored is None:
         kind = request.kind()
-        specs = request.specs(kind)
+        specs, identity = request.specs(kind), request.identity(kind)
         check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
-        return Plan(path, request, None, kind, request.identity(kind), specs, cluster)
-    kind = sources.load_stored(stored.source)
-    sources.check_identity(kind, stored.source_options)
-    check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
-    return Plan(path, request, stored, kind, stored.source_options, stored.models, cluster)
-
-
-def _vocabulary(plan: Plan) -> Vocabulary | Rule:
-    """The vocabulary that counts the words; only a rule if the session still has to build it."""
-    if plan.stored is None:
-        return new_vocabulary(plan.request, plan.kind)
-    if plan.stored.building:
-        return Rule.parse(plan.stored.rule)
-    with SessionReader(plan.path) as reader:
-        return reader.counter()
+        vocabulary = new_vocabulary(request, kind)
+    else:
+        kind = sources.load_stored(stored.source)
+        specs, identity = stored.models, stored.source_options
+        sources.check_identity(kind, identity)
+        check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
+        vocabulary = Rule.parse(stored.rule) if stored.building else _counter(path)
+    request = with_contact(request, kind, identity)
+    return Plan(path, request, stored, kind, identity, specs, vocabulary, cluster)
 
 
 async def begin(
@@ -246,11 +239,6 @@ async def _open(
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
             await _to_its_end(lambda: create(plan.path, settings, words))
         store = writer.SessionWriter(plan.path)
-        if store.schema_before != VERSION:
-            say(
-                f"the session was upgraded from format {store.schema_before} to {VERSION}: older "
-                "versions of wikitopics can no longer read it"
-            )
         stream = await asyncio.to_thread(_read, store, stream_of)
         opened.callback(store.close)
         opening = Opening(store, stream, source, source.feed(lambda: stream.missing))
@@ -319,11 +307,16 @@ def _stored_settings(path: Path) -> Settings | None:
         return reader.settings()
 
 
+def _counter(path: Path) -> Vocabulary:
+    with SessionReader(path) as reader:
+        return reader.counter()
+
+
 def _builds(settings: Settings, beginning: Beginning, opening: Opening[Beginning]) -> str:
     """What is about to be done, and how long it will take."""
     activity, info, done = opening.feed.activity, opening.source.info, beginning.progress.pending
     wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
-    rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 1)
+    rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
     minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
     long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
     if done:

@@ -238,8 +238,7 @@ class Stream:
         self._changes.articles.append(
             ArticleRows(batch, "trained", list(map(_largest, learnt)), self._kept(learnt))
         )
-        if self._word_counts is not None:
-            self._word_counts.add(batch)
+        self._word_counts.add(batch)
         before = progress.articles
         progress.articles += len(batch)
         progress.tokens += int(batch.counts.sum())

@@ -149,11 +149,10 @@ def served(files: dict[str, bytes]) -> Iterator[DumpServer]:
 SMALL = {
     "remote_files.BLOCK": 2000,
     "remote_files.MOST": 40_000,
-    "range_server.FIRST": 500,
     "range_server.SMALLEST": 1000,
     "range_server.LARGEST": 8000,
     "read_ahead.BEHIND": 500,
     "read_ahead.FIRST": 300,
-    "read_ahead.STEP": 4000,
+    "read_ahead.FIRST_OF_ALL": 10_000,
 }
 """Sizes that a small dump can fill, by their names in `crawler`."""

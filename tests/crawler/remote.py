@@ -18,7 +18,7 @@ PATH = "/enwiki/latest/dump.bz2"
 DATA = multistream(NUMBERS, every=3)
 
 
-def remote(urls, clock, kept=None, agreed=True, contact=None, **more):
+def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
     known = None
     if kept is not None:
         known = [FileFacts(*each) for each in zip(kept["order"]["sizes"], kept[VERSIONS], strict=True)]
@@ -27,7 +27,7 @@ def remote(urls, clock, kept=None, agreed=True, contact=None, **more):
         known,
         version="1",
         contact=contact,
-        budget_folder=None,
+        budget_folder=budget_folder,
         agreed=agreed,
         clock=clock,
         **more,

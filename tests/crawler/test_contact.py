@@ -1,24 +1,117 @@
+import contextlib
+from urllib.parse import quote
+
 import aiohttp
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
-from crawler.contact import check_contact, user_agent
+from crawler.contact import check_contact, recognised, sendable, user_agent
 from crawler.errors import ContactMissing
+
+
+@pytest.mark.parametrize(
+    ("contact", "sent"),
+    [
+        ("someone@wiki-reader.org", "someone@wiki-reader.org"),
+        ("  a.b+c-d_e@x-y.info ", "a.b+c-d_e@x-y.info"),
+        ("me@müller.de", "me@xn--mller-kva.de"),
+        ("User:Someone", "[[User:Someone]]"),
+        ("w:User:Some_One", "[[User:Some One]]"),
+        ("de:User:Some  One", "[[User:Some One]]"),
+        ("[[:w:de:user talk:Someone]]", "[[User:Someone]]"),
+        ("User:Łukasz", "https://meta.wikimedia.org/wiki/User%3A%C5%81ukasz"),
+        ("User:O'Brien (WMF)", "https://meta.wikimedia.org/wiki/User%3AO%27Brien_%28WMF%29"),
+        ("User:Some/one", "https://meta.wikimedia.org/wiki/User%3ASome/one"),
+        ("User:100%", "https://meta.wikimedia.org/wiki/User%3A100%25"),
+        ("User:%C5%81ukasz", "https://meta.wikimedia.org/wiki/User%3A%C5%81ukasz"),
+        ("https://en.wikipedia.org/wiki/User:Someone", "https://en.wikipedia.org/wiki/User%3ASomeone"),
+        (
+            "https://de.wikipedia.org/wiki/Benutzer:A (B)",
+            "https://de.wikipedia.org/wiki/Benutzer%3AA%20%28B%29",
+        ),
+        (
+            "https://en.wikipedia.org/w/index.php?title=User:Someone&action=history",
+            "https://en.wikipedia.org/wiki/User%3ASomeone",
+        ),
+        ("https://someone.net/about", "https://someone.net/about"),
+        ("HTTP://Lab.uni.edu:80/~me", "http://lab.uni.edu/%7Eme"),
+        ("https://social.net/@me", "https://social.net/%40me"),
+        ("https://bücher.net/ü%2fb", "https://xn--bcher-kva.net/%C3%BC%2Fb"),
+    ],
+)
+def test_what_is_sent(contact: str, sent: str) -> None:
+    assert check_contact(contact) == sent
+    assert whole(contact) in (sent, sent[len("[[User:") : -len("]]")])
+
+
+def whole(contact: str) -> str:
+    """What Wikimedia's servers find of an accepted contact, which must be all that is sent of it."""
+    sent = check_contact(contact)
+    assert check_contact(sent) == sendable(sent) == sent
+    found = recognised(user_agent("1.1.0", sent))
+    assert found is not None
+    assert sent in (found, f"[[User:{found}]]")
+    return found
+
+
+TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
+NAMES = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters="<>|[]{}#:@/_%"), min_size=1, max_size=20
+)
+ANY = st.one_of(
+    TEXT,
+    st.builds("{}@{}.{}".format, TEXT, TEXT, st.sampled_from(["org", "co.uk", "c", "x1"])),
+    st.builds(
+        "https://{}/{}".format, st.sampled_from(["host.org", "host.org:8080", "en.wikipedia.org/wiki"]), TEXT
+    ),
+    st.builds("{}User:{}".format, st.sampled_from(["", "w:", "de:", "[["]), TEXT),
+)
+
+
+@given(ANY)
+def test_whatever_is_accepted_is_found_whole(contact: str) -> None:
+    with contextlib.suppress(ContactMissing):
+        whole(contact)
+
+
+@given(NAMES, NAMES)
+@example("A", "AB")
+@example("Ł", "Ł.")
+def test_two_users_are_two(one: str, other: str) -> None:
+    assume(one != other)
+    assert whole(f"User:{one}") != whole(f"en:User:{other}")
+    pages = [f"https://en.wikipedia.org/wiki/Benutzer:{quote(name)}" for name in (one, other)]
+    assert whole(pages[0]) != whole(pages[1])
 
 
 @pytest.mark.parametrize(
     "contact",
     [
-        "someone@wiki-reader.org",
-        "https://someone.net/about",
-        "http://lab.uni.edu/~me",
-        "User:Someone",
-        "de:User:Some One",
-        "  someone@wiki-reader.org ",
-        "User:Łukasz",
+        "name@163.com",
+        "me@x.y.org",
+        "me@yahoo.co.uk",
+        "a@b.co1.org",
+        "o'brien@host.org",
+        "jürgen@host.org",
+        "me@пример.рф",
+        "a@b@host.org",
+        "x" * 65 + "@host.org",
+        "Me <me@host.org>",
+        "me@ho st.org",
     ],
 )
-def test_good_contacts(contact: str) -> None:
-    assert check_contact(contact) == contact.strip()
+def test_an_address_of_which_they_would_read_a_part_or_nothing(contact: str) -> None:
+    with pytest.raises(
+        ContactMissing, match=r"would not recognise .* yours alone.* NAME@HOST.ENDING.*; give User:Name"
+    ):
+        check_contact(contact)
+
+
+@pytest.mark.parametrize("rest", [":8080/me", "/?user=me", "/people#me", "/wiki/User:Me?x"])
+def test_an_url_that_would_be_cut_short(rest: str) -> None:
+    with pytest.raises(ContactMissing, match=r"only the beginning .* without a port, \? and #"):
+        check_contact("https://host.org" + rest)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +129,17 @@ def test_good_contacts(contact: str) -> None:
         "a@b.org (me)",
         "a@b.org\x1b[31m",
         "https://nodot",
+        "https://me:secret@host.org/",
+        "https://[::1]/me",
         "User: ",
+        "User:_",
+        "User:%20",
+        "User:a%40b",
+        "Benutzer:Someone",
         "ftp://someone.net",
         "x" * 300 + "@b.org",
+        "https://host.org/" + "x" * 400,
+        "User:" + "Ł" * 100,
     ],
 )
 def test_bad_contacts(contact: str) -> None:
@@ -47,6 +148,23 @@ def test_bad_contacts(contact: str) -> None:
     assert "\n" not in str(caught.value)
     if len(contact.strip()) > 5:
         assert contact not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("agent", "found"),
+    [
+        ("bot/1 (me@host.org; https://host.org/me)", "me@host.org"),
+        ("bot/1 (https://host.org/me; [[User:Me]])", "https://host.org/me"),
+        ("bot/1 (wikipedia:en; User:Me (too)) x/2", "Me (too)"),
+        ("bot/1 ([[user:Me]])", "Me"),
+        ("bot/1 (name@mail.host.org)", "name@mail.host"),
+        ("bot/1 (User:Me)", None),
+        ("bot/1 (android@111.0.5563.116)", None),
+        ("bot/1 (me@host.org) " + "x" * 500, None),
+    ],
+)
+def test_what_the_servers_find(agent: str, found: str | None) -> None:
+    assert recognised(agent) == found
 
 
 def test_user_agent() -> None:

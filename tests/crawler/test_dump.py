@@ -65,7 +65,18 @@ async def test_by_default_a_tenth_of_a_small_dump_comes_first(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["plain", "bz2", "multistream.bz2", "pieces.bz2", "multistream.gz", "xz", "zst", "frames.zst"]
+    "name",
+    [
+        "plain",
+        "bz2",
+        "multistream.bz2",
+        "pieces.bz2",
+        "multistream.gz",
+        "xz",
+        "zst",
+        "frames.zst",
+        "pzstd.zst",
+    ],
 )
 async def test_it_resumes_behind_any_batch(tmp_path, name):
     data = dump(range(1, 300))
@@ -78,6 +89,7 @@ async def test_it_resumes_behind_any_batch(tmp_path, name):
         "xz": lzma.compress(data),
         "zst": zstandard.compress(data),
         "frames.zst": multistream(range(1, 300), zstandard.compress),
+        "pzstd.zst": b"\x50\x2a\x4d\x18\0\0\0\0" + zstandard.compress(data),
     }[name]
     paths = [write(tmp_path / f"1.{name}", compressed), write(tmp_path / "2.xml", dump(range(300, 420)))]
     _, whole = await collect(DumpSource(paths, held_out=60))

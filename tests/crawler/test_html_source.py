@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,14 +85,87 @@ class UnderWay:
         self.most = max(self.most, self.now)
 
 
-async def test_ten_at_a_time_one_on_wikimedia(serve: Callable[..., Any], clock: Any) -> None:
+async def test_ten_at_a_time(serve: Callable[..., Any], clock: Any) -> None:
     requests = UnderWay()
     url = await serve(embedded(60), latency=0.05, on_change=requests.change)
     await crawl(url, clock, 10_000)
     assert requests.most == 10
-    requests.most = 0
-    await crawl(url, clock, 10_000, Manners(rpm=None, at_once=wikimedia_manners().at_once))
-    assert requests.most == 1
+
+
+async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
+    serve: Callable[..., Any], clock: Any, tmp_path: Path
+) -> None:
+    """By two trainers together; the API is asked one request at a time, in a budget of its own."""
+    pages, api = UnderWay(), UnderWay()
+    moments: list[float] = []
+
+    async def note(request: web.Request) -> None:
+        of = api if request.path.endswith("/api.php") else pages
+        if of is pages:
+            moments.append(clock.now)
+        of.change(1)
+        await asyncio.sleep(0.03)
+        of.change(-1)
+
+    url = await serve(embedded(150), override=note)
+
+    async def trainer() -> list[int]:
+        wiki = Wiki(
+            url,
+            version="0",
+            clock=clock,
+            contact="me@wiki-reader.org",
+            manners=wikimedia_manners(),
+            budget_folder=tmp_path,
+        )
+        source = HtmlSource(wiki)
+        found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
+        assert source.activity.allowed_per_minute == 480
+        await source.close()
+        return found
+
+    assert await asyncio.gather(trainer(), trainer()) == [list(range(1, 151))] * 2
+    assert 1 < pages.most <= 4
+    assert api.most == 1
+    moments.sort()
+    assert all(later - earlier >= 1.0 for earlier, later in zip(moments, moments[8:], strict=False))
+    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == {
+        "wikimedia.lock",
+        "wikimedia-pages.lock",
+        *(f"wikimedia-pages.{n}.lock" for n in range(4)),
+    }
+
+
+@pytest.mark.parametrize("fault", ["429", "slow"])
+async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_back(
+    fault: str, serve: Callable[..., Any], clock: Any, tmp_path: Path
+) -> None:
+    moments: list[float] = []
+
+    async def override(request: web.Request) -> web.StreamResponse | None:
+        if not request.path.startswith("/wiki/"):
+            return None
+        moments.append(clock.now)
+        if len(moments) == 10 and fault == "slow":
+            clock.now += 1.5
+        throttled = len(moments) == 10 and fault == "429"
+        return web.Response(status=429, headers={"Retry-After": "40"}) if throttled else None
+
+    wiki = Wiki(
+        await serve(embedded(60), override=override),
+        version="0",
+        clock=clock,
+        contact="me@wiki-reader.org",
+        manners=wikimedia_manners(),
+        budget_folder=tmp_path,
+    )
+    source = HtmlSource(wiki)
+    found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
+    await source.close()
+    assert found == list(range(1, 61))
+    # Up to three others were under way, or about to be sent.
+    _, resumed = max((later - earlier, later) for earlier, later in pairwise(moments[9:14]))
+    assert resumed - moments[9] >= (40.0 if fault == "429" else 5.0)
 
 
 @pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])

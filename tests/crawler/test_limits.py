@@ -3,6 +3,7 @@ import pytest
 from crawler.addresses import api_candidates, language_api
 from crawler.errors import BadSource
 from crawler.limits import dump_manners, is_loopback, is_wikimedia, manners_for
+from crawler.wiki import Wiki
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,27 @@ def test_refused_rates(host: str, rpm: int) -> None:
 
 def test_a_server_of_dumps_is_asked_without_haste_unless_it_is_ones_own() -> None:
     assert dump_manners("127.0.0.1").rpm is None
-    for host, wikimedia in (("dumps.wikimedia.org", True), ("mirror.example.org", False)):
-        manners = dump_manners(host)
-        assert (manners.rpm, manners.at_once, manners.slow_reply) == (200, 1, None)
-        assert manners.wikimedia is wikimedia
+    mirror = dump_manners("mirror.example.org")
+    assert (mirror.rpm, mirror.at_once, mirror.slow_reply, mirror.pause) == (200, 1, None, 0.0)
+    assert not mirror.wikimedia
+
+
+def test_each_of_wikimedias_servers_of_dumps_has_a_budget_of_its_own() -> None:
+    hosts = "dumps.wikimedia.org", "DUMPS.wikimedia.org.", "a%2Fb.wikimedia.org"
+    locks = [dump_manners(host).lock for host in hosts]
+    assert locks == ["dumps.wikimedia.org.lock", "dumps.wikimedia.org.lock", "a_2fb.wikimedia.org.lock"]
+
+
+@pytest.mark.parametrize(("asked", "api", "pages"), [(None, 200, 480), (200, 200, 200), (30, 30, 30)])
+def test_a_given_rate_bounds_pages_and_the_api(asked: int | None, api: int, pages: int) -> None:
+    wiki = Wiki("https://en.wikipedia.org/w/api.php", version="0", contact="me@wiki-reader.org", rpm=asked)
+    assert (wiki.manners.rpm, wiki.manners.at_once) == (api, 1)
+    assert (wiki.page_manners.rpm, wiki.page_manners.at_once) == (pages, 4)
+
+
+def test_elsewhere_pages_and_the_api_share_one_rate() -> None:
+    wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
+    assert wiki.page_manners == wiki.manners
 
 
 def test_loopback() -> None:

@@ -1,13 +1,16 @@
 import asyncio
+import contextlib
 import random
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crawler.clock import Clock
 from crawler.errors import CrawlerError
-from crawler.limits import Manners, wikimedia_manners
+from crawler.limits import Manners, wikimedia_manners, wikimedia_page_manners, wikimedia_service_manners
 from crawler.pace import OwnPace, SharedPace, interval
 from crawler.sizing import BatchSizer
 
@@ -23,6 +26,7 @@ class Log:
     def __init__(self, clock: Any) -> None:
         self.clock = clock
         self.starts: list[float] = []
+        self.ends: list[float] = []
         self.running = 0
         self.most_running = 0
 
@@ -34,10 +38,14 @@ class Log:
             await self.clock.sleep(latency)
             turn.latency, turn.told_to_wait = latency, told
             self.running -= 1
+            self.ends.append(self.clock.monotonic())
 
     def most_in_a_minute(self) -> int:
+        return self.most_in(60)
+
+    def most_in(self, seconds: float) -> int:
         starts = sorted(self.starts)
-        return max(sum(begin <= s < begin + 60 for s in starts) for begin in starts)
+        return max(sum(begin <= s < begin + seconds for s in starts) for begin in starts)
 
 
 @pytest.mark.parametrize("trainers", [1, 3])
@@ -208,3 +216,164 @@ async def test_a_restart_of_the_machine_keeps_nobody_waiting(
     log = Log(clock)
     await log.request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
     assert log.starts == [uptime]
+
+
+SERVICE = wikimedia_service_manners("dumps.wikimedia.org", "the dump server")
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_pages_have_a_limit_of_their_own_for_all_trainers(
+    trainers: int, clock: Any, tmp_path: Path
+) -> None:
+    log, rng = Log(clock), random.Random(0)
+
+    async def page(pace: SharedPace) -> None:
+        while clock.now < 1100:
+            await log.request(pace, rng.uniform(0.01, 0.3))
+
+    paces = [SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(trainers)]
+    await asyncio.gather(*(page(pace) for pace in paces for _ in range(6)))
+    assert log.most_running <= 4
+    assert log.most_in(1) <= 8
+    assert log.most_in_a_minute() <= 480
+    assert all(b - a >= 0.125 for a, b in pairwise(sorted(log.starts)))
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_at_most_four_slow_pages_at_a_time(trainers: int, clock: Any, tmp_path: Path) -> None:
+    """Replies here take until all that may be sent have been sent."""
+    running, most, go_on = 0, 0, asyncio.Event()
+
+    async def page(pace: SharedPace) -> None:
+        nonlocal running, most
+        async with pace.turn(lambda moment, _: wait_until(clock, moment)):
+            running += 1
+            most = max(most, running)
+            await go_on.wait()
+            running -= 1
+
+    paces = [SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(trainers)]
+    pages = [asyncio.create_task(page(pace)) for pace in paces for _ in range(6)]
+    until = clock.now + 100
+    while clock.now < until:
+        await clock.sleep(0.1)
+    assert most == running == 4
+    go_on.set()
+    await asyncio.gather(*pages)
+    assert most == 4
+
+
+async def test_what_one_page_is_told_holds_for_all_pages(clock: Any, tmp_path: Path) -> None:
+    """Also if others are under way, and end later."""
+    one, two = (SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(2))
+    told, ended = asyncio.Event(), asyncio.Event()
+
+    async def throttled() -> None:
+        async with one.turn(lambda moment, _: wait_until(clock, moment)) as turn:
+            turn.told_to_wait = 40.0
+            await told.wait()
+
+    async def usual() -> None:
+        async with two.turn(lambda moment, _: wait_until(clock, moment)):
+            await told.wait()
+            await first
+        ended.set()
+
+    first = asyncio.create_task(throttled())
+    second = asyncio.create_task(usual())
+    await clock.sleep(1)
+    told.set()
+    await asyncio.gather(first, second)
+    now = clock.now
+    async with two.turn(lambda moment, _: wait_until(clock, moment)):
+        assert clock.now >= now + 39.9
+
+
+async def test_an_api_request_and_a_page_do_not_wait_for_each_other(clock: Any, tmp_path: Path) -> None:
+    pages, api = (
+        SharedPace(manners, clock, tmp_path) for manners in (wikimedia_page_manners(), wikimedia_manners())
+    )
+    before = clock.now
+    async with pages.turn(lambda moment, _: wait_until(clock, moment)) as turn:
+        turn.told_to_wait = 300.0
+        async with api.turn(lambda moment, _: wait_until(clock, moment)):
+            pass
+    async with api.turn(lambda moment, _: wait_until(clock, moment)):
+        assert clock.now < before + 1
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_a_second_passes_between_two_requests_to_a_server_of_dumps(
+    trainers: int, clock: Any, tmp_path: Path
+) -> None:
+    log, rng = Log(clock), random.Random(0)
+
+    async def trainer() -> None:
+        pace = SharedPace(SERVICE, clock, tmp_path)
+        while clock.now < 1200:
+            await log.request(pace, rng.uniform(0.05, 6.0))
+
+    await asyncio.gather(*(trainer() for _ in range(trainers)))
+    assert log.most_running == 1
+    assert all(start - end >= 1.0 for end, start in zip(log.ends, log.starts[1:], strict=False))
+
+
+async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock: Any, tmp_path: Path) -> None:
+    reasons = []
+
+    async def wait(moment: float, reason: str) -> None:
+        reasons.append((round(moment - clock.now), reason))
+        await wait_until(clock, moment)
+
+    for told in (900.0, 0.0, 0.0):
+        async with SharedPace(SERVICE, clock, tmp_path).turn(wait) as turn:
+            turn.told_to_wait = told
+    assert reasons == [
+        (900, "the dump server, after an error or a request to wait"),
+        (1, "the next request (60 a minute)"),
+    ]
+
+
+async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_path: Path) -> None:
+    """Four of them, each with a page under way."""
+    code = f"""if 1:
+        import asyncio
+        from pathlib import Path
+        from crawler.clock import Clock
+        from crawler.limits import wikimedia_page_manners
+        from crawler.pace import SharedPace
+        async def hold():
+            async def wait(moment, reason):
+                await asyncio.sleep(0.01)
+            async with SharedPace(wikimedia_page_manners(), Clock(), Path({str(tmp_path)!r})).turn(wait):
+                print("held", flush=True)
+                await asyncio.sleep(3600)
+        asyncio.run(hold())
+    """
+    others = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for other in others:
+        assert other.stdout is not None
+        assert await other.stdout.readline() == b"held\n"
+    waiting: list[str] = []
+
+    async def wait(moment: float, reason: str) -> None:
+        waiting.append(reason)
+        await asyncio.sleep(0.01)
+
+    async def mine() -> None:
+        async with SharedPace(wikimedia_page_manners(), Clock(), tmp_path).turn(wait):
+            pass
+
+    asking = asyncio.create_task(mine())
+    while not waiting:
+        await asyncio.sleep(0.01)
+    assert set(waiting) == {"another trainer's request"}
+    others[2].kill()
+    await asking
+    for other in others:
+        with contextlib.suppress(ProcessLookupError):
+            other.kill()
+        await other.wait()

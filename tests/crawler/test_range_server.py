@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+from aiohttp import web
 from yarl import URL
 
+from crawler import range_server
 from crawler.client import Client
 from crawler.limits import dump_manners
 from crawler.range_server import RangeServer
@@ -14,12 +17,16 @@ KB = 1 << 10
 DATA = bytes(range(256)) * (16 << 12)
 
 
-async def test_ranges_are_halved_down_to_256_kb_and_grow_again(clock: Any) -> None:
+async def test_ranges_are_halved_down_to_256_kb_and_grow_again(
+    clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A server that is merely busy gets the same requests as before."""
+    monkeypatch.setattr(range_server, "LARGEST", 4096 * KB)
     async with serving({"/dump": DATA}) as server:
         client = Client(dump_manners("127.0.0.1"), Activity(), version="1", clock=clock)
         ranges, url = RangeServer(client), URL(f"{server.url}/dump")
-        facts = await ranges.look(url)
+        facts, first = await ranges.look(url, 1000)
+        assert first == DATA[:1000]
         server.acts = [says(429), *[says(500)] * 5, says(503)]
         assert await ranges.read(url, facts, 0, len(DATA)) == DATA
         await client.close()
@@ -28,3 +35,21 @@ async def test_ranges_are_halved_down_to_256_kb_and_grow_again(clock: Any) -> No
     growing = [256, 512, 1024, 2048, 4096, 4096, 4096]
     assert [size // KB for size in asked[:-1]] == falling + growing
     assert sum(asked[7:]) == len(DATA)
+
+
+async def test_over_a_slow_line_ranges_do_not_grow(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger ones would again be too late, and what came of them lost."""
+
+    async def slow(request: web.Request, data: bytes) -> None:
+        clock.now += 100
+
+    monkeypatch.setattr(range_server, "LARGEST", 1024 * KB)
+    async with serving({"/dump": DATA}) as server:
+        client = Client(dump_manners("127.0.0.1"), Activity(), version="1", clock=clock)
+        ranges, url = RangeServer(client), URL(f"{server.url}/dump")
+        facts, _ = await ranges.look(url, 1000)
+        server.acts, server.always = [says(500)], slow
+        assert await ranges.read(url, facts, 0, 2048 * KB) == DATA[: 2048 * KB]
+        await client.close()
+    asked = [stop - start for start, stop in map(range_of, server.asked[2:])]
+    assert asked == [512 * KB] * 4

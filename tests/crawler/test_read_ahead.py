@@ -19,19 +19,20 @@ from tests.session.memory import INFO
 
 SMALLER = 1 << 9
 SIZES = [(remote_files, "BLOCK"), (remote_files, "MOST")] + [
-    (read_ahead, name) for name in ("BEHIND", "FIRST", "STEP")
+    (read_ahead, name) for name in ("BEHIND", "FIRST", "FIRST_OF_ALL")
 ]
-PART = (1 << 20) // SMALLER
+MB = PART = (1 << 20) // SMALLER
 
 
 class Zeros:
     """A server whose replies come after so many turns of the event loop."""
 
     def __init__(self, turns):
-        self.turns, self.sent = turns, 0
+        self.turns, self.sent, self.requests = turns, 0, 0
 
     async def read(self, url, facts, start, stop):
         self.sent += stop - start
+        self.requests += 1
         await turn(self.turns)
         return bytes(stop - start)
 
@@ -70,15 +71,50 @@ async def turn(times):
         await asyncio.sleep(0)
 
 
-def test_first_a_little_then_more_at_once():
-    parts = [DumpPart("a file", at, at + 100) for at in (0, 100, 200, 300)]
-    found = read_ahead.steps([Round([part], list) for part in parts], 0)
-    behind = read_ahead.BEHIND
-    assert [(step.round, step.part, step.stop) for step in found] == [
-        (0, parts[0], 100 + behind),
-        (1, parts[1], 300 + behind),
-        (3, parts[3], 400 + behind),
+def lengths(steps):
+    """The rounds and numbers of parts of the steps of each window, by the place where it begins."""
+    found = {}
+    for step in steps:
+        found.setdefault(step.parts[0].start // 1000, []).append((step.round, len(step.parts)))
+    return found
+
+
+def side_by_side(windows, parts, size=100):
+    return [
+        Round(
+            [DumpPart("a file", 1000 * w + size * n, 1000 * w + size * (n + 1)) for w in range(windows)], list
+        )
+        for n in range(parts)
     ]
+
+
+def test_first_a_little_then_a_few_large_requests(monkeypatch):
+    rounds = side_by_side(4, 9)
+    for share, groups in (
+        (1.0, [[8], [8], [8], [8]]),
+        (0.75, [[2, 6], [7, 1], [8], [8]]),
+        (0.4, [[1, 7], [3, 5], [4, 4], [6, 2]]),
+    ):
+        monkeypatch.setattr(read_ahead, "FIRST_OF_ALL", share * 4 * 900)
+        found = read_ahead.steps(rounds, 0)
+        assert [[parts for _, parts in each] for each in lengths(found).values()] == [[1, *g] for g in groups]
+        assert [step.round for step in found] == sorted(step.round for step in found)
+        assert found[-1].stop == 900 + 1000 * (found[-1].parts[0].start // 1000) + read_ahead.BEHIND
+    later = read_ahead.steps([Round([], list), *side_by_side(1, 9)], 0)
+    assert lengths(later) == {0: [(1, 1), (2, 8)]}
+
+
+def test_windows_that_follow_by_chance_are_read_by_themselves():
+    """Where some windows end, one of those that begin may go on in the file."""
+    last = [DumpPart("a file", at, at + 100) for at in (2300, 8000, 9000)]
+    rounds = [*side_by_side(4, 3), Round(last, list)]
+    found = read_ahead.steps(rounds, 0)
+    assert lengths(found)[2] == [(0, 1), (1, 2), (3, 1)]
+
+
+def test_a_byte_is_needed_until_the_last_part_that_holds_it():
+    step = read_ahead.Step(7, [DumpPart("a file", at, at + 100) for at in (1000, 1100, 1200)])
+    assert [step.last_round(at) for at in (900, 1000, 1099, 1100, 1299, 5000)] == [7, 7, 7, 8, 9, 9]
 
 
 @pytest.mark.parametrize(("gigabytes", "most"), [(0.8, 1.07), (1.6, 1.04)])
@@ -100,3 +136,5 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
         pass
     await feed.close()
     assert 1 <= server.sent / size < most
+    # 50 requests for the articles held out, and 16 for the first parts, bring little.
+    assert size / (server.requests - 66) > 8 * MB

@@ -1,11 +1,9 @@
 """RecentSource against a stream of changes in the test and the embedded wiki."""
 
 import asyncio
-import json
 import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,86 +15,21 @@ from yarl import URL
 
 from crawler import gathering as pages
 from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.corpus import Articles, synthetic_corpus
 from crawler.embedded.faults import Faults
 from crawler.errors import BadPosition, BadSource, WikiRefused
 from crawler.limits import wikimedia_manners
-from crawler.source import Activity, PageBatch, Position
+from crawler.source import Activity
 from crawler.sources import recent
 from crawler.sources.recent import RecentSource
 from crawler.wiki import Wiki
+from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
 
-ARTICLES = Articles(synthetic_corpus(60), 100)
-
-
-def event(number: int, **fields: Any) -> bytes:
-    change = {
-        "meta": {"domain": "127.0.0.1"},
-        "namespace": 0,
-        "type": "edit",
-        "title": ARTICLES.title(number),
-    } | fields
-    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
-
-
-Script = bytes | int | Callable[[web.Request, web.StreamResponse], Awaitable[None]]
-
-
-class Stream:
-    """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
-
-    def __init__(self, *scripts: Script) -> None:
-        self.scripts = list(scripts)
-        self.asked: list[str | None] = []
-
-    async def __call__(self, request: web.Request) -> web.StreamResponse | None:
-        if request.path != "/w/stream":
-            return None
-        self.asked.append(request.headers.get("Last-Event-ID"))
-        script = self.scripts.pop(0) if self.scripts else b":ok\n\n"
-        if isinstance(script, int):
-            return web.Response(status=script, headers={"Retry-After": "3"}, text="no")
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        if callable(script):
-            await script(request, response)
-        else:
-            step = max(100, len(script) // 100)
-            for at in range(0, len(script), step):
-                await response.write(script[at : at + step])
-        if not self.scripts:
-            await asyncio.sleep(3600)
-        return response
+Serve = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
-
-
-async def listen(
-    url: str, clock: Any, articles: int, position: Position | None = None, **options: Any
-) -> tuple[list[PageBatch], RecentSource]:
-    """Batches until there are so many articles and skipped ones."""
-    stream_url = url.replace("api.php", "stream")
-    source = RecentSource(Wiki(url, version="0", clock=clock, **options), stream_url)
-    batches: list[PageBatch] = []
-    try:
-        async with aclosing(source.batches(position)) as coming:
-            async for batch in coming:
-                batches.append(batch)
-                if sum(len(b.pages) + b.skipped for b in batches) >= articles:
-                    break
-    finally:
-        await source.close()
-    return batches, source
-
-
-def ids(batches: list[PageBatch]) -> list[int]:
-    return [page.page_id - 1 for batch in batches for page in batch.pages]
-
-
-Serve = Callable[..., Awaitable[str]]
 
 
 @pytest.mark.usefixtures("short_waits")
@@ -153,7 +86,7 @@ async def test_stream_and_api_on_wikimedia(serve: Serve, clock: Any, tmp_path: P
     polite = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
     batches, _ = await listen(url, clock, 70, **polite)
     assert sorted(ids(batches)) == list(range(70))
-    assert [path.name for path in tmp_path.iterdir()] == ["wikimedia.lock"], "expected one budget for both"
+    assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
 
 async def test_403_stops(serve: Serve, clock: Any) -> None:
@@ -326,7 +259,7 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(
     source = RecentSource(Wiki(url, version="0", clock=clock), stream)
     await source.open()
     taking = asyncio.create_task(take_turns())
-    async for _ in source.wiki.client.lines(URL(stream), {}, 60.0):
+    async for _ in source.wiki.client.lines(URL(stream), {}, 60.0, source.wiki.manners):
         lines_read += 1
     taking.cancel()
     await source.close()

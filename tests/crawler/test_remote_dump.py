@@ -52,7 +52,7 @@ async def test_it_is_named_after_its_files(clock, files, name):
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(server, clock, monkeypatch):
     monkeypatch.setattr("crawler.remote_files.MOST", 1 << 20)
     await read(remote([server.url + PATH], clock))
-    assert server.sent == 500 + len(DATA)
+    assert server.sent == len(DATA)
 
 
 async def test_only_a_few_places_are_looked_at_first(clock):

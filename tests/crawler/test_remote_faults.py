@@ -1,6 +1,7 @@
 """A dump server that is busy, broken or lying: waited for, asked again, or given up with one line."""
 
 import asyncio
+import itertools
 
 import pytest
 from aiohttp import web
@@ -63,10 +64,11 @@ async def _slow(request, data):
     await asyncio.sleep(3600)
 
 
-async def _damaged(request, data):
+async def _damaged(request, data, number=itertools.count()):  # noqa: B008 (never the same damage twice)
     start, stop = range_of(request)
     middle = (start + stop) // 2
-    return part(data[:middle] + bytes(40) + data[middle + 40 :], start, stop, ETag=etag_of(data))
+    damage = bytes([next(number) % 256]) * 40
+    return part(data[:middle] + damage + data[middle + 40 :], start, stop, ETag=etag_of(data))
 
 
 async def _whole(request, data):

@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,60 @@ def test_a_decompression_bomb_is_refused(
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
     with pytest.raises(BadSource, match="without a document"):
         read(path)
+
+
+@pytest.mark.parametrize(("name", "begin"), [("a.jsonl", b'{"text": "x"}\n'), ("a.csv", b"text\nx\n")])
+def test_empty_lines_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: bytes
+) -> None:
+    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
+    path = write(tmp_path / name, begin + b"\n" * (1 << 15))
+    with pytest.raises(BadSource, match=r"a\.(jsonl|csv): over 10,485 lines, or 0 GB, without a document"):
+        read(path)
+    read(write(tmp_path / "one.txt", begin + b"\n" * (1 << 15)))
+
+
+def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path: Path) -> None:
+    """And in time: it is not copied for every line."""
+    path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
+    with pytest.raises(BadSource, match="holds no documents"):
+        read(path)
+
+
+@pytest.mark.parametrize("begin", [b"\x50\x2a\x4d\x18\4\0\0\0size", b"\x5f\x2a\x4d\x18\0\0\0\0"])
+def test_zstandard_frames_without_data_are_passed_over(tmp_path: Path, begin: bytes) -> None:
+    """`pzstd` writes one before each frame."""
+    frames = [begin + zstandard.compress(jsonl({"text": f"text {n}"})) for n in range(3)]
+    pages, _, _ = read(write(tmp_path / "a.jsonl.zst", b"".join(frames)))
+    assert [page.text for page in pages] == ["text 0", "text 1", "text 2"]
+
+
+def long_window(data: bytes) -> bytes:
+    """As by `zstd --long=31`: the window is named in the header."""
+    parameters = zstandard.ZstdCompressionParameters(window_log=31)
+    writer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    return writer.compress(data) + writer.flush()
+
+
+def large_dictionary(data: bytes) -> bytes:
+    return lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 256 << 20}])
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".zst", long_window), (".xz", large_dictionary)])
+def test_a_file_that_needs_much_memory_is_refused_for_that(
+    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = write(tmp_path / f"a.jsonl{ending}", pack(jsonl({"text": "x"}) * 1000))
+    with pytest.raises(BadSource, match=rf"a\.jsonl\{ending}: unpacking it needs over 128 MB of memory"):
+        read(path)
+
+
+def test_why_nothing_could_be_read_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl.zst", zstandard.compress(jsonl({"text": "x"}))[:9])
+    with pytest.raises(
+        BadSource, match=r"holds no documents \(.*a\.jsonl\.zst: cut off; everything after line 0"
+    ):
+        TextFiles([path]).mark()
 
 
 def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

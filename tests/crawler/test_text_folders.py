@@ -1,6 +1,7 @@
 """Folders of texts that cannot be read, vanish, or go round in circles."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,32 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) ->
     assert [p.title for p in pages] == ["a/x.txt"]
     assert not skips
     assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; left out"] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's file systems are Linux's")
+def test_no_link_leads_into_the_kernels_file_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, walked, real = tmp_path / "docs", [], os.scandir
+    write(folder / "x.txt", "text")
+    write(tmp_path / "elsewhere" / "y.txt", "text")
+    (folder / "other").symlink_to(tmp_path / "elsewhere")
+    (folder / "kernel.txt").symlink_to("/proc/version")
+    into = {
+        "dev": "/dev",
+        "proc": "/proc",
+        "self": "/proc/self/task",
+        "sys": "/sys",
+        "types": "/sys/fs/cgroup",
+    }
+    for name, target in into.items():
+        (folder / name).symlink_to(target)
+    monkeypatch.setattr(os, "scandir", lambda path: [walked.append(str(path)), real(path)][1])
+    pages, skips, told = read(str(folder))
+    assert [p.title for p in pages] == ["other/y.txt", "x.txt"]
+    assert not skips
+    assert walked == [str(folder), str(folder / "other")]
+    assert sorted(told) == [
+        f"{folder}/{name}: a link into a file system of the kernel; left out"
+        for name in sorted([*into, "kernel.txt"])
+    ]
+    with pytest.raises(BadSource, match="/proc/self: a file system of the kernel"):
+        read("/proc/self")

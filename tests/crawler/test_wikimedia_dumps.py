@@ -50,10 +50,21 @@ async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
         ),
         (
             NEW | old_layout("dewiki", "20261101", ONE),
-            ["dewiki-20261101-pages-articles-multistream.xml.bz2"],
+            ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"],
+        ),
+        (
+            NEW | old_layout("dewiki", "20261102", ONE),
+            ["dewiki-20261102-pages-articles-multistream.xml.bz2"],
         ),
     ],
-    ids=["newest", "old", "incomplete", "in progress", "of one date the one of articles"],
+    ids=[
+        "newest",
+        "old",
+        "incomplete",
+        "in progress",
+        "of one date the new layout",
+        "a later date of the old",
+    ],
 )
 async def test_the_newest_complete_one_is_found(files, found):
     async with serving(files) as server:

@@ -28,3 +28,13 @@ def test_a_redirect_within_a_host_is_followed(url: str, target: str) -> None:
 def test_a_redirect_to_another_host_or_port_is_not(target: str) -> None:
     with pytest.raises(Trouble, match="not followed"):
         redirected(reply("http://a.org/x", target))
+
+
+@pytest.mark.parametrize("target", ["https://joe:secret@a.org/y", "//joe@b.org/y", "https://:secret@a.org/y"])
+def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target: str) -> None:
+    """They would be sent, and stand in messages."""
+    with pytest.raises(
+        Trouble, match=r"^a\.org redirects to an address with a user name or password$"
+    ) as caught:
+        redirected(reply("https://a.org/x", target), lambda *_: None)
+    assert caught.value.lasting

@@ -117,7 +117,7 @@ def test_a_later_setting_is_kept_and_compared(later):
 
 
 def test_every_number_that_a_model_takes_is_read_again():
-    settings = made(model=("lda:topics=2,tau0=1e300",))
+    settings = made(model=("lda:topics=2,tau0=1e30",))
     assert decode_settings(rows(settings)).models == settings.models
 
 

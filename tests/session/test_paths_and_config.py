@@ -53,8 +53,9 @@ def test_the_contact_is_kept_and_the_rest_of_the_file_too(home):
     home.mkdir()
     config_file().write_text('# mine\ntheme = "dark"\ncontact = "old"\n\n[keys]\nquit = "q"\n')
     config.save_contact('User:"Quoted" \\ ü\u2603')
-    assert config.contact() == 'User:"Quoted" \\ ü\u2603'
-    assert config.load() == {"contact": 'User:"Quoted" \\ ü\u2603', "theme": "dark", "keys": {"quit": "q"}}
+    sent = "https://meta.wikimedia.org/wiki/User%3A%22Quoted%22_%5C_%C3%BC%E2%98%83"
+    assert config.contact() == sent
+    assert config.load() == {"contact": sent, "theme": "dark", "keys": {"quit": "q"}}
     assert "# mine" in config_file().read_text()
     assert stat.S_IMODE(config_file().stat().st_mode) == 0o600
     assert os.listdir(home) == ["config.toml"]

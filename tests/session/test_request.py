@@ -9,11 +9,10 @@ from crawler.errors import BadSource
 from crawler.kinds.wiki import Api, Recent
 from model import OnlineLDA
 from session.errors import BadUsage
-from session.request import TrainRequest, check_resumable
+from session.request import TrainRequest, check_resumable, new_vocabulary
 from session.settings import Settings
 from session.specs import parse_specs
 from session.training.beginning import keep
-from session.training.creation import new_vocabulary
 from vocab import Vocabulary
 from vocab.errors import VocabularyError
 
@@ -230,14 +229,11 @@ def test_recent_changes_come_with_a_half_life():
     assert TrainRequest().specs(Recent())[0].options == {"half_life": usual}
     assert TrainRequest(half_life="500").specs(Recent())[0].options == {"half_life": 500}
     assert TrainRequest().specs(Api())[0].options == {}
+    begun = TrainRequest(model=("lda",)).specs(Recent())
     for said in ("lda", f"lda:half_life={usual}"):
-        begun = TrainRequest(model=(said,)).specs()
-        check(
-            TrainRequest(source="recent", model=("lda",)) if said == "lda" else TrainRequest(model=("lda",)),
-            source="recent",
-            models=begun,
-            batch_sizes=(1024,),
-        )
+        for named in ({}, {"source": "recent"}):
+            request = TrainRequest(model=(said,), **named)
+            check(request, source="recent", models=begun, batch_sizes=(1024,))
 
 
 def test_a_kind_without_half_life_is_refused(monkeypatch):

@@ -118,8 +118,7 @@ def test_settings_survive_the_file():
     assert settings.batch_size == 64
 
 
-def test_only_scvb0_finds_its_own_steps():
-    (spec,) = parse_specs(["scvb0:kappa=adaptive"], {})
-    assert spec.options["kappa"] == "adaptive"
+@pytest.mark.parametrize("kind", ["lda", "scvb0", "hdp"])
+def test_steps_that_adapt_themselves_are_no_more(kind):
     with pytest.raises(BadUsage, match=r"kappa must be a number from 0\.5 to 1, not adaptive"):
-        parse_specs(["lda:kappa=adaptive"], {})
+        parse_specs([f"{kind}:kappa=adaptive"], {})

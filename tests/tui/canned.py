@@ -11,13 +11,15 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from model.naming import most_relevant
+from session.naming import names
 from session.records import Event, TopicEvent, TopWords, TrainerActivity
 from session.settings import Settings
 from session.specs import ModelSpec
@@ -25,6 +27,7 @@ from session.storage.articles import ArticleRows
 from session.storage.blobs import pack_state
 from session.storage.changes import Changes, ModelRow
 from session.storage.codec.progress import Progress
+from session.storage.codec.topics import TopicNames
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.coordination.lock import trainer_lock
 from session.storage.documents import Documents
@@ -156,18 +159,18 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         points = measured_at(recipe.articles)
         changes = Changes()
         for m in range(len(specs)):
-            changes.snapshots += [snapshot(m, n, recipe.topics) for n in points if n >= 16]
+            taken = [snapshot(m, n, recipe.topics) for n in points if n >= 16]
+            changes.snapshots += taken
+            if taken:
+                changes.topic_names[m] = named(taken[-1], words)
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
             changes.models[m] = ModelRow(*state, recipe.topics, 44 - 3 * m, 18, 0.087, score)
+        listed = [f"List of things ({i})" for i in range(200)]
         changes.articles = [
             ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
-            ArticleRows(
-                documents([f"List of things ({i})" for i in range(200)], rng),
-                "trained",
-                topics(200, specs, rng),
-            ),
+            ArticleRows(documents(listed, rng), "trained", topics(200, specs, rng)),
             *(
                 [ArticleRows(documents(list(HOSTILE), rng), "trained", topics(len(HOSTILE), specs, rng))]
                 * recipe.hostile
@@ -178,11 +181,8 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         end = ENDED_AT if recipe.state in {"stopped", "finished", "dead"} else time.time()
-        rows = (
-            []
-            if recipe.state in {"new", "starting"}
-            else [(end - 2 * i, *rates(i)) for i in range(120, 0, -1)]
-        )
+        n = 0 if recipe.state in {"new", "starting"} else 120
+        rows = [(end - 2 * i, *rates(i)) for i in range(n, 0, -1)]
         db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
     pulse = HeartbeatWriter(path)
     for first in () if recipe.state == "new" else (0, *recipe.restarts):
@@ -342,28 +342,32 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
         yield
 
 
+def named(taken: TopWords, words: Sequence[str]) -> TopicNames:
+    return TopicNames(names(most_relevant(taken.leading, taken.shares), words), frozenset())
+
+
 def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:
     """One commit more, as a trainer makes them; ``titles`` of the articles that come with it, or one."""
     store = SessionWriter(path)
     rng = np.random.default_rng(by)
-    before = store.progress()
-    articles = before.articles + by
+    articles = store.progress().articles + by
     titles = titles or (str(rng.choice(TITLES)),)
     score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
+    newest = snapshot(0, articles, recipe.topics)
     changes = Changes(
         metrics=[
             (0, articles, articles * 137, articles * 0.49, name, value)
             for name, value in (("log_likelihood", score), ("perplexity", float(np.exp(-score))))
         ],
-        snapshots=[snapshot(0, articles, recipe.topics)],
+        snapshots=[newest],
+        topic_names={0: named(newest, store.vocabulary())},
         articles=[
             ArticleRows(
                 documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng)
             )
         ],
     )
-    after = progress(recipe, articles)
-    store.commit(after, changes, 0)
+    store.commit(progress(recipe, articles), changes, 0)
     store.close()
 
 

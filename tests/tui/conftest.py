@@ -1,6 +1,7 @@
 """Canned sessions, one of each kind a test run, and the app on them."""
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told, start_nothing
 from tui.app import Wikitopics
+from tui.dialogs.newsession import NewSession
 from tui.preferences import Preferences
 
 
@@ -146,3 +148,20 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     yield make
     for app in made:
         app.stop_following(wait=True)
+
+
+@pytest.fixture
+def dialog(open_app: Callable[..., Any], live: Path, home: Path) -> Callable[..., Any]:
+    """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app, pilot)``."""
+    home.mkdir()
+
+    @contextlib.asynccontextmanager
+    async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
+        app = open_app(live, launch=launch)
+        async with app.run_test(size=size) as pilot:
+            await seeing.until(pilot, "LIVE")
+            await pilot.press("6", "n")
+            await seeing.in_front(pilot, NewSession)
+            yield app, pilot
+
+    return opened

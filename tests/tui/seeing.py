@@ -54,6 +54,11 @@ async def settled(pilot: Pilot[Any]) -> None:
         screen._on_timer_update()
 
 
+def in_sight(app: Any) -> bool:
+    """Whether what has the focus can be seen."""
+    return bool(app.screen.find_widget(app.screen.focused).visible_region.area)
+
+
 async def type_into(pilot: Pilot[Any], field: str, text: str) -> None:
     """Write this in a field of the dialog in front, and press Enter in it."""
     line = pilot.app.screen.query_one(field, Input)

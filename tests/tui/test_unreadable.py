@@ -1,5 +1,7 @@
 """A session file that is slow, or cannot be read any more."""
 
+import contextlib
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
+from tui.dialogs.ask import Ask
 
 Opener = Callable[..., Any]
 
@@ -134,3 +137,22 @@ async def test_a_look_that_ends_after_the_screen_is_no_fault(open_app: Opener, l
     async with app.run_test() as pilot:
         await seeing.until(pilot, "LIVE")
     app.show_status()
+
+
+async def test_a_session_that_was_tampered_with_is_listed_and_deleted(
+    open_app: Opener, live: Path, home: Path
+) -> None:
+    home.mkdir()
+    bad = canned.build(home / "bad.db", canned.Recipe(state="finished"))
+    with contextlib.closing(sqlite3.connect(bad)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
+    app = open_app(live)
+    async with app.run_test(size=(250, 30)) as pilot:
+        await pilot.press("6")
+        await seeing.until(pilot, "the session is damaged ('")
+        await pilot.press("D")
+        await seeing.in_front(pilot, Ask)
+        await pilot.press("d")
+        await seeing.until_true(lambda: any("bad was deleted" in one for one in seeing.notices(app)))
+    assert not bad.exists()

@@ -4,11 +4,8 @@ import contextlib
 import json
 import shutil
 import sqlite3
-from pathlib import Path
 
 import pytest
-
-SCHEMAS = sorted((Path(__file__).parents[1] / "session" / "storage" / "schemas").glob("*.sqlite"))
 
 
 @pytest.fixture
@@ -117,14 +114,3 @@ def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
     assert cli("compare").out == alone.out == cli("compare", "--session", "default").out
     assert cli("compare", "--session", "").code == 2
     assert cli("compare", "other", "--session", "default").out == both.out
-
-
-@pytest.mark.parametrize("kept", SCHEMAS, ids=lambda path: path.stem)
-def test_sessions_of_every_schema_are_compared_as_they_lie(cli, home, kept):
-    home.mkdir(exist_ok=True)
-    path = Path(shutil.copy(kept, home / "old.db"))
-    before = path.read_bytes()
-    outcome = cli("compare", "old", "--json")
-    assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)["models"]
-    assert path.read_bytes() == before

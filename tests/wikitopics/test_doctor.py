@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from session.version import __version__
+
 
 @pytest.fixture
 def checked(cli):
@@ -57,6 +59,13 @@ def test_a_contact_that_will_not_do(checked, monkeypatch):
     code, found = checked()
     assert code == 1
     assert not found["contact"]["ok"]
+
+
+def test_it_shows_the_user_agent_that_is_sent(checked, monkeypatch):
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "w:User:Some_One")
+    _, found = checked()
+    assert found["contact"]["ok"]
+    assert f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/" in found["contact"]["detail"]
 
 
 def test_what_other_packages_bring(checked, install):

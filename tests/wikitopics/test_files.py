@@ -11,7 +11,7 @@ import pytest
 from session.errors import Damaged
 from session.request import TrainRequest
 from session.storage.coordination.lock import trainer_lock
-from session.storage.format import VERSION
+from session.storage.schema import VERSION
 from wikitopics.cli.screen import contact_missing
 
 

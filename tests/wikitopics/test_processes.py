@@ -132,9 +132,9 @@ main(sys.argv[1:])
 @pytest.mark.parametrize(
     ("slow", "number"),
     [
-        ("intake.counts_kind.Counts.open", signal.SIGTERM),
-        ("creation.load_vocabulary", signal.SIGINT),
-        ("start.Stream", signal.SIGTERM),
+        ("training.intake.counts_kind.Counts.open", signal.SIGTERM),
+        ("request.load_vocabulary", signal.SIGINT),
+        ("training.start.Stream", signal.SIGTERM),
     ],
 )
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
@@ -148,7 +148,7 @@ def reading(*_, **__):
     os.kill(os.getpid(), {int(number)})
     time.sleep(600)
 
-session.training.{slow} = reading
+session.{slow} = reading
 main(sys.argv[1:])
 """
     done = python(script, "train", *corpus.options(), "--topics", "2", timeout=300)
@@ -243,3 +243,13 @@ def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
         timeout=300,
     )
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep this limit")
+@pytest.mark.parametrize("command", ["train", "infer", "report"])
+def test_too_little_memory_to_compute_is_told_in_a_line(command, home):
+    """OpenBLAS would try for ever to get more, and no signal would be heard."""
+    words = f"ulimit -v 250000; exec '{sys.executable}' -m wikitopics {command}"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1
+    assert done.stderr == "wikitopics: `ulimit -v 250000` leaves too little memory: set a higher limit\n"

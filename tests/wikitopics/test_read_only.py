@@ -75,13 +75,9 @@ def test_it_can_be_looked_at(shown):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("version", [1, 2])
-def test_so_can_one_of_an_older_schema(version, home):
-    home.mkdir()
-    session = home / "default.db"
-    shutil.copy(ROOT / f"tests/session/storage/schemas/{version}.sqlite", session)
-    before = session.read_bytes()
-    show(session)
+def test_so_can_one_of_the_first_release(released, home):
+    before = released.read_bytes()
+    show(released)
     for arguments in (["status"], ["topics", "--json"], ["export", "metrics"], ["articles", "--topic", "0"]):
         done = as_nobody(*arguments, home=home)
         assert (done.returncode, done.stderr) == (0, "")
@@ -100,10 +96,10 @@ def test_so_can_one_of_an_older_schema(version, home):
         "--session",
         anyones / "again.db",
     ]
-    done = as_nobody("train", "--counts", session, *few, home=home)
+    done = as_nobody("train", "--counts", released, *few, home=home)
     assert done.returncode == 0, done.stderr
     assert os.listdir(home) == ["default.db"]
-    assert session.read_bytes() == before
+    assert released.read_bytes() == before
 
 
 def test_but_not_trained(shown, corpus):

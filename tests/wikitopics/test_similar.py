@@ -13,8 +13,6 @@ from scipy.sparse import load_npz
 
 import wikitopics as wt
 
-OLD = Path(__file__).parents[1] / "session/storage/schemas/5.sqlite"
-
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory, corpus):
@@ -78,13 +76,6 @@ def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 9)
     one_line(cli("similar", tmp_path / "binary"), 1, "binary")
     one_line(cli("similar", "Subject 3 / 203", "--model", "hdp"), 2, "hdp")
-
-
-@pytest.mark.parametrize("command", [["similar", "x"], ["export", "proportions"], ["export", "words"]])
-def test_an_older_session_says_that_it_was_not_recorded(cli, home, one_line, command):
-    home.mkdir()
-    shutil.copy(OLD, home / "default.db")
-    one_line(cli(*command), 1, "not recorded")
 
 
 def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_session, home, one_line):

@@ -1,8 +1,11 @@
 """`wikitopics.sklearn`: a trained session in scikit-learn."""
 
+import io
 import pickle
 import subprocess
 import sys
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -79,3 +82,60 @@ def test_without_scikit_learn_it_says_what_to_install():
     assert done.stderr.splitlines()[-1] == (
         "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
     )
+
+
+def bomb(path):
+    """A gigabyte of equal topics."""
+    K, W = 20_000, 12_500
+    arrays = {
+        "topic_word": np.full((K, W), 1 / W, np.float32),
+        "alpha": np.full(K, 0.1),
+        "vocabulary": np.array([f"w{word}" for word in range(W)]),
+        "topic_share": np.full(K, 1 / K),
+    }
+    np.savez_compressed(path, **arrays)
+
+
+def of_a_shape_beyond_64_bits(path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f4", "fortran_order": False, "shape": (10**40, 0)}
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("topic_word", "alpha", "vocabulary", "topic_share"):
+            archive.writestr(f"{name}.npy", header.getvalue())
+
+
+def with_a_long_directory(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(1_000):
+            archive.writestr(f"{number:040}", b"")
+
+
+def with_another_directory(path):
+    """Of two last records, a zip's reader takes the one that the other lets be larger."""
+    np.savez(path, topic_word=np.eye(2))
+    path.write_bytes(path.read_bytes()[:-22] + b"PK\6\7" + bytes(16) + path.read_bytes()[-22:])
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (bomb, "unpacks to 1,001 MB"),
+        (of_a_shape_beyond_64_bits, "too large"),
+        (with_a_long_directory, "too many arrays"),
+        (with_another_directory, "does not end as an .npz"),
+    ],
+)
+def test_what_takes_all_memory_is_refused_before_it_does(tmp_path, make, says):
+    from wikitopics.sklearn import load  # whose imports are not to be counted
+
+    make(path := tmp_path / "m.npz")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=says) as caught:
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(caught.value)

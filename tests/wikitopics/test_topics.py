@@ -2,13 +2,9 @@
 
 import contextlib
 import json
-import shutil
 import sqlite3
-from pathlib import Path
 
 import pytest
-
-SCHEMAS = Path(__file__).parents[1] / "session" / "storage" / "schemas"
 
 
 def names(cli, *options):
@@ -54,16 +50,6 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     before = names(cli)
     one_line(cli("topics", "rename", *words), code, part)
     assert names(cli) == before
-
-
-def test_a_session_of_an_older_version_has_names_but_takes_none(cli, home, one_line):
-    home.mkdir(exist_ok=True)
-    shutil.copy(SCHEMAS / "3.sqlite", home / "old.db")
-    found = names(cli, "--session", "old")
-    assert found
-    assert all(found.values())
-    one_line(cli("topics", "rename", 1, "x", "--session", "old"), 1, "older version")
-    assert "before events were recorded" in cli("history", "--session", "old").err
 
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):

@@ -21,9 +21,9 @@ WHY = (
     "program to say whom to contact if it misbehaves, so that it need not be blocked."
 )
 WHERE = (
-    "An e-mail address or the address of your web page will do. It is kept in your configuration file, "
-    "readable only by you, and sent to the wiki with each request. It goes to nobody else, and never into a "
-    "session, a log or an export."
+    "An e-mail address, User:Name or the address of your web page will do. It is kept in your configuration "
+    "file, readable only by you, and sent to the wiki with each request. It goes to nobody else, and never "
+    "into a session, a log or an export."
 )
 
 
@@ -37,6 +37,8 @@ class ContactBook:
     """Saves an acceptable text; may raise :class:`session.errors.SessionError`."""
     volume: str
     """How much will be downloaded."""
+    saved: str = ""
+    """The contact saved so far, which is asked for again because it is not acceptable."""
 
     @classmethod
     def of_user(cls) -> Self:
@@ -44,7 +46,7 @@ class ContactBook:
         from session import config
         from session.request import DOWNLOAD
 
-        return cls(config.contact_problem, config.save_contact, DOWNLOAD)
+        return cls(config.contact_problem, config.save_contact, DOWNLOAD, config.contact() or "")
 
 
 class AskContact(Dialog[Answer]):
@@ -60,12 +62,15 @@ class AskContact(Dialog[Answer]):
         self._book, self._leave, self._offers_sample = book, leave, sample
 
     def compose(self) -> ComposeResult:
+        saved = self._book.saved
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "wikitopics: before the first article"
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
-            yield Input(placeholder="you@host.org or https://host.org/you", id="address", compact=True)
-            yield Static(id="contact-told", classes="told")
+            yield Input(saved, placeholder="you@host.org or https://host.org/you", id="address", compact=True)
+            yield Static(
+                Content((saved and self._book.wrong(saved)) or ""), id="contact-told", classes="told"
+            )
             yield Static(Content(WHERE), classes="hint")
             yield Static(Content(f"What will be downloaded: {self._book.volume}."), classes="hint")
             with Horizontal(classes="buttons"):
@@ -79,8 +84,9 @@ class AskContact(Dialog[Answer]):
         self.query_one(Input).focus(scroll_visible=False)
 
     @on(Input.Changed)
-    def _typed(self) -> None:
-        self.query_one("#contact-told", Static).update("")
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value != self._book.saved:
+            self.query_one("#contact-told", Static).update("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#save")

@@ -1,11 +1,12 @@
 """Write part of the session to a file, without blocking the screen."""
 
+import asyncio
 import os
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
@@ -26,6 +27,8 @@ from session.answers.licences import licence_of
 from session.errors import BadUsage, SessionError
 from session.paths import user_path
 from session.storage.reader import SessionReader
+from tui.background import begin
+from tui.dialogs.ask import Ask
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.form import field
 from tui.words import plural, visible
@@ -43,7 +46,7 @@ class Export(Dialog[None]):
     ) -> None:
         super().__init__()
         self._open_reader, self._path, self._models, self._folder = open_reader, path, models, folder
-        self._busy = threading.Event()
+        self._busy = False
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
@@ -95,7 +98,7 @@ class Export(Dialog[None]):
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
-        if self._busy.is_set():
+        if self._busy:
             return
         what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
         try:
@@ -107,33 +110,38 @@ class Export(Dialog[None]):
         if not target.name or (os.path.isdir(target) and not FORMATS[form].is_folder):
             self._tell(f"name a file in the folder {target}")
             return
-        self._busy.set()
-        self._tell("writing …")
         subject = SUBJECTS[what]
         models = self._models if model == ALL_MODELS else (model,)
-        self._write(subject, format_of(subject, form), models, target)
+        work = partial(self._write, subject, format_of(subject, form), models, target)
+        write = partial(begin, self, work, "export")
+        if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+            answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+            question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+            self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+        else:
+            write()
 
-    @work(thread=True, exit_on_error=True)
-    def _write(self, subject: Subject, form: Format, models: tuple[str, ...], target: Path) -> None:
-        try:
+    async def _write(self, subject: Subject, form: Format, models: tuple[str, ...], target: Path) -> None:
+        loop = asyncio.get_running_loop()
+
+        def written(rows: int) -> None:
+            loop.call_soon_threadsafe(self._tell, f"{plural(rows, 'row')} written …")
+
+        def in_thread() -> str:
             with self._open_reader(self._path) as reader:
-                rows = save(
-                    subject,
-                    form,
-                    ExportRequest(reader, models or reader.models()),
-                    target,
-                    lambda n: self.app.call_from_thread(self._tell, f"{plural(n, 'row')} written …"),
-                )
+                rows = save(subject, form, ExportRequest(reader, models or reader.models()), target, written)
                 licence = licence_of(reader.settings()) if subject.of_texts else None
             told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-            if licence is not None:
-                told = f"{told}; {licence.told}"
+            return f"{told}; {licence.told}" if licence is not None else told
+
+        self._busy = True
+        self._tell("writing …")
+        try:
+            self._tell(await asyncio.to_thread(in_thread))
         except SessionError as error:
-            told = str(error)
+            self._tell(str(error))
         finally:
-            self._busy.clear()
-        if self.is_mounted:
-            self.app.call_from_thread(self._tell, told)
+            self._busy = False
 
     def _tell(self, words: str) -> None:
         if self.is_mounted:

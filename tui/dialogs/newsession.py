@@ -21,8 +21,8 @@ from session import config, sources
 from session.doors.launch import question
 from session.errors import SessionError
 from session.options import MODEL, OWN, SOURCE, Option
-from session.paths import log_file, session_path
-from session.request import TrainRequest
+from session.paths import log_file, named_session
+from session.request import TrainRequest, check_new
 from session.specs import DEFAULT_KIND, model_choices, parse_specs
 from session.storage.files import last_line
 from tui.background import begin
@@ -55,7 +55,7 @@ def arguments(wish: Wish) -> list[str]:
     """The words after `wikitopics` that start this trainer. Raises :class:`SessionError`."""
     if not wish.name:
         raise SessionError("the session needs a name")
-    path = session_path(wish.name)
+    path = named_session(wish.name)
     if os.path.exists(path):  # Path.exists raises for a folder that is not readable
         raise SessionError(f"a session {wish.name} already exists: open it, or choose another name")
     kind = sources.load(wish.source)
@@ -64,12 +64,8 @@ def arguments(wish: Wish) -> list[str]:
     if not wish.models:
         raise SessionError("choose at least one model")
     words = ["train", "--session", wish.name, "--source", wish.source]
-    for option in (*kind.options, *OWN_FIELDS):
-        value = wish.values.get(option.name, "")
-        if option.needed and not value:
-            raise SessionError(f"the source {wish.source} needs a {option.label.lower()}")
-        if value and value != option.default:
-            words += [option.flag, _checked(option, value)]
+    for option, text, _ in _filled(wish):
+        words += [option.flag, text]
     specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in wish.models]
     parse_specs(specs, {})
     for spec in specs:
@@ -77,19 +73,27 @@ def arguments(wish: Wish) -> list[str]:
     return words
 
 
-def _checked(option: Option[Any], value: str) -> str:
-    try:
-        option.parse(value)
-    except ValueError as error:
-        raise SessionError(f"{option.label} {error}") from None
-    return value
+def _filled(wish: Wish) -> Iterator[tuple[Option[Any], str, object]]:
+    """The options whose fields the user has filled in, what is in each field, and its value."""
+    for option in (*sources.load(wish.source).options, *OWN_FIELDS):
+        text = wish.values.get(option.name, "")
+        if option.needed and not text:
+            raise SessionError(f"the source {wish.source} needs a {option.label.lower()}")
+        if text and text != option.default:
+            try:
+                value = option.parse(text)
+            except ValueError as error:
+                raise SessionError(f"{option.label} {error}") from None
+            yield option, text, (value,) if option.of is tuple else value
 
 
 def needs_contact(wish: Wish) -> bool:
-    """Whether the selected source needs a contact. Raises :class:`SessionError`."""
+    """Whether the selected source needs a contact. Raises :class:`SessionError` for fields that are wrong."""
     kind = sources.load(wish.source)
-    given = {option.name: wish.values.get(option.name) or None for option in kind.options}
-    return kind.needs_contact(TrainRequest(**given).identity(kind))
+    if kind.command:
+        return False
+    request = TrainRequest(**{option.name: value for option, _, value in _filled(wish)})
+    return kind.needs_contact(check_new(request, kind))
 
 
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
@@ -196,8 +200,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         wish = self.wish()
         try:
             words = arguments(wish)
-            path = session_path(wish.name)
-            asks = needs_contact(wish) and config.contact() is None
+            path = named_session(wish.name)
+            asks = needs_contact(wish) and config.lacks_contact()
         except SessionError as error:
             self._tell(str(error))
             return

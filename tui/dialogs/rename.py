@@ -1,8 +1,10 @@
 """A dialog with one field for the name of a topic."""
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -11,6 +13,7 @@ from textual.widgets import Input, Static
 
 from session.errors import SessionError
 from session.records import TopicRow
+from tui.background import begin
 from tui.dialogs.dialog import Dialog
 from tui.words import visible
 
@@ -45,21 +48,16 @@ class Rename(Dialog[str | None]):
         if event.value == visible(self._row.name):
             self.dismiss(None)
         else:
-            self._keep(event.value)
+            begin(self, partial(self._keep, event.value), "rename")
 
-    @work(thread=True, exclusive=True)
-    def _keep(self, name: str) -> None:
-        """Runs outside the event loop, since a trainer may be saving."""
+    async def _keep(self, name: str) -> None:
         try:
-            called = self._rename(name)
+            called = await asyncio.to_thread(self._rename, name)  # a trainer may be saving
         except SessionError as error:
-            self.app.call_from_thread(self._tell, str(error))
+            self._tell(str(error))
         else:
-            self.app.call_from_thread(self._done, called)
-
-    def _done(self, called: str) -> None:
-        if self.is_current:
-            self.dismiss(called)
+            if self.is_current:
+                self.dismiss(called)
 
     def _tell(self, words: str) -> None:
         if self.is_mounted:

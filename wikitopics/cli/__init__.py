@@ -1,5 +1,6 @@
 """The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS lookup.
     last = threading.Timer(LONGEST_EXIT, os._exit, [code])
     last.daemon = True
-    last.start()
+    with contextlib.suppress(RuntimeError):  # no memory for a thread
+        last.start()
     sys.exit(code)
 
 

@@ -102,11 +102,20 @@ def _places() -> Iterator[Check]:
     yield "sessions", not fault, fault or str(folder)
     if not fault:
         yield from _disk(_nearest(folder))
+    yield "leftovers", True, _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()})
     if os.path.exists(config):
         yield "config file", True, str(config)
     else:
         fault = _unwritable(config.parent)
         yield "config file", not fault, fault or f"{config} (none yet)"
+
+
+def _leftovers(folders: set[Path]) -> str:
+    """What commands that were killed left unfinished, and no later one deletes by itself."""
+    from session.storage.files import left_behind
+
+    found = sorted(str(path) for folder in folders for path in left_behind(folder))
+    return f"unfinished files of killed commands, to be deleted: {', '.join(found)}" if found else "none"
 
 
 def _nearest(folder: Path) -> Path:
@@ -161,11 +170,13 @@ def _file_system(path: Path) -> str | None:
 
 
 def _contact() -> Iterator[Check]:
-    """The contact. Nothing is wrong if there is none: the user is asked when one is needed."""
-    from crawler.contact import check_contact
+    """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
+    needed."""
+    from crawler.contact import check_contact, user_agent
     from crawler.errors import CrawlerError
     from session import config
     from session.errors import SessionError
+    from session.version import __version__
 
     try:
         text = config.contact()
@@ -177,11 +188,11 @@ def _contact() -> Iterator[Check]:
                 "for it once and saves it; or give --contact or set $WIKITOPICS_CONTACT",
             )
             return
-        check_contact(text)
+        agent = user_agent(__version__, check_contact(text))
     except (CrawlerError, SessionError) as error:
         yield "contact", False, str(error)
     else:
-        yield "contact", True, "known"
+        yield "contact", True, f"sent to Wikimedia's servers in the User-Agent: {agent}"
 
 
 def _session(name: str) -> Check:

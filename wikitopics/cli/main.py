@@ -1,12 +1,15 @@
 """The command tree: `wikitopics` itself opens the screen; everything else is a subcommand."""
 
 import importlib
+import resource
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from session.errors import did_you_mean
+from session.errors import SessionError, did_you_mean
 from session.version import __version__
 from wikitopics.cli.options import (
     TakesSettings,
@@ -39,6 +42,10 @@ _COMMANDS = {
     "backup": "wikitopics.cli.manage",
     "doctor": "wikitopics.cli.doctor",
 }
+_LIGHT = ("look", "manage", "sessions")
+"""Modules of commands that compute nothing."""
+_LOADING_SECONDS = 10
+"""CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
 _TOLD_HERE = ("session", "contact", "version", "help")
 
 
@@ -74,10 +81,28 @@ class LazyGroup(TakesSettings, click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             meant = did_you_mean(args[0], _COMMANDS)
             raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
+        if not _COMMANDS[str(name)].endswith(_LIGHT):
+            _check_memory()
+        return name, command, rest
+
+
+def _check_memory() -> None:
+    """Raise SessionError if `ulimit -v` leaves too little to compute anything.
+
+    OpenBLAS then tries for ever to get more while it is loaded, and no signal is heard meanwhile. So another
+    process, which can be ended, loads it first.
+    """
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return
+    cpu = f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({_LOADING_SECONDS},) * 2)"
+    probe = subprocess.run([sys.executable, "-c", f"{cpu}; import scipy.special, numba"], capture_output=True)
+    if probe.returncode:
+        raise SessionError(f"`ulimit -v {most >> 10}` leaves too little memory: set a higher limit")
 
 
 @click.group(

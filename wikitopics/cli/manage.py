@@ -15,7 +15,7 @@ def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
     from session.doors import control
 
-    control.stop(session_path(session))
+    control.stop(session_path(session), say)
     say("stopped; everything is saved")
 
 

@@ -70,15 +70,15 @@ def wait_for_session(path: Path) -> None:
 
 def open_screen(session: str, options: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
+    from session.request import TrainRequest
     from session.storage.coordination.lock import owner_pid
-    from wikitopics.cli.train import as_request
 
     path = session_path(session)
     need_terminal(command("train", path))
     notify = options[NOTIFY.name]
     if owner_pid(path) is not None:
         return attach(path, notify)
-    request = as_request(options)
+    request = TrainRequest(**options)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
         answer = ask_contact()
@@ -90,9 +90,9 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
-    """Whether the crawl about to start needs a contact and none is known."""
+    """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
     from crawler.kinds.wiki import CONTACT
-    from session import sources
+    from session import config, sources
     from session.storage.reader import SessionReader
 
     if CONTACT in request:
@@ -100,11 +100,12 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     if path.exists():
         with SessionReader(path) as reader:
             settings = reader.settings()
-        stored = sources.described(settings.source)
-        sources.check_identity(stored, settings.source_options)
-        return stored.needs_contact(settings.source_options)
-    kind = request.kind()
-    return kind.needs_contact(request.identity(kind))
+        kind, identity = sources.described(settings.source), settings.source_options
+        sources.check_identity(kind, identity)
+    else:
+        kind = request.kind()
+        identity = request.identity(kind)
+    return kind.needs_contact(identity) and config.lacks_contact()
 
 
 def ask_contact() -> str:

@@ -203,7 +203,7 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
         put_json([asdict(event) for event in found])
         return
     if not found:
-        say("no events yet, or the session was trained before events were recorded")
+        say("no events yet")
     for event in found:
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")

@@ -40,15 +40,6 @@ HELP = "help"
 """Given instead of a kind of model."""
 
 
-def as_request(options: dict[str, Any]) -> "TrainRequest":
-    """The settings given to `train`, with the user's saved contact."""
-    from crawler.kinds.wiki import CONTACT
-    from session import config
-    from session.request import TrainRequest
-
-    return TrainRequest(**options | {CONTACT.name: options[CONTACT.name] or config.contact()})
-
-
 @click.command(
     cls=TakesSettings,
     epilog="""\b
@@ -70,7 +61,9 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
         for line in model_help():
             put_line(line)
         return 0
-    return run_trainer(session, as_request(options), as_json, log)
+    from session.request import TrainRequest
+
+    return run_trainer(session, TrainRequest(**options), as_json, log)
 
 
 def model_help() -> Iterator[str]:

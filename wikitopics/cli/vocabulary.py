@@ -11,7 +11,6 @@ from crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import WholeNumber, take
 from wikitopics.cli.output import ProgressLine, data_output, say
-from wikitopics.cli.train import as_request
 
 _session_option = click.option(
     "--session",
@@ -40,8 +39,8 @@ def show(name: str, session: str | None) -> None:
     Its size, rule and fingerprint go to standard error.
     """
     from session.paths import session_path
+    from session.request import load_vocabulary
     from session.storage.reader import SessionReader
-    from session.training.creation import load_vocabulary
 
     if session is not None:
         with SessionReader(session_path(session)) as reader:
@@ -99,7 +98,9 @@ def build(
     files, or a plain-text file in which blank lines separate the documents.
     """
     from crawler.languages import check_spaced, language_of
+    from session.config import with_contact
     from session.errors import BadUsage
+    from session.request import TrainRequest
     from session.storage.files import check_target, replacing
     from session.training.intake.vocabulary import crawled_documents, file_documents
     from vocab.build import Recipe, build_vocabulary
@@ -116,8 +117,9 @@ def build(
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
     if crawl:
-        kind, request = Api(), as_request(wiki)
-        source = kind.open(request.identity(kind), request.asked(kind))
+        kind, request = Api(), TrainRequest(**wiki)
+        identity = request.identity(kind)
+        source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
         progress = ProgressLine("articles", articles)
         documents = crawled_documents(source, articles, progress, say)
     else:

@@ -39,8 +39,8 @@ from session.records import SNAPSHOT_WORDS, Curve, ShareHistory, Status, TopicEv
 from session.settings import Settings
 from session.sources import described
 from session.specs import ModelSpec
-from session.storage.format import VERSION
 from session.storage.reader import SessionReader
+from session.storage.schema import VERSION
 from session.version import __version__
 
 ARTICLES = 10

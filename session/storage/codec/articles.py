@@ -11,7 +11,7 @@ from session.records import ArticleColumns
 from session.settings import Settings
 from session.specs import ModelSpec
 from session.storage.decoding import texts, wholes
-from session.storage.format import ROLES
+from session.storage.schema import ROLES
 
 _LARGEST = np.dtype("<u2")
 """A topic and ten-thousandths, for one model after another."""

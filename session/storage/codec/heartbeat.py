@@ -61,10 +61,9 @@ def decode_heartbeat(row: Mapping[str, object]) -> Heartbeat:
     """The one row of `heartbeat`, if there is one; the inverse of :func:`encode_heartbeat`."""
     place = "heartbeat.activity"
     told = json_object(row.get("activity"), place)
-    pid = whole(row.get("pid"), "heartbeat.pid", 1, 2**31 - 1)  # all that older trainers report
     return Heartbeat(
         at=moment(row.get("at"), "heartbeat.at"),
-        process=Process.from_text(text(told.get("process", str(pid)), f"{place}.process")),
+        process=Process.from_text(text(told.get("process"), f"{place}.process")),
         state=one_of(row.get("state"), "heartbeat.state", get_args(State)),
         activity=_activity(told, place),
     )
@@ -96,13 +95,11 @@ def _activity(told: Mapping[str, object], place: str) -> TrainerActivity:
 
 
 def _errors(value: object, place: str) -> tuple[Event, ...]:
-    return tuple(filter(None, listed(value, place, _error)))
+    return listed(value, place, _error)
 
 
-def _error(value: object, place: str) -> Event | None:
-    """[when, what]; heartbeats of older trainers have the texts without times."""
-    if isinstance(value, str):
-        return None
+def _error(value: object, place: str) -> Event:
+    """[when, what]."""
     if not isinstance(value, list) or len(value) != 2:
         raise Damaged(f"{place} is not a time and a text")
     return Event(moment(value[0], place), "warning", text(value[1], place))

@@ -41,7 +41,7 @@ class Progress:
     pending: int = 0
     skipped: int = 0
     skips: dict[str, int] = field(default_factory=dict)
-    """``skipped`` by reason, since reasons are recorded."""
+    """``skipped`` by reason."""
     minibatches: int = 0
     pending_offset: int = 0
     """Documents of the first pending row that are already trained."""
@@ -81,13 +81,19 @@ class Committed:
 
 
 def decode_committed(row: Mapping[str, object]) -> Committed:
-    """The one row of `progress`; columns missing in an older session count as null."""
+    """The one row of `progress`."""
 
     def get(name: str) -> tuple[object, str]:
         return row.get(name), f"progress.{name}"
 
     position = optional(*get("position"), json_object)
-    skips = optional(*get("skips"), json_object) or {}
+    skips = {
+        text(reason, "progress.skips"): whole(n, "progress.skips")
+        for reason, n in json_object(*get("skips")).items()
+    }
+    skipped = whole(*get("skipped"))
+    if sum(skips.values()) != skipped:
+        raise Damaged("progress.skips and progress.skipped do not match")
     return Committed(
         Progress(
             articles=whole(*get("articles")),
@@ -95,8 +101,8 @@ def decode_committed(row: Mapping[str, object]) -> Committed:
             held_out=whole(*get("held_out")),
             crawled=whole(*get("crawled")),
             pending=whole(*get("pending")),
-            skipped=whole(*get("skipped")),
-            skips={text(reason, "progress.skips"): whole(n, "progress.skips") for reason, n in skips.items()},
+            skipped=skipped,
+            skips=skips,
             minibatches=whole(*get("minibatches")),
             pending_offset=whole(*get("pending_offset")),
             position=None if position is None else dict(position),

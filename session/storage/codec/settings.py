@@ -68,8 +68,8 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
 
 
 def _rule(value: object, place: str) -> str:
-    """The word rule; a session older than the second rule has the first."""
-    rule = "1" if value is None else text(value, place)
+    """The word rule."""
+    rule = text(value, place)
     if not _RULE.fullmatch(rule):
         raise Damaged(f"{place} is not a word rule")
     return rule

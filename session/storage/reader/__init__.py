@@ -1,4 +1,4 @@
-"""Reading the session file. Never changes anything, and reads files of every schema as they are."""
+"""Reading the session file. Never changes anything."""
 
 from session.storage.reader.session import SessionReader
 

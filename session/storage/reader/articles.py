@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from session.errors import Damaged
 from session.records import ArticleColumns, ArticleRow
 from session.storage.codec.articles import decode_articles
-from session.storage.database import read_rows, select, session_errors
 from session.storage.decoding import MOST, whole
-from session.storage.format import ROLES
 from session.storage.reader.opened import OpenedSession
+from session.storage.schema import ROLES
 
 MOST_ARTICLES = 1_000_000
 """The most articles of one answer; :meth:`ArticleReader.all_articles` has no such bound."""
@@ -104,23 +103,19 @@ class ArticleReader(OpenedSession):
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
-        with session_errors(self.path):
-            rows = read_rows(self._connection, f"{select(self._connection, 'articles', 'id')} LIMIT 1")
+        rows = self._rows("SELECT id FROM articles LIMIT 1")
         return bool(rows) and rows[0][0] is not None
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
         return self._columns(clause, parameters).rows()
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> ArticleColumns:
-        columns = "seq", "page_id", _TITLE, "revision_id", "words", "role", "topics", "id"
-        with session_errors(self.path):
-            rows = read_rows(
-                self._connection,
-                f"{select(self._connection, 'articles', *columns)} {clause}",
-                parameters,
-                largest=_LARGEST_ROW,
-                most=MOST_ARTICLES,
-            )
+        rows = self._rows(
+            f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
+            parameters,
+            largest=_LARGEST_ROW,
+            most=MOST_ARTICLES,
+        )
         return decode_articles(rows, self.settings().models)
 
 

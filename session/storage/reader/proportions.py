@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from session.errors import Damaged, SessionError
 from session.options import KEEP_ARTICLES
 from session.storage.blocks import page_ids_of, title_keys_of
-from session.storage.database import SMALL, select, session_errors
+from session.storage.database import SMALL, session_errors
 from session.storage.decoding import whole
 from session.storage.proportions import LARGEST_ARTICLE, Proportions
 from session.storage.reader.opened import OpenedSession
@@ -46,19 +46,14 @@ class ProportionReader(OpenedSession):
 
     def check_proportions(self) -> None:
         """Raise :class:`SessionError` if no article's proportions are recorded, and say why."""
-        with session_errors(self.path):
-            query = select(self._connection, "blocks", "first_seq")
-        if self._rows(f"{query} LIMIT 1"):
+        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
             return
         if self.settings()[KEEP_ARTICLES] != "all":
             raise SessionError(
                 "topic proportions are not recorded: that needs a session begun with --keep-articles all"
             )
         self.check_trained()
-        raise SessionError(
-            "topic proportions are not recorded: an older version made the session; further training records "
-            "those of new articles"
-        )
+        raise Damaged("blocks has no row")
 
     def trained_articles(self) -> TrainedArticles:
         """All articles whose proportions are recorded."""
@@ -108,14 +103,11 @@ class ProportionReader(OpenedSession):
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
     def word_counts(self) -> WordCounts:
-        """How often each word was trained on. Raises :class:`SessionError` if that was not recorded."""
+        """How often each word was trained on."""
         self._check_built()
         n_words = len(self.vocabulary())
         with session_errors(self.path), self.one_moment():
-            found = read_word_counts(self._connection, n_words)
-        if found is None:
-            raise SessionError("word counts are not recorded: the session was begun by an older version")
-        return found
+            return read_word_counts(self._connection, n_words)
 
     def _room(self, of_an_article: int) -> int:
         return SMALL + of_an_article * self.settings().batch_size

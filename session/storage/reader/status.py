@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from session.errors import NoSession
 from session.options import HELD_OUT
-from session.records import NOT_RECORDED, State, Status, TrainerActivity, per_hour
+from session.records import State, Status, TrainerActivity, per_hour
 from session.storage.codec.heartbeat import Heartbeat
-from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import owner_pid
 from session.storage.database import is_at
 from session.storage.reader.opened import OpenedSession
@@ -50,7 +49,7 @@ def status_of(opened: OpenedSession) -> Status:
         crawled=progress.crawled,
         pending=progress.pending,
         skipped=progress.skipped,
-        skips=_skips(progress),
+        skips=progress.skips,
         elapsed_seconds=progress.elapsed_seconds,
         articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
         bytes_read=progress.bytes_read,
@@ -61,12 +60,6 @@ def status_of(opened: OpenedSession) -> Status:
         activity=activity if at_work else activity.ended(),
         models=models,
     )
-
-
-def _skips(progress: Progress) -> dict[str, int]:
-    """Skipped articles by reason; older sessions recorded none."""
-    unknown = progress.skipped - sum(progress.skips.values())
-    return progress.skips | {NOT_RECORDED: unknown} if unknown else progress.skips
 
 
 def _state(finished: bool, beat: Heartbeat | None, pid: int | None, now: float) -> State:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.naming import distinctness, most_relevant
+from session.errors import Damaged
 from session.naming import names
 from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
 from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
-from session.storage.database import select, session_errors
 from session.storage.decoding import whole
 from session.storage.reader.opened import OpenedSession
 
@@ -81,15 +81,14 @@ class TopicReader(OpenedSession):
         """The name of each topic: the given one, otherwise that made of its words; empty before the first
         snapshot."""
         number, topics = self._number(model), self.spec(model).topics
-        with session_errors(self.path):
-            kept = select(self._connection, "topic_names", "topic", "name", "alive", "model")
-        known = decode_topic_names(
-            [row[:-1] for row in self._rows(f"{kept} WHERE model = ? ORDER BY topic", [number])], topics
+        begun = bool(self.snapshots(model))  # first, since a trainer writes both at once
+        rows = self._rows(
+            "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic", [number]
         )
-        if known is not None:
-            return self._called(model, known.names)
-        newest = self.newest_words(model)
-        return self._names_by_words(model, newest) if newest else ()
+        known = decode_topic_names(rows, topics)
+        if known is None and begun:
+            raise Damaged("topic_names has no row")
+        return () if known is None else self._called(model, known.names)
 
     def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
         """The names made of one snapshot's words, replaced by given names."""
@@ -98,33 +97,25 @@ class TopicReader(OpenedSession):
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
         number, topics = self._number(model), self.spec(model).topics
-        with session_errors(self.path):
-            given = select(self._connection, "given_names", "topic", "name", "model")
-        called = decode_given_names(
-            [row[:-1] for row in self._rows(f"{given} WHERE model = ?", [number])], topics
-        )
+        rows = self._rows("SELECT topic, name FROM given_names WHERE model = ?", [number])
+        called = decode_given_names(rows, topics)
         return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
         models = self.settings().models
-        with session_errors(self.path):
-            query = select(self._connection, "given_names", "model", "topic", "name")
         found = []
-        for model, *row in self._rows(f"{query} ORDER BY model, topic"):
+        for model, *row in self._rows("SELECT model, topic, name FROM given_names ORDER BY model, topic"):
             number = whole(model, "given_names.model", 0, len(models) - 1)
             ((topic, name),) = decode_given_names([tuple(row)], models[number].topics).items()
             found.append((number, topic, name))
         return tuple(found)
 
     def topic_events(self) -> list[TopicEvent]:
-        """The topic events of all models, oldest first; empty if they were not recorded."""
+        """The topic events of all models, oldest first."""
         models = self.settings().models
-        with session_errors(self.path):
-            query = select(
-                self._connection, "topic_events", "model", "articles", "event", "topic", "other", "name", "id"
-            )
-        return [decode_topic_event(row[:-1], models) for row in self._rows(f"{query} ORDER BY id")]
+        rows = self._rows("SELECT model, articles, event, topic, other, name FROM topic_events ORDER BY id")
+        return [decode_topic_event(row, models) for row in rows]
 
     def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.

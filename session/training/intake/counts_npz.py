@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from session.errors import BadUsage
 from session.storage.documents import Documents
 from session.storage.files import open_input
-from session.training.intake.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
+from session.storage.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
 MOST_DOCUMENTS = 20_000_000
 """The most documents: the start of each is kept in memory."""
+MOST_ENTRIES = 2**25
+"""The most entries of documents that are trained on together, each of which takes 40 bytes."""
 _NAMES = ("indptr", "word_ids", "counts", "n_words")
 
 
@@ -63,6 +65,12 @@ class CountsFile:
         """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
         stop = min(stop, len(self))
         low, high = int(self._indptr[start]), int(self._indptr[stop])
+        if high - low > MOST_ENTRIES:
+            raise BadUsage(
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, over the "
+                f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
+                "--batch-size or --held-out"
+            )
         return Documents(
             np.arange(start, stop, dtype=np.int64),
             np.zeros(stop - start, np.int64),
@@ -92,6 +100,12 @@ class CountsFile:
             raise BadUsage(f"{path}: word_ids and counts differ in length")
         if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
             raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
+        lengths = np.diff(indptr)
+        if lengths.size and lengths.max() > self._n_words:
+            raise BadUsage(
+                f"{path}: document {lengths.argmax()} has {lengths.max():,} entries, but there are only "
+                f"{self._n_words:,} words: give each word of a document once, with its count"
+            )
 
     def _read_through(self) -> str:
         """Check all of the file; returns its checksum."""

@@ -84,16 +84,6 @@ def test_a_session_without_topics_is_one_line(path):
         read(path)
 
 
-def test_an_old_session_is_told(trained):
-    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
-        for table in ("topic_names", "topic_events", "word_counts"):
-            connection.execute(f"DELETE FROM {table}")
-    (model,) = read(trained).models
-    assert len(model.topics) == 5
-    assert all(topic.name for topic in model.topics)
-    assert not model.events
-
-
 def test_values_that_no_chart_can_show_are_left_out(trained):
     with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,18 +70,37 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
         control.stop(path)
 
 
+HOLDER = (
+    "import sys, time\nfrom pathlib import Path\n"
+    "from session.storage.coordination.lock import trainer_lock\n"
+    "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
+)
+
+
+def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, short):
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        told = []
+        end = rf"once continued \(`kill -CONT {process.pid}`\) it saves and ends$"
+        why = rf"it is suspended, as by Ctrl\+Z; {end}"
+        with pytest.raises(SessionError, match=f"has not ended within 0 s; {why}"):
+            control.stop(path, told.append)
+        (line,) = told
+        assert re.fullmatch(f"waiting for the trainer: {why}", line)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait() == -signal.SIGTERM
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, short, monkeypatch, answers):
     """A trainer that is still starting does not look at what it is asked for."""
     monkeypatch.setattr(control, "PATIENCE_SECONDS", 600.0)
-    code = (
-        "import sys, time\nfrom pathlib import Path\n"
-        "from session.storage.coordination.lock import trainer_lock\n"
-        "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
-    )
     if not answers:
         path = path.with_name("not-yet.db")
-    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
     threading.Thread(target=process.wait).start()
     control.stop(path)

@@ -15,7 +15,7 @@ from session.storage.blocks import insert_block, renew_proportions
 from session.storage.documents import Documents
 from session.storage.packing import recent_row
 from session.storage.proportions import Proportions
-from session.storage.schema import migrations
+from session.storage.schema import CREATE
 from session.storage.sqliteutils import Database
 from tests.session.rows import settings
 
@@ -23,7 +23,7 @@ from tests.session.rows import settings
 @pytest.fixture
 def db():
     database = Database(memory=True)
-    migrations.apply(database)
+    database.conn.executescript(CREATE)
     yield database
     database.close()
 

@@ -28,7 +28,7 @@ CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 """Ways to damage a file that are tried, out of some thousands; each on a few commands."""
 SHARDS = 8
 EMPTIED = "not recorded"
-"""What is said of tables without a row too, as those of older sessions are."""
+"""What is said of a session that kept too little."""
 READING = [
     ["status"],
     ["status", "--json"],

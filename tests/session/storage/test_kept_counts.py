@@ -1,9 +1,5 @@
 """`--keep-counts`: one session's crawl is another session's counts."""
 
-import contextlib
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +7,6 @@ from session.errors import BadUsage
 from session.options import DOCUMENTS
 from session.storage.kept_counts import KeptCounts
 from session.storage.reader import SessionReader
-
-SCHEMAS = Path(__file__).parent / "schemas"
 
 
 def kept(cli, corpus, *more):
@@ -71,13 +65,6 @@ def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, 
     assert after.identity == before.identity
     before.close()
     after.close()
-
-
-def test_what_was_begun_on_them_by_an_earlier_release_knows_them(tmp_path):
-    """A session keeps this name of its counts, and resumes only with counts of the same name."""
-    path = shutil.copy(SCHEMAS / "8.sqlite", tmp_path / "kept.db")
-    with contextlib.closing(KeptCounts(Path(path))) as counts:
-        assert counts.identity == {"checksum": "3e3344565717199114340a26124de68d"}
 
 
 def test_a_session_without_counts_says_so(cli, trained, one_line):

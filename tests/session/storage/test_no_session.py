@@ -9,8 +9,8 @@ import pytest
 from session.errors import NotASession, SessionError
 from session.storage.coordination.heartbeat import HeartbeatWriter
 from session.storage.database import is_ours, is_sqlite
-from session.storage.format import VERSION
 from session.storage.reader import SessionReader
+from session.storage.schema import VERSION
 from session.storage.writer import SessionWriter
 
 

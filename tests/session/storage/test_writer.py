@@ -18,8 +18,10 @@ from session.storage.changes import Changes
 from session.storage.codec.progress import Progress
 from session.storage.coordination.lock import lock_path
 from session.storage.database import SMALL, connect, read_rows
-from session.storage.format import VERSION
+from session.storage.files import draft_of
 from session.storage.reader import SessionReader
+from session.storage.schema import VERSION
+from session.storage.sqliteutils import Database
 from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
 
@@ -84,13 +86,13 @@ def test_an_existing_session_is_never_overwritten(path):
 
 
 def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path, monkeypatch):
-    path, real = tmp_path / "s.db", stores.migrations.apply
+    path = tmp_path / "s.db"
 
-    def apply(db):
+    def database(connection):
         path.write_text("mine")
-        real(db)
+        return Database(connection)
 
-    monkeypatch.setattr(stores.migrations, "apply", apply)
+    monkeypatch.setattr(stores, "Database", database)
     with pytest.raises(SessionError, match="exists"):
         stores.create(path, settings(), WORDS, [row()])
     assert path.read_text() == "mine"
@@ -113,8 +115,11 @@ def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
 
 
 def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
+    with draft_of(tmp_path / "new.db") as draft:
+        pass
+    (tmp_path / "new.db").unlink()
     for ending in ("", "-journal", "-wal", "-shm"):
-        (tmp_path / f".new.db.new{ending}").write_bytes(path.read_bytes())
+        draft.with_name(draft.name + ending).write_bytes(path.read_bytes())
     stores.create(tmp_path / "new.db", settings(), WORDS, [row(5.0)])
     assert sorted(os.listdir(tmp_path)) == ["home", "new.db"]
     with contextlib.closing(SessionWriter(tmp_path / "new.db")) as store:
@@ -238,10 +243,8 @@ def test_a_full_disk_has_its_own_error_and_loses_nothing(path, monkeypatch):
         assert store.progress().articles == 2
 
 
-def test_every_migration_is_counted(path):
+def test_a_new_session_says_what_it_is(path):
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        applied = connection.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
-        assert applied == VERSION
         assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from session.paths import vocabulary_file
-from session.training.creation import load_vocabulary
+from session.request import load_vocabulary
 from vocab.errors import UnknownVocabulary
 
 

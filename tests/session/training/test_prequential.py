@@ -5,7 +5,7 @@ import random
 import pytest
 
 from model import Minibatch, kinds
-from model.checking import planted_documents
+from model.planted import planted_documents
 from session.storage.codec.progress import Progress, Scored
 from session.storage.reader import SessionReader
 from session.training.prequential import SAMPLE, newest, scored

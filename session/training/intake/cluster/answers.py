@@ -1,7 +1,6 @@
 """Answers of a cluster's workers as bytes, written there and read here like any hostile input.
 
-An answer is a line of JSON, followed by the word counts in the format in which a session stores them. No
-pickle is read.
+An answer is a line of JSON, followed by the word counts in the format in which a session stores them.
 """
 
 import json
@@ -24,7 +23,8 @@ from session.training.intake.count_pages import (
 )
 
 PLACE = "an answer of the cluster"
-LONGEST_HEADER = 1 << 29
+LARGEST = 64 << 20
+"""The most bytes of an answer: word counts take 0.1 MB, the texts of a part's pages some 5 MB."""
 _PAGE = ("page_id", "title", "revision_id", "text", "markup", "id")
 
 Job = Callable[..., Any]
@@ -42,13 +42,16 @@ def pack(found: object, fields: Fields) -> bytes:
         pages, rest = found
         told |= _part_fields(rest)
         told["pages"] = [[getattr(page, name) for name in _PAGE] for page in pages]
-    return json.dumps(told).encode() + b"\n" + documents.to_bytes()
+    data = json.dumps(told).encode() + b"\n" + documents.to_bytes()
+    if len(data) > LARGEST:
+        raise ValueError(f"an answer of over {LARGEST >> 20} MB")
+    return data
 
 
 def fields_of(data: object) -> Fields:
     """Everything in an answer except its counts. Raises :class:`Damaged`."""
-    head = data.partition(b"\n")[0] if isinstance(data, bytes) else b""
-    return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LONGEST_HEADER), PLACE)
+    head = data.partition(b"\n")[0] if isinstance(data, bytes) and len(data) <= LARGEST else b""
+    return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LARGEST), PLACE)
 
 
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:

@@ -54,6 +54,7 @@ class Cluster(Executor):
         self._end: SessionError | None = None
         self._refusals: list[str] = []
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(lambda *_: None)  # about tasks that Dask leaves behind
         self._moved = asyncio.Condition()
         self._keeping: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
@@ -153,9 +154,13 @@ class Cluster(Executor):
         self._waiting("the cluster's scheduler")
         enough = time.monotonic() + PATIENCE
         while True:
+            found = None
             try:
                 found = await Scheduler.connect(self._address, self._initial, self._refused)
+                await found.look()
             except Unreachable as error:
+                if found is not None:
+                    await found.close()
                 if time.monotonic() > enough:
                     raise SessionError(
                         f"the cluster's scheduler has not answered for {PATIENCE:.0f} s ({error})"

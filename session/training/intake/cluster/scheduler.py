@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,14 +17,23 @@ from distributed import Client, Future, KilledWorker, Security
 from session.errors import BadUsage, SessionError
 from session.options import CLUSTER
 from session.training.intake.cluster.address import ENCRYPTED
+from session.training.intake.cluster.answers import LARGEST
 from session.training.intake.cluster.fitness import PACKAGES, Versions
 from session.training.intake.cluster.work import Job, answer, prepare
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the list of workers."""
-REPLY_SECONDS = 60.0
+REPLY_SECONDS = 30.0
+"""The most seconds that the scheduler may take to answer, and to speak at all: Dask sets no limit to that."""
+ANSWER_SECONDS = 600
+"""The most seconds that a worker may take for a job. They are counted one by one, without those in which this
+process was suspended."""
 CLOSE_SECONDS = 3.0
+_AT_ONCE = 4
+"""The most answers received at a time: each takes several times its size."""
+_PLAIN = ("msgpack", "error")
+"""Dask's ways to send a value that are read without unpickling anything."""
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
 JOBS_A_THREAD = 2
 """Jobs per thread, so that a worker has the next job at hand when it finishes one."""
@@ -70,6 +79,7 @@ class Scheduler:
         self._initial = initial
         self._refused = refused
         self._here = Versions.here()
+        self._receiving = asyncio.Semaphore(_AT_ONCE)
 
     @classmethod
     async def connect(cls, address: str, initial: Job, refused: Callable[[str], None]) -> Scheduler:
@@ -94,9 +104,12 @@ class Scheduler:
             name="wikitopics",
         )
         try:
-            await client
-            scheduler = cls(client, initial, refused)
-            await scheduler._check_scheduler()
+            async with asyncio.timeout(REPLY_SECONDS):
+                await client
+                for topic in ("print", "warn"):  # what workers want to be written here
+                    client.unsubscribe_topic(topic)
+                scheduler = cls(client, initial, refused)
+                await scheduler._check_scheduler()
         except SessionError:
             await _closed(client)
             raise
@@ -113,28 +126,32 @@ class Scheduler:
             async with asyncio.timeout(REPLY_SECONDS):
                 found = (await self._client.scheduler.identity(n_workers=-1))["workers"]
                 there = {address: told for address, told in found.items() if told["status"] != "closed"}
-                new = there.keys() - self.workers.keys() - self.unfit.keys()
-                versions = await self._versions() if new else {}
+                new = sorted(there.keys() - self.workers.keys() - self.unfit.keys())
+            versions = dict(zip(new, await asyncio.gather(*map(self._versions, new)), strict=True))
+            for address in self.workers.keys() - there.keys():
+                self.workers.pop(address).gone.set()
+            self.unfit = {address: why for address, why in self.unfit.items() if address in there}
+            for address, told in versions.items():
+                if told is not None:  # otherwise it has just gone, or is not up yet
+                    self._take(address, int(there[address]["nthreads"]), told)
         except Exception as error:  # noqa: BLE001 (as in connect)
             raise Unreachable(_reason(error)) from None
-        for address in self.workers.keys() - there.keys():
-            self.workers.pop(address).gone.set()
-        self.unfit = {address: why for address, why in self.unfit.items() if address in there}
-        for address in sorted(new):
-            if address in versions:  # otherwise it has just gone, or is not up yet
-                self._take(address, int(there[address]["nthreads"]), versions[address])
         return bool(new)
 
     async def ask(self, worker: FarWorker, job: Job) -> object:
         """The answer to a job. Raises :class:`Gone`, :class:`TaskFailed`."""
         task = self._submit(answer, worker.counting, *job, worker.address)
-        asking = asyncio.ensure_future(_result(task))
+        asking = asyncio.ensure_future(self._result(task))
         lost = asyncio.ensure_future(worker.gone.wait())
         try:
-            await asyncio.wait({asking, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if not asking.done():
+            for _ in range(ANSWER_SECONDS):
+                if (await asyncio.wait({asking, lost}, timeout=1.0, return_when=asyncio.FIRST_COMPLETED))[0]:
+                    break
+            if asking.done():
+                return asking.result()
+            if lost.done():
                 raise Gone
-            return asking.result()
+            raise TaskFailed(f"no answer within {ANSWER_SECONDS} s")
         finally:
             for each in (asking, lost):
                 each.cancel()
@@ -146,8 +163,11 @@ class Scheduler:
         """Stop using a worker."""
         if self.workers.pop(worker.address, None) is not None:
             worker.gone.set()
-            self.unfit[worker.address] = why
-            self._refused(why)
+            self._leave_out(worker.address, why)
+
+    def _leave_out(self, address: str, why: str) -> None:
+        self.unfit[address] = why
+        self._refused(why)
 
     async def close(self) -> None:
         """Close everything; never raises."""
@@ -157,24 +177,46 @@ class Scheduler:
         self.workers.clear()
         await _closed(self._client)
 
+    async def _result(self, task: Future) -> object:
+        """What a task returned, as plain bytes. Raises as :meth:`ask` does."""
+        try:
+            failure = await task.exception()
+            if failure is None:
+                return await self._received(task.key)
+        except TypeError as error:  # of Dask, about anything but plain bytes
+            raise TaskFailed(_reason(error)) from None
+        except Exception:  # noqa: BLE001 (the connection, or what it needs, is lost)
+            raise Gone from None
+        if isinstance(failure, KilledWorker):
+            raise Gone
+        raise TaskFailed(_reason(failure))
+
+    async def _received(self, key: str) -> object:
+        async with self._receiving:
+            if (await self._client.nbytes([key], summary=False)).get(key, 0) > LARGEST:
+                raise TypeError(f"an answer of over {LARGEST >> 20} MB")
+            return (await self._client.scheduler.gather(keys=[key], deserializers=_PLAIN))["data"][key]
+
     async def _check_scheduler(self) -> None:
-        async with asyncio.timeout(REPLY_SECONDS):
-            told = await self._client.scheduler.versions(packages=list(PACKAGES))
+        told = await self._client.scheduler.versions(packages=list(PACKAGES))
         if wrong := Versions.there(told).differs(self._here):
             raise SessionError(
                 f"the scheduler of {CLUSTER.flag} has {wrong}: install the same versions on all machines"
             )
 
-    async def _versions(self) -> Mapping[str, object]:
-        found: Mapping[str, object] = await self._client.scheduler.broadcast(
-            msg={"op": "versions", "packages": list(PACKAGES)}, on_error="ignore"
-        )
-        return found
+    async def _versions(self, address: str) -> object:
+        """What a worker tells of itself; None if it is not there. Asked alone: another may never answer."""
+        msg = {"op": "versions", "packages": list(PACKAGES)}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REPLY_SECONDS):
+                found = await self._client.scheduler.broadcast(msg=msg, workers=[address], on_error="ignore")
+                return found.get(address)
+        self._leave_out(address, "it does not answer")
+        return None
 
     def _take(self, address: str, threads: int, told: object) -> None:
         if wrong := Versions.there(told).differs(self._here):
-            self.unfit[address] = f"it has {wrong}: install the same versions there"
-            self._refused(self.unfit[address])
+            self._leave_out(address, f"it has {wrong}: install the same versions there")
             return
         counting = self._submit(prepare, *self._initial, address)
         self.workers[address] = FarWorker(address, threads, counting)
@@ -183,15 +225,6 @@ class Scheduler:
         """A task for the worker whose address is the last argument."""
         *values, address = args
         return self._client.submit(fn, *values, workers=[address], allow_other_workers=False, pure=False)
-
-
-async def _result(task: Future) -> object:
-    try:
-        return await task
-    except Exception as error:  # noqa: BLE001 (what the task raised, or Dask)
-        if task.status == "error" and not isinstance(error, KilledWorker):
-            raise TaskFailed(_reason(error)) from None
-        raise Gone from None
 
 
 async def _closed(client: Client) -> None:
@@ -203,6 +236,8 @@ async def _closed(client: Client) -> None:
 def _reason(error: BaseException) -> str:
     """An error in a line, without the addresses that Dask tends to include, since a session may store the
     line."""
+    if isinstance(error, TimeoutError):
+        return "it does not answer in time"
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return _ADDRESS.sub("…", line)[:300] or type(error).__name__
 

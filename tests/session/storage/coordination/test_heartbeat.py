@@ -106,8 +106,8 @@ def test_a_trainer_that_has_just_begun_counts_from_nothing():
 
 
 def test_heartbeats_of_other_versions_are_read():
-    """Older ones name no process, leave keys out and give errors no time; newer ones may say more."""
-    told = {"crawl_rate": 2.0, "waiting_for": None, "errors": ["429"], "mood": "fine"}
+    """They may leave keys out, or say more."""
+    told = {"crawl_rate": 2.0, "waiting_for": None, "mood": "fine", "process": "7\n\n\n"}
     beat = decode_heartbeat({"at": 1e9, "pid": 7, "state": "running", "activity": json.dumps(told)})
     assert (beat.process.pid, beat.activity) == (7, TrainerActivity(crawl_rate=2.0))
 

@@ -1,4 +1,7 @@
-"""The arrays of an .npz file, read in place: a file of half a gigabyte opens at once."""
+"""The arrays of .npz files that somebody else may have made. Nothing is unpacked before its size is known.
+
+Large ones are read in place: a file of half a gigabyte opens at once.
+"""
 
 import math
 import os
@@ -6,7 +9,7 @@ import struct
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,8 @@ _END = struct.Struct("<4s8xL6x")
 """A zip's last record; among other things, the bytes of its directory."""
 _WIDE_END = struct.Struct("<4s36xQ8x20x")
 """The same for a zip over 4 GB; it comes before that record, together with a pointer to it."""
-_LARGEST_DIRECTORY = 2**16
+LARGEST_DIRECTORY = 2**16
+"""Bytes of a zip's directory: hundreds of arrays. A zip's reader makes an object of each entry."""
 MOST_UNPACKED = 2**29
 """The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
 
@@ -68,7 +72,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
     Nothing is unpacked before its size is known. Raises KeyError with the missing name,
     :class:`TooLarge`, OSError, and whatever zipfile, zlib and numpy raise on hostile bytes.
     """
-    _check_directory(file)
+    check_directory(file)
     with zipfile.ZipFile(file) as archive:
         stored = archive.namelist()
         if not any(name.endswith(".npy") for name in stored):
@@ -94,8 +98,8 @@ def is_undamaged(file: BinaryIO) -> bool:
         return archive.testzip() is None
 
 
-def _check_directory(file: BinaryIO) -> None:
-    """Check that the directory has few entries, since a zip's reader makes an object of each."""
+def check_directory(file: BinaryIO) -> None:
+    """Check that the directory of a zip is small. Raises ValueError."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - _WIDE_END.size))
     end = file.read()
@@ -106,20 +110,34 @@ def _check_directory(file: BinaryIO) -> None:
         if not end.startswith(b"PK\6\6"):
             raise ValueError("it does not end as an .npz does")
         directory = _WIDE_END.unpack(end[: _WIDE_END.size])[1]
-    if directory > _LARGEST_DIRECTORY:
-        raise TooLarge("it holds more than word counts")
+    if directory > LARGEST_DIRECTORY:
+        raise TooLarge("it holds too many arrays")
+
+
+def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    """The type and shape of the array in a .npy of ``size`` bytes, and whether columns come first.
+
+    Leaves ``content`` at the first value. Raises ValueError, also if the size is not that of such an array,
+    and whatever else numpy raises on hostile bytes.
+    """
+    if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
+        raise ValueError("not a plain array")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
+        raise ValueError("an array in it differs in length from its header")
+    return dtype, shape, fortran
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this type hold numbers of at most 64 bits."""
+    return dtype.kind in "iuf" and dtype.itemsize <= 8
 
 
 def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Column:
     with archive.open(member) as content:
-        if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
-            raise ValueError("not a plain array")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(content)
-        before = content.tell()
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - before:
-            raise ValueError("an array in it differs in length from its header")
+        dtype, shape, _ = array_header(content, member.file_size)
         if member.compress_type == zipfile.ZIP_STORED:
-            offset = _start(file, member) + before
+            offset = _start(file, member) + content.tell()
             return OnDisk(file, dtype, offset, math.prod(shape), ndim=max(1, len(shape)))
     with archive.open(member) as content:
         return np.atleast_1d(np.lib.format.read_array(content, allow_pickle=False))

@@ -1,0 +1,78 @@
+"""A stream of changes that plays scripts, and what a source hears of it."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from aiohttp import web
+
+from crawler.embedded.corpus import Articles, synthetic_corpus
+from crawler.source import PageBatch, Position
+from crawler.sources.recent import RecentSource
+from crawler.wiki import Wiki
+
+ARTICLES = Articles(synthetic_corpus(60), 100)
+
+
+def event(number: int, **fields: Any) -> bytes:
+    change = {
+        "meta": {"domain": "127.0.0.1"},
+        "namespace": 0,
+        "type": "edit",
+        "title": ARTICLES.title(number),
+    } | fields
+    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
+
+
+Script = bytes | int | Callable[[web.Request, web.StreamResponse], Awaitable[None]]
+
+
+class Stream:
+    """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
+
+    def __init__(self, *scripts: Script) -> None:
+        self.scripts = list(scripts)
+        self.asked: list[str | None] = []
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse | None:
+        if request.path != "/w/stream":
+            return None
+        self.asked.append(request.headers.get("Last-Event-ID"))
+        script = self.scripts.pop(0) if self.scripts else b":ok\n\n"
+        if isinstance(script, int):
+            return web.Response(status=script, headers={"Retry-After": "3"}, text="no")
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        if callable(script):
+            await script(request, response)
+        else:
+            step = max(100, len(script) // 100)
+            for at in range(0, len(script), step):
+                await response.write(script[at : at + step])
+        if not self.scripts:
+            await asyncio.sleep(3600)
+        return response
+
+
+async def listen(
+    url: str, clock: Any, articles: int, position: Position | None = None, **options: Any
+) -> tuple[list[PageBatch], RecentSource]:
+    """Batches until there are so many articles and skipped ones."""
+    stream_url = url.replace("api.php", "stream")
+    source = RecentSource(Wiki(url, version="0", clock=clock, **options), stream_url)
+    batches: list[PageBatch] = []
+    try:
+        async with aclosing(source.batches(position)) as coming:
+            async for batch in coming:
+                batches.append(batch)
+                if sum(len(b.pages) + b.skipped for b in batches) >= articles:
+                    break
+    finally:
+        await source.close()
+    return batches, source
+
+
+def ids(batches: list[PageBatch]) -> list[int]:
+    return [page.page_id - 1 for batch in batches for page in batch.pages]

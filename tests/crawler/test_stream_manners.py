@@ -1,0 +1,68 @@
+"""Wikimedia's rules for its stream of changes: they hold while it is being opened."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from yarl import URL
+
+from crawler.embedded.api import EmbeddedApi
+from crawler.errors import WikiUnreachable
+from crawler.limits import wikimedia_manners, wikimedia_service_manners
+from crawler.sources import recent
+from crawler.sources.recent import RecentSource
+from crawler.wiki import Wiki
+from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
+
+Serve = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
+
+
+POLITE: Any = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org"}
+
+
+async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(
+    serve: Serve, clock: Any, tmp_path: Path
+) -> None:
+    stream = Stream(event(1), 500, event(2))
+    url, before = await serve(EmbeddedApi(ARTICLES), override=stream), clock.now
+    batches, source = await listen(url, clock, 2, budget_folder=tmp_path, **POLITE)
+    assert sorted(ids(batches)) == [1, 2]
+    assert clock.now - before >= 900
+    assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500"]
+
+
+async def test_a_start_does_not_wait_for_the_stream(serve: Serve, clock: Any, tmp_path: Path) -> None:
+    """Neither for its own error nor for one that another trainer met."""
+    stream = Stream(503)
+    url, before = await serve(EmbeddedApi(ARTICLES), override=stream), clock.now
+    for _ in range(2):
+        with pytest.raises(WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"):
+            await listen(url, clock, 1, budget_folder=tmp_path, **POLITE)
+    assert len(stream.asked) == 1
+    assert clock.now - before < 60
+
+
+async def test_only_the_opening_of_a_stream_keeps_others_waiting(
+    serve: Serve, clock: Any, tmp_path: Path
+) -> None:
+    """Two trainers listen at the same time."""
+    url = await serve(EmbeddedApi(ARTICLES), override=Stream())
+    stream = url.replace("api.php", "stream")
+    sources = [
+        RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)
+        for _ in range(2)
+    ]
+    limits = wikimedia_service_manners("127.0.0.1", "the stream of changes")
+    heard = [source.wiki.client.lines(URL(stream), {}, 60.0, limits) for source in sources]
+    began = clock.now
+    assert [await anext(lines) for lines in heard] == [b":ok", b":ok"]
+    assert clock.now - began >= 1.0
+    for lines, source in zip(heard, sources, strict=True):
+        await lines.aclose()
+        await source.close()

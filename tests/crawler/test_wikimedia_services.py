@@ -1,0 +1,191 @@
+"""Wikimedia's rules for servers of dumps and of streams: a second between requests, rests after errors."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from crawler.client import Client
+from crawler.errors import CrawlerError, WikiUnreachable
+from crawler.limits import Manners, dump_manners, wikimedia_service_manners
+from crawler.source import Activity
+from crawler.wire import Trouble
+from tests.crawler.dump_server import DumpServer, says, serving
+from tests.crawler.dumps import multistream
+from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+
+pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
+CONTACT = "me@wiki-reader.org"
+
+
+def strict(host: str) -> Manners:
+    """Wikimedia's rules, for the server on this machine too."""
+    return wikimedia_service_manners(host, "the dump server")
+
+
+@pytest.fixture
+def dump(server: DumpServer, clock: Any, tmp_path: Path) -> Callable[..., Any]:
+    """A source that reads the server's dump under Wikimedia's rules."""
+
+    def make(kept: Any = None, **more: Any) -> Any:
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "manners_of": strict, **more}
+        return remote([server.url + PATH], clock, kept, **options)
+
+    return make
+
+
+def client(clock: Any, tmp_path: Path) -> Client:
+    return Client(
+        strict("127.0.0.1"), Activity(), version="1", contact=CONTACT, clock=clock, budget_folder=tmp_path
+    )
+
+
+async def test_a_dump_is_read_with_a_second_between_two_requests(
+    server: DumpServer, dump: Callable[..., Any], clock: Any, tmp_path: Path
+) -> None:
+    moments: list[float] = []
+
+    async def note(request: web.Request, data: bytes) -> None:
+        moments.append(clock.now)
+        clock.now += 0.3
+        moments.append(clock.now)
+
+    server.always = note
+    found, _, _ = await read(dump())
+    assert found == await of_files(tmp_path, DATA)
+    assert server.most_under_way == 1
+    assert all(start - end >= 1.0 for end, start in zip(moments[1::2], moments[2::2], strict=False))
+    assert (tmp_path / "home" / "127.0.0.1.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "rest"), [(500, "", 900), (503, "7", 900), (502, "2000", 2000)]
+)
+async def test_a_server_error_is_followed_by_a_rest_for_all_trainers_and_after_a_restart(
+    server: DumpServer, clock: Any, tmp_path: Path, status: int, retry_after: str, rest: int
+) -> None:
+    url, read = URL(server.url + PATH), lambda reply: reply.status
+    first, second = client(clock, tmp_path), client(clock, tmp_path)
+    for one in (first, second):
+        assert await one.once(url, read) == 200
+    server.acts = [says(status, **({"Retry_After": retry_after} if retry_after else {}))]
+    with pytest.raises(Trouble) as caught:
+        await first.once(url, read)
+    before, asked = clock.now, len(server.asked)
+    assert caught.value.retry_after == rest
+    restarted = client(clock, tmp_path)
+    with pytest.raises(
+        WikiUnreachable, match=r"^waiting for the dump server, .*; try again after .*minutes$"
+    ):
+        await restarted.once(url, read)
+    assert len(server.asked) == asked, "a start does not ask in the rest"
+    assert await second.once(url, read) == 200
+    assert clock.now >= before + rest
+    assert await restarted.once(url, read) == 200
+    for one in (first, second, restarted):
+        await one.close()
+
+
+async def test_a_rest_in_the_middle_is_waited_out_and_shown(
+    server: DumpServer, dump: Callable[..., Any], clock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = dump()
+    kept = dict((await source.open()).identity)
+    await source.close()
+    seen = set()
+    sleep = clock.sleep
+
+    async def watched(seconds: float) -> None:
+        if going_on.activity.waiting_for and going_on.activity.waiting_until:
+            seen.add((going_on.activity.waiting_for, going_on.activity.waiting_until - clock.wall() > 800))
+        await sleep(seconds)
+
+    monkeypatch.setattr(clock, "sleep", watched)
+    going_on = dump(kept)
+    before, server.acts = clock.now, [None, None, says(500)]
+    found, _, _ = await read(going_on)
+    assert found == await of_files(tmp_path, DATA)
+    assert clock.now - before >= 900
+    assert ("127.0.0.1 answers 500", True) in seen
+    assert [error.text for error in going_on.activity.errors] == ["127.0.0.1 answers 500"]
+
+
+@pytest.mark.parametrize("before", [0, 1, 3], ids=["at once", "while sampled", "later"])
+async def test_a_start_does_not_wait_out_a_rest(
+    server: DumpServer, dump: Callable[..., Any], clock: Any, before: int
+) -> None:
+    server.acts = [*[None] * before, says(503)]
+    source, began = dump(), clock.now
+    with pytest.raises(
+        WikiUnreachable,
+        match=r"(answers 503|after an error).*; try again after \d\d:\d\d:\d\d, in 15 minutes$",
+    ) as e:
+        await source.open()
+    await source.close()
+    assert e.value.exit_code == 3
+    assert clock.now - began < 60
+
+
+async def test_elsewhere_an_error_is_not_followed_by_such_a_rest(
+    server: DumpServer, dump: Callable[..., Any], clock: Any, tmp_path: Path
+) -> None:
+    server.acts = [None, None, says(500)]
+    before = clock.now
+    found, _, _ = await read(dump(manners_of=dump_manners))
+    assert found == await of_files(tmp_path, DATA)
+    assert clock.now - before < 60
+
+
+async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock: Any, tmp_path: Path) -> None:
+    """A mirror that has no rules may lead to Wikimedia."""
+    moments: list[float] = []
+
+    async def note(request: web.Request, data: bytes) -> None:
+        moments.append(clock.now)
+
+    async with serving({PATH: DATA}) as there, serving({}) as here:
+        there.always = note
+        here.always = says(302, Location=there.url + PATH)
+        mirror = here.url.replace("127.0.0.1", "localhost")
+        by_host = lambda host: dump_manners("mirror.org") if host == "localhost" else strict(host)  # noqa: E731
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "manners_of": by_host}
+        found, _, _ = await read(remote([mirror + PATH], clock, **options))
+    assert sorted(found) == list(NUMBERS)
+    assert len(moments) > 10
+    assert all(b - a >= 1.0 for a, b in pairwise(moments))
+
+
+async def test_one_request_is_enough_to_look_at_each_file(
+    clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For its size and its format: each request costs a second."""
+    monkeypatch.setattr("crawler.remote_files.MOST", 1 << 20)
+    datas = [multistream(range(100 * n + 1, 100 * n + 101), every=3) for n in range(4)]
+    async with serving({f"/{n}.dump": data for n, data in enumerate(datas)}) as server:
+        source = remote([f"{server.url}/{n}.dump" for n in range(4)], clock)
+        await source.open()
+        await source.close()
+    begins = [request.headers["Range"] for request in server.asked if "bytes=0-" in request.headers["Range"]]
+    assert len(begins) == 4
+
+
+async def test_a_stop_ends_a_rest(server: DumpServer, clock: Any, tmp_path: Path) -> None:
+    one = client(clock, tmp_path)
+    url = URL(server.url + PATH)
+    await one.once(url, lambda reply: None)
+    server.always = says(500)
+
+    class Stopped(CrawlerError):
+        pass
+
+    async def stop(seconds: float) -> None:
+        raise Stopped
+
+    clock.sleep = stop
+    with pytest.raises(Stopped):
+        await one.fetch(url, lambda reply: None)
+    await one.close()

@@ -1,0 +1,131 @@
+"""What a cluster sends that is not word counts, and what it never sends: the run goes on, or it ends."""
+
+import asyncio
+import gc
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from crawler.source import Activity, SourceInfo
+from session.errors import SessionError
+from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
+from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, notes, plain, read, small
+
+__all__ = ["dump", "small"]
+
+pytestmark = pytest.mark.interop
+
+ANSWERS = """
+from session.training.intake.cluster import work
+
+class Evil:
+    def __reduce__(self):
+        return open, ({path!r}, "w")
+
+work.answer = lambda *_: {found}
+"""
+
+
+@contextmanager
+def silent(port: int) -> Iterator[None]:
+    """Whatever connects to the port is accepted, and never gets an answer."""
+    with socket.create_server(("127.0.0.1", port)) as server:
+        taken = []
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    taken.append(server.accept()[0])
+
+        accepting = threading.Thread(target=accept, daemon=True)
+        accepting.start()
+        yield
+        server.shutdown(socket.SHUT_RDWR)
+        accepting.join()
+        for connection in taken:
+            connection.close()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in {"scheduler.REPLY_SECONDS": 5, "scheduler.ANSWER_SECONDS": 5}.items():
+        monkeypatch.setattr(f"session.training.intake.cluster.{name}", seconds)
+
+
+async def test_what_listens_and_never_answers_is_given_up_at_the_start(
+    dump: str, dask: DaskProcesses
+) -> None:
+    with silent(dask.port), pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"):
+        await read(dump, dask.address)
+
+
+async def test_what_listens_and_never_answers_is_given_up_in_mid_run(
+    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduler = dask.start_scheduler()
+    dask.start_worker()
+    mute = silent(dask.port)
+
+    def replace() -> None:
+        monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+        kill(scheduler)
+        mute.__enter__()
+
+    with pytest.raises(SessionError, match=r"has not answered for 1 s \(it does not answer in time\)"):
+        await read(dump, dask.address, replace)
+    mute.__exit__(None, None, None)
+
+
+async def test_a_suspended_worker_is_given_up(dump: str, dask: DaskProcesses) -> None:
+    dask.start_scheduler()
+    worker = dask.start_worker()
+    local, _ = await read(dump)
+
+    def suspend() -> None:
+        worker.send_signal(signal.SIGSTOP)
+        dask.start_worker()
+
+    far, source = await read(dump, dask.address, suspend)
+    assert plain(far) == plain(local)
+    assert "a worker of the cluster is not used: it failed: no answer within 5 s" in notes(source)
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ("bytes(65 << 20)", "it failed: an answer of over 64 MB"),
+        ("bytes(9)", "it sent something other than word counts"),
+        ("Evil()", "it failed: Could not serialize object of type Evil"),
+        ("1 / 0", "it failed: division by zero"),
+    ],
+)
+async def test_an_answer_that_is_none_ends_the_use_of_its_worker(
+    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, found: str, why: str
+) -> None:
+    monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+    folder, touched = dask.folder / "other", dask.folder / "touched"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(ANSWERS.format(found=found, path=str(touched)))
+    dask.start_scheduler()
+    dask.start_worker(folder)
+    with pytest.raises(SessionError, match=f"no worker of the cluster can be used: {why}"):
+        await read(dump, dask.address)
+    assert not touched.exists()  # nothing was unpickled
+
+
+def test_what_dask_leaves_behind_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
+    """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
+    executor = pytest.importorskip("session.training.intake.cluster.executor")
+    cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
+
+    async def leave() -> None:
+        asyncio.get_running_loop().create_future().set_exception(TimeoutError("Timeout"))
+
+    cluster._loop.run_until_complete(leave())
+    cluster._loop.close()
+    gc.collect()
+    assert caplog.text == ""

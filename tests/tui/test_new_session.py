@@ -1,0 +1,211 @@
+"""A new session: what its form makes of the fields, and what it says when they are wrong."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input, Select
+
+from session import sources
+from session.doors.launch import NOBODY_ASKED
+from session.errors import SessionError
+from tests.tui import canned, seeing
+from tests.tui.standins import Launcher, Process
+from tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
+
+Opener = Callable[..., Any]
+LDA = (("lda", "100"),)
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (
+            Wish("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
+            "train --session night --source api --held-out 1000 --model lda:topics=100",
+        ),
+        (
+            Wish("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
+            "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 --model hdp",
+        ),
+        (
+            Wish("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
+            "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
+        ),
+        (Wish("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
+    ],
+)
+def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None:
+    assert arguments(wish) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("wish", "why"),
+    [
+        (Wish("", "api", {}, LDA), "needs a name"),
+        (Wish("a b", "api", {}, LDA), "not a session name"),
+        (Wish("../evil", "api", {}, LDA), "not a session name"),
+        (Wish("/tmp/evil", "demo", {}, ()), "not a session name"),
+        (Wish("evil.db", "demo", {}, ()), "not a session name"),
+        (Wish("~root/evil", "demo", {}, ()), "not a session name"),
+        (Wish(f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
+        (Wish("n", "texts", {}, LDA), "needs a file or folder"),
+        (Wish("n", "api", {}, ()), "at least one model"),
+        (Wish("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
+        (Wish("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused_in_one_line(wish: Wish, why: str) -> None:
+    with pytest.raises(SessionError, match=why):
+        arguments(wish)
+
+
+def test_a_form_says_nothing_of_the_command_line() -> None:
+    described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
+    for option in (*described, *OWN_FIELDS):
+        if option.label:
+            assert not re.search("--|`|several times", option.help), option.name
+
+
+@pytest.mark.parametrize("source", ["api", "texts"])
+async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog: Opener, source: str) -> None:
+    """The buttons are in sight while the first field has the focus, and while the last one has."""
+    async with dialog(Launcher(), (80, 18)) as (app, pilot):
+        app.screen.query_one("#source", Select).value = source
+        for field in ("#name", "#topics-hdp"):
+            app.screen.query_one(field, Input).focus()
+            await seeing.until_true(lambda: seeing.in_sight(app))
+            seen = await seeing.until(pilot, " Start ")
+            assert " Cancel " in seen
+
+
+NOTES = """
+from crawler import Option, PageKind
+class Notes(PageKind):
+    name, label = "notes", "My notes"
+    options = (Option(str, "notes", "A folder of notes.", path=True, needed=True, label="Folder"),)
+    identity = open = lambda self, *_: None
+"""
+
+
+async def test_a_source_of_another_package_has_its_own_fields(
+    dialog: Opener, install: Callable[..., None]
+) -> None:
+    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
+    launch = Launcher(1)
+    async with dialog(launch, (80, 30)) as (app, pilot):
+        await seeing.until(pilot, "Language")
+        app.screen.query_one("#source", Select).value = "notes"
+        seen = await seeing.until(pilot, "Folder ")
+        assert "Language" not in seen
+        app.screen.query_one("#option-notes", Input).focus()
+        await seeing.until(pilot, "A folder of notes.")
+        await pilot.press("enter")
+        await seeing.until(pilot, "the source notes needs a folder")
+        app.screen.query_one("#option-notes", Input).value = "/here"
+        await pilot.press("enter")
+        await seeing.until(pilot, "ended with code 1")
+    given = "train --session night --source notes --notes /here --model lda:topics=100"
+    assert launch.started == [given.split()]
+
+
+async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
+    launch = Launcher()
+    async with dialog(launch) as (app, pilot):
+        app.screen.query_one("#name", Input).value = "evening"
+        await pilot.press("enter")
+        await seeing.until_true(lambda: app.path == home / "evening.db")
+        await seeing.until(pilot, "Perplexity of")
+    assert launch.started[0][:3] == ["train", "--session", "evening"]
+
+
+async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, monkeypatch: Any) -> None:
+    monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
+
+    def launch(path: Path, words: list[str]) -> Process:
+        Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
+        return Process(2)
+
+    async with dialog(launch, (100, 30)) as (app, pilot):
+        await pilot.click("#go")
+        await seeing.until(pilot, "the wiki is no wiki [/x]")
+        assert isinstance(app.screen, NewSession)
+
+
+async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
+    started: list[list[str]] = []
+
+    def launch(path: Path, words: list[str]) -> Process:
+        started.append(words)
+        if len(started) % 2:
+            Path(f"{path}.log").write_text(f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n")
+            return Process(2)
+        canned.build(path, canned.Recipe(state="starting", restarts=()))
+        return Process()
+
+    async with dialog(launch, (100, 30)) as (app, pilot):
+        app.screen.query_one("#source", Select).value = "counts"
+        await seeing.until(pilot, "Word counts")
+        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
+        app.screen.query_one("#option-counts", Input).value = "/words.npz"
+        await pilot.click("#go")
+        await seeing.until(pilot, "Before it starts")
+        await pilot.press("n")
+        await seeing.until(pilot, "nothing was started")
+        started.clear()
+        await pilot.click("#go")
+        await seeing.until(pilot, "Before it starts")
+        await pilot.press("y")
+        await seeing.until(pilot, "STARTING")
+    assert started[1] == [*started[0], "--yes"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("name", "../evil", "not a session name"),
+        ("option-vocab", "klingon", "no vocabulary is called 'klingon'"),
+        ("option-lang", "zh", "Chinese is written without spaces"),
+        ("option-lang", "n o", "give a language code"),
+        ("option-held_out", "many", "Held out must be a whole number"),
+        ("topics-lda", "0", "must be a whole number from 1"),
+    ],
+)
+async def test_every_field_is_checked_before_anything_is_asked_or_written(
+    dialog: Opener, home: Path, field: str, value: str, why: str
+) -> None:
+    launch = Launcher()
+    async with dialog(launch, (120, 40)) as (app, pilot):
+        before = sorted(home.parent.rglob("*"))
+        app.screen.query_one(f"#{field}", Input).value = value
+        await pilot.press("enter")
+        await seeing.until(pilot, why)
+        assert isinstance(app.screen, NewSession)
+        assert sorted(home.parent.rglob("*")) == before
+    assert launch.started == []
+
+
+async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) -> None:
+    launch = Launcher()
+    async with dialog(launch) as (app, pilot):
+        app.screen.query_one("#source", Select).value = "dump"
+        await seeing.until_true(lambda: app.screen.query_one("#option-dump").region)
+        app.screen.query_one("#option-dump", Input).value = "https://dumps.wikimedia.org/x.xml.bz2"
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+    assert launch.started == []
+
+
+async def test_what_was_wrong_before_is_not_told_of_the_form_as_it_is_now(dialog: Opener) -> None:
+    async with dialog(Launcher()) as (app, pilot):
+        app.screen.query_one("#name", Input).value = ""
+        await pilot.press("enter")
+        await seeing.until(pilot, "the session needs a name")
+        app.screen.query_one("#name", Input).value = "night"
+        await pilot.press("enter")
+        await seeing.until(pilot, "for Wikimedia")
+        await pilot.press("escape")
+        assert "needs a name" not in await seeing.until(pilot, "Held out")

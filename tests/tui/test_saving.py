@@ -1,0 +1,122 @@
+"""What the screen writes to files: pictures of itself, and exports over files that exist."""
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from tests.tui import seeing
+from tui.dialogs.ask import Ask
+from tui.dialogs.export import Export
+
+Opener = Callable[..., Any]
+
+
+async def picture(pilot: Any) -> str:
+    """What the screen says once it was asked for a picture in the command palette."""
+    before = len(seeing.notices(pilot.app))
+    await pilot.press("ctrl+p")
+    await seeing.in_front(pilot, CommandPalette)
+    await pilot.press(*"picture of")
+    await seeing.until(pilot, "Save it as an SVG")
+    await pilot.press("enter")
+    await seeing.until_true(lambda: len(seeing.notices(pilot.app)) > before)
+    return seeing.notices(pilot.app)[-1]
+
+
+async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
+    open_app: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("3")
+        await seeing.until(pilot, "[/x] [bold red]not bold[/]")
+        told = await picture(pilot)
+    (made,) = tmp_path.iterdir()
+    assert told == f"saved: {made}"
+    assert re.fullmatch(r"two-articles-\d{8}-\d{6}\.svg", made.name)
+    drawn = made.read_text(encoding="utf-8")
+    text = "".join(ET.fromstring(drawn).itertext()).replace("\xa0", " ")
+    assert "[/x] [bold red]not bold[/]" in text
+    assert "Save it as an SVG" not in text, "the palette is gone"
+    head = drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").partition("</style>")[0]
+    assert not re.search(r"//|url\(|@|Fira", head)
+    assert set(re.findall(r"""(?:href|src)\s*=|url\([^)]{,5}""", drawn)) <= {"url(#term"}
+    assert "monospace" in head
+
+
+@pytest.mark.parametrize("ways", ["screenshot", "save_screenshot"])
+async def test_textuals_own_ways_to_a_picture_load_nothing_either(
+    open_app: Opener, live: Path, tmp_path: Path, ways: str
+) -> None:
+    app = open_app(live)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        if ways == "screenshot":
+            app.action_screenshot("picture.svg", str(tmp_path))
+            await seeing.until_true((tmp_path / "picture.svg").exists)
+        else:
+            app.save_screenshot("picture.svg", str(tmp_path))
+    assert "https://" not in (tmp_path / "picture.svg").read_text()
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_picture_that_cannot_be_written_says_why(
+    open_app: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        if gone:
+            here.rmdir()
+            await pilot.press("e")
+            await seeing.in_front(pilot, Export)
+            assert app.screen.query_one("#file", Input).value == "two-topics.csv"
+            await pilot.press("escape")
+        else:
+            monkeypatch.setattr("session.storage.files.sync", full)
+        told = await picture(pilot)
+    assert re.fullmatch(
+        r"cannot write two-dashboard-\S+\.svg: No (such file or directory|space left on device)", told
+    )
+    os.chdir("/")
+
+
+def full(draft: Path) -> None:
+    raise OSError(28, os.strerror(28))
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+async def test_an_export_asks_before_it_replaces_a_file(
+    open_app: Opener, live: Path, tmp_path: Path, kind: str
+) -> None:
+    target = tmp_path / "script.sh"
+    if kind == "file":
+        target.write_text("#!/bin/sh\n")
+    else:
+        target.symlink_to("nowhere")
+    app = open_app(live)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await seeing.until(pilot, "LIVE")
+        await pilot.press("e")
+        await seeing.in_front(pilot, Export)
+        for answer in ("escape", "c", "r"):
+            app.screen.query_one("#file", Input).value = str(target)
+            await pilot.click("#go")
+            await seeing.in_front(pilot, Ask)
+            await seeing.until(pilot, "exists already")
+            assert target.is_symlink() or target.read_text() == "#!/bin/sh\n"
+            await pilot.press(answer)
+        await seeing.until(pilot, "rows in")
+    assert target.read_text().startswith("model,topic,rank")
