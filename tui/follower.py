@@ -102,17 +102,16 @@ class Follower:
         rested = now - self._looked_at < STATUS_EVERY
         if look is not None and rested and version == self._version and not asked_anew:
             return look
-        status = reader.status()
+        status, settings = reader.status(), reader.settings()
         if look is None:
-            settings = reader.settings()
-            look = Look(
-                status=status,
-                at=0.0,
-                settings=settings.as_json(),
-                address=addresses(settings),
-                models=tuple(reader.models()),
-            )
-        look = replace(look, status=status, at=time.time(), last_words=_last_words(reader, status))
+            look = Look(status=status, at=0.0, address=addresses(settings), models=tuple(reader.models()))
+        look = replace(
+            look,
+            status=status,
+            at=time.time(),
+            settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
+            last_words=_last_words(reader, status),
+        )
         if version != self._version:  # such as a heartbeat with new rates
             runs = tuple(reader.runs())
             look = replace(

@@ -8,15 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from session.answers.tree import topic_tree
 from session.errors import SessionError
+from session.storage import writer as stores
 from session.storage.articles import Renewed
 from session.storage.changes import Changes
 from session.storage.coordination.heartbeat import HeartbeatWriter
+from session.storage.documents import Block
 from session.storage.reader import SessionReader
 from session.storage.writer import SessionWriter
+from session.training.beginning import Beginning, establish, read_first
+from session.training.stream import Stream
+from tests.session.rows import documents, settings
 from tests.tui import canned
+from tui import curves
 from tui.follower import Follower
-from tui.look import Look
+from tui.look import Beside, Look
+from vocab import Vocabulary
 
 METRICS = ("perplexity",)
 
@@ -95,3 +103,40 @@ async def test_a_commit_without_measurement_or_snapshot_leaves_curves_and_topics
     after = await feed.look(METRICS)
     assert after.curves is before.curves
     assert after.topics is before.topics
+
+
+async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path: Path) -> None:
+    path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
+    stores.create(path, replace(settings(), fingerprint=""), (), ())
+    store, feed = SessionWriter(path), Follower(lambda: SessionReader(path))
+    found = replace(
+        documents(*range(1, 11)),
+        indptr=np.arange(0, 33, 3),
+        word_ids=np.tile(np.arange(3, dtype=np.int32), 10),
+        counts=np.ones(30, np.int32),
+        lexicon=words.words,
+    )
+    beginning = Beginning(store)
+    beginning.feed(Block(found, {}, {"page": 10}, 0.5))
+    beginning.commit(1.0, 100)
+    before = await feed.look(METRICS)
+    assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (0, {"lda": ()}, "")
+    assert await feed.ask(lambda reader: topic_tree(reader, "lda")) == ()
+    establish(store, words)
+    stream = Stream(store, article_limit=None, threads=1)
+    read_first(store, stream)
+    stream.end_of_source()
+    while stream.ready():
+        stream.step(lambda: 2.0)
+    stream.finish(2.0)
+    stream.commit(2.0, 100)
+    await until(feed, lambda look: look.status.articles == 8)
+    await until(feed, lambda look: bool(look.curves["lda", "perplexity"].values.size))
+    look = await feed.look(METRICS)
+    assert sorted(word for word, _ in look.topics["lda"][0].words) == ["aa", "bb", "cc"]
+    assert len(await feed.ask(lambda reader: topic_tree(reader, "lda"))) == 3
+    assert await feed.ask(lambda reader: reader.counter().words) == words.words
+    other = Beside("other", (words.fingerprint, str(words.rule)), ("lda",), {})
+    assert curves.warning(replace(look, others=(other,))) == ""
+    feed.close(wait=True)
+    store.close()

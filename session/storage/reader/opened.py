@@ -49,7 +49,7 @@ class OpenedSession:
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = _connect(path)
         self._settings: Settings | None = None
-        self._words: tuple[str, ...] | None = None
+        self._words: tuple[str, ...] = ()
         self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
         """The commit that the models' statuses are from, and these statuses."""
 
@@ -77,8 +77,8 @@ class OpenedSession:
         return int(self._rows("PRAGMA data_version")[0][0])
 
     def settings(self) -> Settings:
-        """The settings with which the session was created."""
-        if self._settings is None:
+        """The settings with which the session was created; the fingerprint comes with the vocabulary."""
+        if self._settings is None or self._settings.building:
             with session_errors(self.path):
                 self._settings = read_settings(self._connection)
         return self._settings
@@ -140,8 +140,8 @@ class OpenedSession:
         return self.models().index(self.model_named(name))
 
     def vocabulary(self) -> tuple[str, ...]:
-        """The words, by id."""
-        if self._words is None:
+        """The words, by id; none while the session is building its vocabulary."""
+        if not self._words:
             with session_errors(self.path):
                 self._words = read_words(self._connection)
         return self._words
