@@ -34,15 +34,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class SessionMetric(Metric):
-    """A metric and its measurement, which gives None if there is nothing to measure."""
+    """A metric and its measurement, which gives None if there is nothing to measure, or if the metric is
+    derived from others when it is read."""
 
     measure: Callable[[Evaluation], float | None] = lambda of: None
-
-
-def _perplexity(of: Evaluation) -> float:
-    import numpy as np
-
-    return float(np.exp(-of.log_likelihood))
 
 
 def _npmi(of: Evaluation) -> float:
@@ -67,7 +62,6 @@ SCORES = (
         "exp(-log_likelihood)",
         better="lower",
         brief="Perplexity",
-        measure=_perplexity,
     ),
     SessionMetric(
         "log_likelihood",

@@ -1,5 +1,6 @@
-"""The articles read and their topics in each model: the tables `articles`, `article_topics` and `recent`."""
+"""The articles read and their topics in each model: the tables `articles` and `recent`."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 from session.errors import Damaged
 from session.records import Role
 from session.settings import Settings
-from session.storage.codec.articles import documents_room
+from session.storage.codec.articles import LARGEST, documents_room, largest_between
 from session.storage.database import read_rows
-from session.storage.decoding import numbers, whole
+from session.storage.decoding import whole
 from session.storage.documents import Documents
 from session.storage.proportions import Proportions
-from session.storage.schema import ROLES
+from session.storage.schema import ROLES, largest_topic
 from session.storage.sqliteutils import Database
 
 RECENT_ARTICLES = 20_000
@@ -68,8 +69,6 @@ def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
             strict=True,
         ),
     )
-    if rows.topics:
-        _insert_topics(db, columns, list(enumerate(seqs)))
 
 
 def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
@@ -90,33 +89,10 @@ def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) 
 
     Articles dropped meanwhile stay dropped.
     """
-    rows = read_rows(
-        db.conn,
-        "SELECT seq, topics FROM articles WHERE seq BETWEEN ? AND ?",
-        [seqs[0], seqs[-1]],
-        most=seqs[-1] - seqs[0] + 1,
-    )
-    places = {seq: place for place, seq in enumerate(seqs)}
-    old = {
-        seq: numbers(packed, "articles.topics", np.uint16, (2 * len(largest),), 0, 2**16).tolist()
-        for seq, packed in rows
-        if packed and seq in places
-    }
-    db.conn.executemany(
-        "DELETE FROM article_topics WHERE model = ? AND topic = ? AND proportion = ? AND seq = ?",
-        [
-            (model, topic, proportion, seq)
-            for seq, values in old.items()
-            for model, (topic, proportion) in enumerate(zip(values[::2], values[1::2], strict=True))
-        ],
-    )
-    columns = _columns(largest)
-    kept = [(places[seq], seq) for seq in old]
     db.conn.executemany(
         "UPDATE articles SET topics = ? WHERE seq = ?",
-        [(columns[place].tobytes(), seq) for place, seq in kept],
+        [(row.tobytes(), seq) for row, seq in zip(_columns(largest), seqs, strict=True)],
     )
-    _insert_topics(db, columns, kept)
 
 
 def recent_articles(
@@ -154,26 +130,25 @@ def recent_articles(
     return seqs, Documents.concatenate(parts)
 
 
-def keep_top(db: Database, most: int) -> None:
-    """Drop trained articles that are not among the ``most`` articles most about some topic."""
+def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
+    """Drop trained articles that are not among the ``most`` articles most about some topic of a model.
+
+    ``topics``: the number of topics of each model.
+    """
+    kept: set[int] = set()
+    for model, K in enumerate(topics):
+        largest = largest_topic(model)
+        for topic in range(K):
+            rows = db.execute(
+                f"SELECT seq FROM articles WHERE {largest} BETWEEN ? AND ?"
+                f" ORDER BY {largest} DESC, seq LIMIT ?",
+                [*largest_between(topic), most],
+            )
+            kept.update(seq for (seq,) in rows)
     db.execute(
-        "DELETE FROM article_topics WHERE (model, topic, proportion, seq) IN ("
-        " SELECT model, topic, proportion, seq FROM (SELECT *, row_number() OVER"
-        " (PARTITION BY model, topic ORDER BY proportion DESC, seq) AS place FROM article_topics)"
-        " WHERE place > ?)",
-        [most],
+        "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
+        [json.dumps(sorted(kept))],
     )
-    db.execute("DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT seq FROM article_topics)")
-
-
-def _insert_topics(db: Database, columns: NDArray[np.uint16], places: Sequence[tuple[int, int]]) -> None:
-    """One row per model for each (row of ``columns``, article number)."""
-    values = columns.tolist()
-    for model in range(columns.shape[1] // 2):
-        db.conn.executemany(
-            "INSERT INTO article_topics VALUES (?, ?, ?, ?)",
-            [(model, values[place][2 * model], values[place][2 * model + 1], seq) for place, seq in places],
-        )
 
 
 def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
@@ -181,4 +156,4 @@ def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
     pairs = [
         np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
     ]
-    return np.ascontiguousarray(np.hstack(pairs).astype("<u2")) if pairs else np.empty((0, 0), "<u2")
+    return np.ascontiguousarray(np.hstack(pairs).astype(LARGEST)) if pairs else np.empty((0, 0), LARGEST)

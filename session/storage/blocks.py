@@ -63,7 +63,7 @@ def renew_proportions(
     blocks = read_rows(
         db.conn,
         "SELECT first_seq, articles FROM blocks WHERE first_seq <= ? AND first_seq >="
-        " coalesce((SELECT max(first_seq) FROM blocks WHERE first_seq <= ?), 0)",
+        " (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)",
         [seqs[-1], seqs[0]],
     )
     for number, articles in blocks:

@@ -17,21 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelRow:
-    """One model as stored, without its evaluations: the columns of its row.
+    """One model as stored: the columns of its row.
 
     Its state is packed when the row is made: one model after another, and before a commit begins.
     """
 
     scalars: str
     arrays: bytes
-    topics: int
     topics_in_use: int
     updates: int
     rho: float
-    log_likelihood: float | None
 
     @classmethod
-    def of(cls, model: "OnlineModel", log_likelihood: float | None) -> "ModelRow":
+    def of(cls, model: "OnlineModel") -> "ModelRow":
         """A model's row as of now. Raises :class:`SessionError` for a model that no session can store."""
         state = model.state()
         check_size(state, model.n_topics, model.n_words)
@@ -39,11 +37,9 @@ class ModelRow:
         return cls(
             scalars=scalars,
             arrays=arrays,
-            topics=model.n_topics,
             topics_in_use=model.topics_in_use(),
             updates=model.updates,
             rho=float(model.rho),
-            log_likelihood=log_likelihood,
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from session.paths import BESIDE, LOCK
-from session.storage.schema import APPLICATION_ID, VERSION, check_tables, tables
+from session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
 
 if TYPE_CHECKING:  # its import takes a third of the time of a command that only reads
     from session.storage.sqliteutils import Database
@@ -124,7 +124,7 @@ def is_at(path: Path, opened: os.stat_result) -> bool:
 
 
 def check_session(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that this is a session of this format, with only plain tables, so that nothing in it is computed.
+    """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
 
     Raises :class:`NotASession` for another program's file and another format, :class:`Damaged` for anything
     in it that could run for ever or take all memory.
@@ -138,11 +138,11 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
-    if version < VERSION:
+    if version not in (RELEASED, VERSION):
         raise NotASession(
             f"{path} was made by a version before 1.0.0, which this one cannot read: start another --session"
         )
-    check_tables(partial(read_rows, connection))
+    check_tables(partial(read_rows, connection), version)
 
 
 def read_rows(

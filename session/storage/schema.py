@@ -1,8 +1,9 @@
 """The session file's tables. One SQLite file is one session.
 
 A file is a session if its tables, as SQLite itself reports them, are these and hold nothing that SQLite would
-compute: no view, trigger, virtual table, generated column, default or condition. Whoever changes a table here
-raises :data:`VERSION`.
+compute: no view, trigger, virtual table, generated column, default or condition. Only the orders of
+:func:`order_by_topic` are computed, by SQL that is known word by word. Whoever changes a table here extends
+:mod:`session.storage.released`, and raises :data:`VERSION`.
 """
 
 import sqlite3
@@ -20,14 +21,18 @@ APPLICATION_ID = 0x77746F70
 ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
 
-VERSION = 8
-"""The number of this format, that of 1.0.0: `PRAGMA user_version`, by which other versions can refuse."""
+VERSION = 9
+"""The number of this format: `PRAGMA user_version`, by which other versions can refuse."""
+RELEASED = 8
+"""That of 1.0.0, which is read as it lies, and brought to this format when training goes on."""
 
-CREATE = """
+MODELS = """CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL,
+    scalars TEXT, arrays BLOB)"""
+CREATE = f"""
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
-CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
-    arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
+-- id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
+{MODELS};
 
 -- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still be
 -- inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
@@ -49,19 +54,18 @@ CREATE TABLE kept_counts (id INTEGER PRIMARY KEY, articles INTEGER, documents BL
 CREATE TABLE first_articles (id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,
     position TEXT, lap REAL);
 
--- role: index into ROLES. topics: each model's largest topic, as two uint16 (topic, ten-thousandths).
--- id: a document's id in its own collection; null if the source has no such ids.
+-- role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
+-- ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has no
+-- such ids.
 CREATE TABLE articles (seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER,
     words INTEGER, role INTEGER, topics BLOB, id TEXT);
--- The topics again, in the order in which `articles --topic` reads them.
-CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
-    PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;
 -- One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
 CREATE TABLE blocks (first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB);
 CREATE TABLE proportions (model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
 -- How often each word was trained on.
 CREATE TABLE word_counts (id INTEGER PRIMARY KEY, arrays BLOB);
 
+-- Measured values, without those that follow from others.
 CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,
     PRIMARY KEY (model, metric, articles));
 CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
@@ -80,6 +84,18 @@ CREATE TABLE flow (id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate 
 CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER);
 INSERT INTO control VALUES (1, 0, 0, 0);
 """
+
+AS_RELEASED = """
+DROP TABLE models;
+CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
+    arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
+-- In articles.topics the numbers are little-endian, and here they are again, in order.
+CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
+    PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;
+"""
+"""How the tables of 1.0.0 differ."""
+
+_ORDER = "by_topic_of_model_"
 
 _COLUMNS = """
 SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
@@ -103,20 +119,31 @@ Columns = dict[str, list[tuple[Any, ...]]]
 """For each table (name, type, not null, place in the key) of each of its columns."""
 
 
+def largest_topic(model: int) -> str:
+    """SQL for the largest topic of an article in a model, and its proportion: four bytes of `articles`."""
+    return f"substr(topics, {4 * model + 1}, 4)"
+
+
+def order_by_topic(model: int) -> str:
+    """SQL to create the index by which the articles most about a topic are found."""
+    return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
+
+
 @cache
-def tables() -> Columns:
-    """The tables of a session."""
+def tables(version: int = VERSION) -> Columns:
+    """The tables of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(CREATE)
+        fresh.executescript(CREATE + (AS_RELEASED if version == RELEASED else ""))
         return _by_table(fresh.execute(_COLUMNS))
 
 
-def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
     """Check that a file has the tables of a session, and maybe indexes of somebody's own.
 
     ``read``: the rows of a query. Raises :class:`Damaged`.
     """
-    known = tables().keys() | _OTHERS
+    wanted, orders = tables(version), set()
+    known = wanted.keys() | _OTHERS
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
         # First, since a virtual table would run its module's code as soon as its columns are asked for.
         # SQLite itself writes the first words. No pragma reports a CHECK.
@@ -127,12 +154,16 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
         )
         if not table and not index:
             raise _strange(name)
+        model = str(name).removeprefix(_ORDER)
+        if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
+            orders.add(name)
     found = _by_table(read(_COLUMNS))
-    for name in (tables().keys() | found.keys()) - _OTHERS:
-        if found.get(name) != tables().get(name):
+    for name in (wanted.keys() | found.keys()) - _OTHERS:
+        if found.get(name) != wanted.get(name):
             raise _strange(name)
     for (name,) in read(_MORE_THAN_COLUMNS):
-        raise _strange(name)
+        if name not in orders:
+            raise _strange(name)
 
 
 def _by_table(rows: Iterable[tuple[Any, ...]]) -> Columns:

@@ -11,7 +11,7 @@ from session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 ARTICLE = 50
 """For each stored trained article: its title, its numbers, and its place in a block."""
 LARGEST_TOPIC = 20
-"""For its largest topic in one model, in both orders."""
+"""For its largest topic in one model, with the order by topic."""
 PROPORTIONS = 21
 """For its topic proportions in one model."""
 COUNTS = 800

@@ -58,9 +58,12 @@ def read_heartbeat(connection: sqlite3.Connection) -> Heartbeat | None:
 
 def read_models(connection: sqlite3.Connection, specs: Sequence[ModelSpec]) -> tuple[ModelStatus, ...]:
     """The models at the last commit; ``specs``: those of the settings, in the same order."""
+    score = (
+        "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
+        " ORDER BY articles DESC LIMIT 1"
+    )
     rows = read_rows(
-        connection,
-        "SELECT id, name, kind, topics, topics_in_use, updates, rho, log_likelihood FROM models ORDER BY id",
+        connection, f"SELECT id, topics_in_use, updates, rho, ({score}) FROM models m ORDER BY id"
     )
     if not rows and read_settings(connection).building:
         return tuple(not_begun(spec) for spec in specs)

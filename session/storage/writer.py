@@ -43,7 +43,7 @@ from session.storage.decoding import whole
 from session.storage.documents import Block, Documents
 from session.storage.files import draft_of
 from session.storage.packing import packed
-from session.storage.schema import APPLICATION_ID, CREATE, VERSION
+from session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
 from session.storage.sqliteutils import Database
 from session.storage.tables import (
     read_committed,
@@ -97,7 +97,8 @@ def _fill(draft: Path, settings: Settings, words: Sequence[str], models: Sequenc
         # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.executescript(f"BEGIN; {CREATE} COMMIT;")
+        orders = "; ".join(map(order_by_topic, range(len(settings.models))))
+        connection.executescript(f"BEGIN; {CREATE} {orders}; COMMIT;")
         with writing(db):
             db.table("settings").insert_all(
                 {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
@@ -114,9 +115,8 @@ def _fill(draft: Path, settings: Settings, words: Sequence[str], models: Sequenc
 def _insert_words(db: Database, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
-    for number, (spec, row) in enumerate(zip(settings.models, models, strict=True)):
-        named = {"id": number, "name": spec.name, "kind": spec.kind, "spec": json.dumps(spec.as_json())}
-        db.table("models").insert(named | asdict(row))
+    for number, row in enumerate(models):
+        db.table("models").insert({"id": number, **asdict(row)})
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
@@ -200,6 +200,7 @@ class SessionWriter:
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         next_seq = self._next_seq
         made = packed(changes, self.settings, next_seq, first_pending)
+        topics = [model.topics for model in self.models]
         with session_errors(self.path), writing(self._db):
             for rows in changes.articles:
                 if self.settings[KEEP_ARTICLES] != "none" or rows.role != "trained":
@@ -211,10 +212,9 @@ class SessionWriter:
             for renewed in changes.renewed:
                 renew_topics(self._db, renewed.seqs, renewed.topics)
                 if renewed.proportions:
-                    topics = [model.topics for model in self.models]
                     renew_proportions(self._db, renewed.seqs, renewed.proportions, topics)
             if changes.drops_articles and self.settings[KEEP_ARTICLES] == "top":
-                keep_top(self._db, TOP_ARTICLES)
+                keep_top(self._db, topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
             self._db.table("pending").insert_all(made.pending)
             self._db.table("first_articles").insert_all(made.first_articles)

@@ -60,4 +60,4 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> Non
 def new_models(settings: Settings, n_words: int) -> list[ModelRow]:
     """The models before their first article."""
     models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
-    return [ModelRow.of(model, None) for model in models]
+    return [ModelRow.of(model) for model in models]

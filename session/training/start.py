@@ -28,6 +28,7 @@ from session.storage.coordination.heartbeat import check_alone
 from session.storage.coordination.lock import TrainerLock, trainer_lock
 from session.storage.coordination.wishes import forget_wishes
 from session.storage.reader import SessionReader
+from session.storage.released import is_released, renew
 from session.storage.sizes import file_bytes
 from session.training.beginning import Beginning, establish, keep, read_first
 from session.training.creation import corpus_size, create, settle
@@ -238,6 +239,9 @@ async def _open(
             settings = settle(request, plan.kind, vocabulary, source)
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
             await _to_its_end(lambda: create(plan.path, settings, words))
+        elif is_released(plan.path):
+            say("this session is of 1.0.0: it is brought to today's format, once")
+            await _to_its_end(lambda: renew(plan.path))
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, stream_of)
         opened.callback(store.close)

@@ -309,7 +309,7 @@ class Stream:
         progress.finished = self.done() and self._ends_here()
         if self._learnt:
             for number, model in enumerate(self.models):
-                self._changes.models[number] = ModelRow.of(model, self._curves.scores[number])
+                self._changes.models[number] = ModelRow.of(model)
             self._changes.word_counts = self._word_counts
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)

@@ -36,8 +36,8 @@ def settings():
     )
 
 
-def row(value=0.0, score=None):
-    return ModelRow(*pack_state({"kind": "lda", "a": np.full((2, 3), value)}), 2, 1, 3, 0.5, score)
+def row(value=0.0):
+    return ModelRow(*pack_state({"kind": "lda", "a": np.full((2, 3), value)}), 1, 3, 0.5)
 
 
 def documents(*page_ids):
@@ -63,5 +63,5 @@ def changes(*page_ids, number=1):
         snapshots=[
             TopWords(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
         ],
-        models={0: row(1.0, -7.0)},
+        models={0: row(1.0)},
     )

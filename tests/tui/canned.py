@@ -152,7 +152,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         batch_sizes=(1024,) * len(specs),
     )
     state = pack_state({"kind": "canned"})
-    empty = ModelRow(*state, recipe.topics, 0, 0, 1.0, None)
+    empty = ModelRow(*state, 0, 0, 1.0)
     create(path, settings, words, [empty] * len(specs))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
@@ -165,8 +165,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
                 changes.topic_names[m] = named(taken[-1], words)
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
-            score = next(r[5] for r in reversed(changes.metrics) if r[0] == m and r[4] == "log_likelihood")
-            changes.models[m] = ModelRow(*state, recipe.topics, 44 - 3 * m, 18, 0.087, score)
+            changes.models[m] = ModelRow(*state, 44 - 3 * m, 18, 0.087)
         listed = [f"List of things ({i})" for i in range(200)]
         changes.articles = [
             ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
@@ -233,7 +232,6 @@ def metrics(
         score = -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise
         for metric, value in (
             ("log_likelihood", score),
-            ("perplexity", float(np.exp(-score))),
             ("npmi", 0.14 - 0.6 * n**-0.4 + noise),
             ("topics_in_use", float(min(50, 8 + n**0.4))),
         ):
@@ -355,10 +353,7 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
     score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
     newest = snapshot(0, articles, recipe.topics)
     changes = Changes(
-        metrics=[
-            (0, articles, articles * 137, articles * 0.49, name, value)
-            for name, value in (("log_likelihood", score), ("perplexity", float(np.exp(-score))))
-        ],
+        metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
         topic_names={0: named(newest, store.vocabulary())},
         articles=[

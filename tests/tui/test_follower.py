@@ -56,9 +56,9 @@ def commit(path: Path, changes: Changes) -> None:
 
 async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
     before = await feed.look(METRICS)
-    value = float(before.curves["lda", "perplexity"].values[-1])
-    commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "perplexity", value - 100)]))
-    await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == value - 100)
+    assert before.curves["lda", "perplexity"].values[-1] < 2000
+    commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))]))
+    await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000))
 
 
 async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:

@@ -195,7 +195,6 @@ def test_a_session_that_goes_away_is_told(session, tmp_path):
 def test_a_session_whose_kind_of_model_is_not_installed_is_read_all_the_same(session):
     topics = session.topics("many")
     with contextlib.closing(sqlite3.connect(session.path)) as db, db:
-        db.execute("UPDATE models SET kind = 'unigrams' WHERE name = 'many'")
         db.execute(
             "UPDATE settings SET value = replace(value, '\"hdp\"', '\"unigrams\"') WHERE key = 'models'"
         )

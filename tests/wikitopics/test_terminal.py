@@ -83,8 +83,8 @@ def hostile(trained: Path) -> Path:
     "change",
     [
         "UPDATE vocabulary SET words = words || :escape, fingerprint = sha256(words || :escape)",
-        "UPDATE models SET name = :escape",
-        "UPDATE models SET kind = :escape",
+        "UPDATE settings SET value = json_replace(value, '$[0].name', :escape) WHERE key = 'models'",
+        "UPDATE settings SET value = json_replace(value, '$[0].kind', :escape) WHERE key = 'models'",
         "UPDATE settings SET value = json_quote(:escape) WHERE key = 'source'",
     ],
 )

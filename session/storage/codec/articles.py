@@ -1,6 +1,7 @@
 """The articles of the stream, with their topics in each model."""
 
 from collections.abc import Sequence
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,22 @@ from session.specs import ModelSpec
 from session.storage.decoding import texts, wholes
 from session.storage.schema import ROLES
 
-_LARGEST = np.dtype("<u2")
-"""A topic and ten-thousandths, for one model after another."""
+LARGEST = np.dtype(">u2")
+"""`articles.topics`: a topic and ten-thousandths, for one model after another."""
 
 
-def decode_articles(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec]) -> ArticleColumns:
+def largest_between(topic: int) -> tuple[bytes, bytes]:
+    """The bounds of a model's part of `articles.topics` for articles with this largest topic."""
+    return pack(">HH", topic, 0), pack(">HH", topic, 10_000)
+
+
+def decode_articles(
+    rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], largest: np.dtype[Any] = LARGEST
+) -> ArticleColumns:
     """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), column by column."""
     columns = list(zip(*rows, strict=True)) or [()] * 8
     seqs, page_ids, titles, revision_ids, words, roles, packed, ids = columns
-    topics, shares = _decode_largest(packed, models)
+    topics, shares = _decode_largest(packed, models, largest)
     texts([one for one in ids if one is not None], "articles.id")
     return ArticleColumns(
         models=tuple(model.name for model in models),
@@ -38,14 +46,14 @@ def decode_articles(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec]
 
 
 def _decode_largest(
-    packed: Sequence[object], models: Sequence[ModelSpec]
+    packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
 ) -> tuple[list[list[int]], list[list[float]]]:
     """`articles.topics`: each model's largest topic and its proportion; nothing for untrained articles."""
     there = [one for one in packed if one is not None]
-    size = 2 * _LARGEST.itemsize * len(models)
+    size = 2 * dtype.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in there):
         raise Damaged("articles.topics has the wrong length")
-    pairs = np.frombuffer(b"".join(there), _LARGEST).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
+    pairs = np.frombuffer(b"".join(there), dtype).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")

@@ -8,8 +8,7 @@ import numpy as np
 
 from session.errors import Damaged, SessionError
 from session.records import ModelStatus
-from session.specs import MOST_TOPICS, ModelSpec
-from session.storage.codec.settings import model_name
+from session.specs import ModelSpec
 from session.storage.decoding import number, optional, whole
 
 MOST_SCORE = 700.0
@@ -17,16 +16,13 @@ MOST_SCORE = 700.0
 
 
 def decode_models(rows: Sequence[tuple[Any, ...]], specs: Sequence[ModelSpec]) -> tuple[ModelStatus, ...]:
-    """`models`: (id, name, kind, topics, topics_in_use, updates, rho, log_likelihood) rows, by id.
+    """`models`: (id, topics_in_use, updates, rho) rows by id, each with its last log-likelihood.
 
     ``specs``: the models of the settings, in the same order.
     """
-    found = tuple(_model(*row[1:]) for row in rows)
-    if [row[0] for row in rows] != list(range(len(rows))):
-        raise Damaged("models are not numbered from 0")
-    if [(m.name, m.kind, m.topics) for m in found] != [(s.name, s.kind, s.topics) for s in specs]:
+    if [row[0] for row in rows] != list(range(len(specs))):
         raise Damaged("models and settings.models do not match")
-    return found
+    return tuple(_model(spec, *row[1:]) for spec, row in zip(specs, rows, strict=True))
 
 
 def not_begun(spec: ModelSpec) -> ModelStatus:
@@ -34,18 +30,15 @@ def not_begun(spec: ModelSpec) -> ModelStatus:
     return ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None)
 
 
-def _model(
-    name: object, kind: object, topics: object, in_use: object, updates: object, rho: object, score: object
-) -> ModelStatus:
-    K = whole(topics, "models.topics", 1, MOST_TOPICS)
+def _model(spec: ModelSpec, in_use: object, updates: object, rho: object, score: object) -> ModelStatus:
     log_likelihood = optional(
-        score, "models.log_likelihood", lambda value, place: number(value, place, -MOST_SCORE, MOST_SCORE)
+        score, "metrics.value", lambda value, place: number(value, place, -MOST_SCORE, MOST_SCORE)
     )
     return ModelStatus(
-        name=model_name(name, "models.name"),
-        kind=model_name(kind, "models.kind"),
-        topics=K,
-        topics_in_use=whole(in_use, "models.topics_in_use", 0, K),
+        name=spec.name,
+        kind=spec.kind,
+        topics=spec.topics,
+        topics_in_use=whole(in_use, "models.topics_in_use", 0, spec.topics),
         updates=whole(updates, "models.updates"),
         rho=number(rho, "models.rho", 0, 1),
         perplexity=None if log_likelihood is None else math.exp(-log_likelihood),

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from session.errors import Damaged
 from session.records import ArticleColumns, ArticleRow
-from session.storage.codec.articles import decode_articles
+from session.storage import released
+from session.storage.codec.articles import LARGEST, decode_articles, largest_between
 from session.storage.decoding import MOST, whole
 from session.storage.reader.opened import OpenedSession
-from session.storage.schema import ROLES
+from session.storage.schema import ROLES, largest_topic
 
 MOST_ARTICLES = 1_000_000
 """The most articles of one answer; :meth:`ArticleReader.all_articles` has no such bound."""
@@ -63,13 +64,18 @@ class ArticleReader(OpenedSession):
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The articles with this largest topic, highest proportion first."""
-        found = self._articles(
-            "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
-            " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?",
-            [self._number(model), topic, limit],
-        )
+        number = self._number(model)
+        largest = largest_topic(number)
+        with self.one_moment():
+            if self._is_released():
+                found = self._articles(released.ABOUT_TOPIC, [number, topic, limit])
+            else:
+                found = self._articles(
+                    f"WHERE {largest} BETWEEN ? AND ? ORDER BY {largest} DESC, seq DESC LIMIT ?",
+                    [*largest_between(topic), limit],
+                )
         if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):
-            raise Damaged("article_topics and articles do not match")
+            raise Damaged("the order by topic and articles do not match")
         return found
 
     def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
@@ -110,13 +116,15 @@ class ArticleReader(OpenedSession):
         return self._columns(clause, parameters).rows()
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> ArticleColumns:
-        rows = self._rows(
-            f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
-            parameters,
-            largest=_LARGEST_ROW,
-            most=MOST_ARTICLES,
-        )
-        return decode_articles(rows, self.settings().models)
+        with self.one_moment():
+            rows = self._rows(
+                f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
+                parameters,
+                largest=_LARGEST_ROW,
+                most=MOST_ARTICLES,
+            )
+            dtype = released.LARGEST if self._is_released() else LARGEST
+        return decode_articles(rows, self.settings().models, dtype)
 
 
 def _escaped(text: str) -> str:

@@ -23,6 +23,7 @@ from session.storage.database import (
     read_rows,
     session_errors,
 )
+from session.storage.schema import RELEASED
 from session.storage.tables import (
     read_committed,
     read_heartbeat,
@@ -49,6 +50,8 @@ class OpenedSession:
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = _connect(path)
         self._settings: Settings | None = None
+        self._released = True
+        """Whether it may be a file of 1.0.0."""
         self._words: tuple[str, ...] = ()
         self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
         """The commit that the models' statuses are from, and these statuses."""
@@ -76,6 +79,11 @@ class OpenedSession:
         """A number that changes whenever anything is committed."""
         return int(self._rows("PRAGMA data_version")[0][0])
 
+    def _is_released(self) -> bool:
+        """Whether this is still a file of 1.0.0: a trainer may bring it to today's format meanwhile."""
+        self._released = self._released and bool(self._rows("PRAGMA user_version")[0][0] == RELEASED)
+        return self._released
+
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
         if self._settings is None or self._settings.building:
@@ -90,8 +98,8 @@ class OpenedSession:
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
-        Slow for large models, once per commit: SQLite has to skip their states. Constant facts, such as a
-        model's name and its number of topics, are in the settings.
+        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
+        as a model's name and its number of topics, are in the settings.
         """
         specs = self.settings().models
         with self.one_moment():

@@ -1,5 +1,7 @@
 """Reading the session file for the screen, `status` and the exports. Never changes anything."""
 
+from typing import Any
+
 import numpy as np
 
 from session.records import Curve, Event, Flow, PastRun, Status
@@ -15,6 +17,8 @@ from session.storage.reader.topics import TopicReader
 from session.storage.tables import read_held_out
 
 MOST_MEASUREMENTS = 500_000
+_STORED = "metric <> 'perplexity'"
+"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
 
 
 class SessionReader(TopicReader, ArticleReader, ProportionReader):
@@ -35,11 +39,12 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         rows = self._rows(
             "SELECT articles, tokens, seconds, value FROM metrics WHERE model = ? AND metric = ?"
             " ORDER BY articles",
-            [self._number(model), metric],
+            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
         found = [decode_measurement(row) for row in rows]
         columns = zip(*found, strict=True) if found else ((), (), (), ())
-        return Curve(*(np.array(column, np.float64) for column in columns))
+        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
         """A number each for the measurements and the snapshots, which changes whenever one is added."""
@@ -51,20 +56,28 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self._rows(
-            "SELECT m.name, x.metric, x.articles, x.tokens, x.seconds, x.value FROM metrics x"
-            " JOIN models m ON m.id = x.model ORDER BY m.id, x.articles, x.metric",
+            f"SELECT model, metric, articles, tokens, seconds, value FROM metrics WHERE {_STORED}"
+            " ORDER BY model, articles",
             most=MOST_MEASUREMENTS,
         )
-        found = []
-        for model, metric, *measurement in rows:
+        names, found = self.models(), []
+        for number, metric, *measurement in rows:
+            model = whole(number, "metrics.model", 0, len(names) - 1)
             articles, tokens, seconds, value = decode_measurement(tuple(measurement))
-            found.append((model, articles, tokens, seconds, text(metric, "metrics.metric"), value))
-        return found
+            found.append((model, articles, text(metric, "metrics.metric"), tokens, seconds, value))
+            if metric == "log_likelihood":
+                found.append((model, articles, "perplexity", tokens, seconds, float(_perplexity(value))))
+        found.sort(key=lambda row: row[:3])
+        return [
+            (names[model], at, tokens, seconds, metric, value)
+            for model, at, metric, tokens, seconds, value in found
+        ]
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
-        rows = self._rows("SELECT DISTINCT metric FROM metrics ORDER BY metric")
-        return [text(metric, "metrics.metric") for (metric,) in rows]
+        rows = self._rows(f"SELECT DISTINCT metric FROM metrics WHERE {_STORED}")
+        found = {text(metric, "metrics.metric") for (metric,) in rows}
+        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
@@ -83,3 +96,8 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         """Every run of a trainer on this session, oldest first."""
         rows = self._rows("SELECT started_at, ended_at, first_article, reason FROM runs ORDER BY id")
         return [decode_run(row) for row in rows]
+
+
+def _perplexity(log_likelihood: Any) -> Any:
+    """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
+    return np.exp(-log_likelihood)

@@ -15,7 +15,7 @@ from session.storage.blocks import insert_block, renew_proportions
 from session.storage.documents import Documents
 from session.storage.packing import recent_row
 from session.storage.proportions import Proportions
-from session.storage.schema import CREATE
+from session.storage.schema import CREATE, largest_topic
 from session.storage.sqliteutils import Database
 from tests.session.rows import settings
 
@@ -44,11 +44,12 @@ def largest(topics, shares):
 
 
 def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
+    largest = largest_topic(model)
     rows = db.execute(
-        "SELECT seq, proportion FROM article_topics WHERE model = ? AND topic = ? ORDER BY proportion DESC",
-        [model, topic],
+        f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
     )
-    return rows.fetchall()
+    found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in rows]
+    return [(seq, proportion) for seq, its_topic, proportion in found if its_topic == topic]
 
 
 def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
@@ -59,8 +60,6 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
     assert ranking(db, 0, 0) == [(2, 6000)]
     assert ranking(db, 0, 1) == [(3, 8000), (1, 4000)]
     assert ranking(db, 1, 2) == [(3, 3000), (2, 2000), (1, 1000)]
-    packed = db.execute("SELECT topics FROM articles WHERE seq = 1").fetchone()[0]
-    assert np.frombuffer(packed, "<u2").tolist() == [1, 4000, 2, 1000]
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
@@ -87,16 +86,25 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
     insert_articles(db, ArticleRows(documents(2), "held_out"), 1)
     shares = [0.1, 0.9, 0.5, 0.7]
     insert_articles(db, ArticleRows(documents(4, 2), "trained", [largest([0, 0, 0, 1], shares)]), 3)
-    keep_top(db, 2)
+    keep_top(db, [2], 2)
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
     assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 4, 5, 6]
 
 
+def test_the_best_of_any_model_stay(db):
+    one, other = largest([0, 0, 0], [0.9, 0.5, 0.7]), largest([1, 0, 1], [0.3, 0.2, 0.4])
+    insert_articles(db, ArticleRows(documents(3), "trained", [one, other]), 1)
+    keep_top(db, [2, 2], 1)
+    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 3]
+    keep_top(db, [2], 1)
+    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1]
+
+
 def test_articles_that_were_dropped_are_not_looked_at_again(db):
     batch = documents(3)
     insert_articles(db, ArticleRows(batch, "trained", [largest([0, 0, 0], [0.9, 0.5, 0.7])]), 1)
-    keep_top(db, 1)
+    keep_top(db, [2], 1)
     renew_topics(db, [1, 2, 3], [largest([1, 1, 1], [0.2, 0.3, 0.4])])
     assert ranking(db, 0, 0) == []
     assert ranking(db, 0, 1) == [(1, 2000)]
@@ -119,10 +127,3 @@ def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     found = [data for (data,) in db.execute("SELECT data FROM proportions ORDER BY first_seq")]
     expected = [[before[:1], now[1:3]], [now[3:4], before[4:]]]
     assert found == [Proportions.concatenate(parts).to_bytes() for parts in expected]
-
-
-def test_articles_from_before_proportions_were_kept_stay_without(db):
-    theta = Proportions.of(np.full((3, 2), 0.5))
-    insert_block(db, documents(2, 3), [theta[:2]], 3)
-    renew_proportions(db, [1, 2], [theta[:2]], [2])
-    assert db.execute("SELECT count(*) FROM blocks").fetchone() == (1,)

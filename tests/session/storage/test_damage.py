@@ -198,7 +198,7 @@ def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
         state = reader.model_state("scvb0")
     scalars, arrays = pack_state({**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)})
     with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
-        db.execute("UPDATE models SET scalars = ?, arrays = ? WHERE name = 'scvb0'", [scalars, arrays])
+        db.execute("UPDATE models SET scalars = ?, arrays = ? WHERE id = 1", [scalars, arrays])
     one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
 
 

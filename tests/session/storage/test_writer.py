@@ -25,7 +25,7 @@ from session.storage.sqliteutils import Database
 from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
 
-TABLES = ("pending", "held_out", "articles", "article_topics", "metrics", "snapshots")
+TABLES = ("pending", "held_out", "articles", "metrics", "snapshots")
 
 
 def dump(path):

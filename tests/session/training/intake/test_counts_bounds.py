@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -74,5 +75,5 @@ def test_the_topics_of_a_very_large_minibatch_are_inferred_again() -> None:
     zeros = np.zeros(len(seqs), np.intp)
     insert_articles(db, ArticleRows(documents(*seqs), "trained", [(zeros, zeros + 0.5)]), 1)
     renew_topics(db, seqs, [(zeros + 1, zeros + 0.75)])
-    assert db.execute("SELECT DISTINCT topic, proportion FROM article_topics").fetchall() == [(1, 7500)]
+    assert db.execute("SELECT DISTINCT topics FROM articles").fetchall() == [(pack(">HH", 1, 7500),)]
     db.close()
