@@ -129,11 +129,11 @@ def _articles(path: Path) -> int:
 
 
 def _bytes_an_article(path: Path, articles: int) -> float:
-    """What `articles` and `article_topics` take in the file."""
+    """What `articles` and its orders by topic take in the file."""
     connection = sqlite3.connect(path)
     try:
         (used,) = connection.execute(
-            "SELECT sum(pgsize) FROM dbstat WHERE name IN ('articles', 'article_topics')"
+            "SELECT sum(pgsize) FROM dbstat WHERE name = 'articles' OR name LIKE 'by_topic_of_model_%'"
         ).fetchone()
     finally:
         connection.close()

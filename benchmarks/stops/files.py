@@ -96,9 +96,7 @@ def check(path: Path) -> None:
 def models(path: Path) -> list[tuple[object, ...]]:
     """The whole state of the models."""
     with contextlib.closing(read_only(path)) as connection:
-        return connection.execute(
-            "SELECT name, scalars, arrays, log_likelihood FROM models ORDER BY id"
-        ).fetchall()
+        return connection.execute("SELECT id, scalars, arrays FROM models ORDER BY id").fetchall()
 
 
 def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> bool:
