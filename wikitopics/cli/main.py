@@ -46,6 +46,8 @@ _LIGHT = ("look", "manage", "sessions")
 """Modules of commands that compute nothing."""
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
+_ROOM = 400 << 20
+"""Bytes of address space that a command takes besides, mostly for its threads."""
 _TOLD_HERE = ("session", "contact", "version", "help")
 
 
@@ -99,8 +101,10 @@ def _check_memory() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
-    cpu = f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({_LOADING_SECONDS},) * 2)"
-    probe = subprocess.run([sys.executable, "-c", f"{cpu}; import scipy.special, numba"], capture_output=True)
+    limits = {"RLIMIT_CPU": _LOADING_SECONDS, "RLIMIT_AS": max(0, most - _ROOM)}
+    code = "; ".join(f"setrlimit({name}, ({value},) * 2)" for name, value in limits.items())
+    code = f"from resource import *; {code}; import scipy.special, numba"
+    probe = subprocess.run([sys.executable, "-c", code], capture_output=True)
     if probe.returncode:
         raise SessionError(f"`ulimit -v {most >> 10}` leaves too little memory: set a higher limit")
 
