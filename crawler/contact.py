@@ -29,6 +29,8 @@ _FOUND_NAMES = (
 _USER = re.compile(r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{}#:@][^<>|\[\]{}#:@]*)", re.I)
 _PLAIN_NAME = re.compile(r"[\w .-]+", re.ASCII)
 """Parentheses would be found too, but must not be nested in those of the User-Agent."""
+_NOBODYS = re.compile(r"/|/wiki|/wiki/([^:]*|[^:]*:[ _]*|Special:.*)|/w/.*")
+"""Pages of a wiki that belong to no user: those of users are in a namespace."""
 _PLACEHOLDER = re.compile(r"(^|[@/.])example\.(com|org|net|edu)\b", re.IGNORECASE)
 _LONGEST = 400
 _HOW = "give your e-mail address, your page's URL or User:Name with --contact"
@@ -82,13 +84,17 @@ def _web_page(text: str) -> str:
     """The same page's address, in characters that the servers read; they stop at all others."""
     try:
         url = wiki_address(text)
-        if is_wikimedia(url.host or "") and "title" in url.query:  # .../w/index.php?title=User:Name
+        host = url.host or ""
+        on_wiki = is_wikimedia(host) and not host.endswith(("toolforge.org", "wmcloud.org"))
+        if on_wiki and "title" in url.query:  # .../w/index.php?title=User:Name
             url = url.with_path("/wiki/" + url.query["title"])
     except (BadSource, ValueError):
         raise ContactMissing(f"the contact is not a URL that anybody can open: {_HOW}") from None
     sent = _coded(url)
-    if "." not in (url.host or "").strip("."):
+    if "." not in host.strip("."):
         raise ContactMissing(f"the contact is the URL of a host without a domain: {_HOW}")
+    if on_wiki and _NOBODYS.fullmatch(url.path):
+        raise ContactMissing(f"the contact is the URL of a wiki's page that is nobody's own: {_HOW}")
     if url.query_string or url.fragment or not url.is_default_port() or recognised(sent) != sent:
         raise ContactMissing(
             "Wikimedia's servers would read only the beginning of this URL, which others may share: give one "

@@ -34,6 +34,7 @@ from crawler.errors import ContactMissing
             "https://en.wikipedia.org/w/index.php?title=User:Someone&action=history",
             "https://en.wikipedia.org/wiki/User%3ASomeone",
         ),
+        ("https://someone.toolforge.org/", "https://someone.toolforge.org/"),
         ("https://someone.net/about", "https://someone.net/about"),
         ("HTTP://Lab.uni.edu:80/~me", "http://lab.uni.edu/%7Eme"),
         ("https://social.net/@me", "https://social.net/%40me"),
@@ -112,6 +113,14 @@ def test_an_address_of_which_they_would_read_a_part_or_nothing(contact: str) -> 
 def test_an_url_that_would_be_cut_short(rest: str) -> None:
     with pytest.raises(ContactMissing, match=r"only the beginning .* without a port, \? and #"):
         check_contact("https://host.org" + rest)
+
+
+@pytest.mark.parametrize(
+    "page", ["", "/", "/wiki/", "/wiki/User", "/wiki/User:_", "/wiki/Special:MyPage", "/w/x.php"]
+)
+def test_a_page_of_a_wiki_that_all_its_readers_share(page: str) -> None:
+    with pytest.raises(ContactMissing, match="nobody's own"):
+        check_contact("https://en.wikipedia.org" + page)
 
 
 @pytest.mark.parametrize(
