@@ -6,37 +6,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from model._topics import Horizon
+from model._topics import Schedules
 from model.states import LARGEST, MOST_ITERATIONS
 
 
 @dataclass(frozen=True)
-class Recipe(Horizon):
+class Recipe(Schedules):
     """The numbers of the warm start and of the E-step's shortcuts.
 
     The first `collapsed_documents` documents, or the share `collapsed_share` of a smaller corpus, get the
-    collapsed E-step, with `passes` over their words. Its alpha falls from `first_alpha` to `last_alpha`
-    within `annealing_documents`, or the share `annealing_share`. A learnt alpha then starts at
-    `learning_from`, and a learnt alpha_k is at least `smallest_alpha`. The corpus has at least
-    `smallest_corpus` documents. A `random_share` of 0 leaves lambda as it was drawn; with few documents it is
-    larger than below (`sized`).
+    collapsed E-step, with `passes` over their words. There, an alpha to be learnt falls to `last_alpha`.
+    Afterwards it is learnt from `learning_from` on, each alpha_k at least `smallest_alpha`. The corpus has at
+    least `smallest_corpus` documents. A `random_share` of 0 leaves lambda as it was drawn; with few documents
+    it is larger than below (`sized`).
     `infer` makes `inference_passes` of the collapsed update over a document's words; with 0 it is [H10]'s
     E-step, with at most `inference_iterations`. More passes or iterations fit the words seen, not the unseen
     ones. In float32 a topic with fewer than `drop` expected words leaves the document.
     """
 
     BOUNDS: ClassVar = {
-        **Horizon.BOUNDS,
-        "annealing_documents": (0, LARGEST),
+        **Schedules.BOUNDS,
         "collapsed_documents": (0, LARGEST),
         "smallest_corpus": (0, LARGEST),
         "inference_passes": (0, MOST_ITERATIONS),
     }
 
-    first_alpha: float
     last_alpha: float
-    annealing_documents: float
-    annealing_share: float
     collapsed_documents: float
     collapsed_share: float
     passes: int
@@ -57,24 +52,18 @@ class Recipe(Horizon):
         """Whether the E-step is the collapsed one after `seen` documents."""
         return seen < min(self.collapsed_documents, self.collapsed_share * n_documents)
 
-    def temperature(self, seen: float, n_documents: float) -> float:
-        """alpha_k of the collapsed E-step after `seen` documents."""
-        length = min(self.annealing_documents, self.annealing_share * n_documents)
-        elapsed = seen / length if length else 1.0
-        return float(self.first_alpha * (self.last_alpha / self.first_alpha) ** min(1.0, elapsed))
-
 
 WARM = Recipe(
     document_words=100.0,
-    balance_power=0.5,
+    balance_power=0.4,
     balance_documents=5_000.0,
     balance_share=1.2,
     balance_least=1e-3,
-    first_alpha=0.45,
+    first_alpha=1.3,
     last_alpha=0.005,
     annealing_documents=4_000.0,
     annealing_share=0.3,
-    collapsed_documents=40_000.0,
+    collapsed_documents=100_000.0,
     collapsed_share=0.6,
     passes=2,
     learning_from=0.02,

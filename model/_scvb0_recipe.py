@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from model._topics import Horizon, Vector
-from model.states import LARGEST, TINY, Entry
+from model._topics import Schedules, Vector
+from model.states import TINY, Entry
 
 
 @dataclass(frozen=True)
@@ -47,38 +45,18 @@ THETA_STEPS = BEST_SETTINGS[2]  # of a document's proportions, where other model
 
 
 @dataclass(frozen=True)
-class Recipe(Horizon):
+class Recipe(Schedules):
     """The numbers of the warm start, and those that [F13] leaves open.
 
-    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
-    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
-    `document_words` words of a mean document, so that topics separate equally soon in short and in long
-    documents, and few topics as soon as many. A learnt alpha starts at `learning_from`, and is learnt from
-    `learning_documents` of a minibatch; eta from `learning_topics` topics at a time. `infer` makes
-    `inference_passes` over a document's words: more passes fit the words seen, not the unseen ones.
+    A learnt alpha starts at `learning_from`, and is learnt from `learning_documents` of a minibatch; eta from
+    `learning_topics` topics at a time. `infer` makes `inference_passes` over a document's words: more passes
+    fit the words seen, not the unseen ones.
     """
 
-    BOUNDS: ClassVar = {**Horizon.BOUNDS, "annealing_documents": (0, LARGEST)}
-
-    first_alpha: float
-    annealing_documents: float
-    annealing_share: float
     learning_from: float
     learning_documents: int
     learning_topics: int
     inference_passes: int
-
-    def annealed_until(self, n_documents: float) -> float:
-        """The number of documents until alpha has its own value."""
-        return min(self.annealing_documents, self.annealing_share * n_documents)
-
-    def alpha(self, final: Vector, seen: float, n_documents: float, in_all: float) -> Vector:
-        """(K,) alpha after `seen` documents of a corpus of `n_documents`, or `in_all` as schedules count."""
-        if seen >= (until := self.annealed_until(in_all)):
-            return final.copy()
-        start = np.maximum(self.first_alpha / math.sqrt(len(final)) * in_all / n_documents, final)
-        annealed: Vector = start * (final / start) ** (seen / until)
-        return annealed
 
 
 WARM = Recipe(

@@ -266,9 +266,13 @@ class Balance:
 
 
 @dataclass(frozen=True)
-class Horizon(Balance):
-    """The step sizes of LDA and SCVB0 where none are given, and how much of the topics is random at first.
+class Schedules(Balance):
+    """The schedules of LDA and SCVB0: the fall of alpha, and the step sizes where none are given.
 
+    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
+    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
+    `document_words` words of a mean document, so that topics separate equally soon in short and in long
+    documents, and few topics as soon as many.
     A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
     seen, so steps become smaller for ever and no estimate of noise can make them grow again. The horizon
     starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
@@ -276,13 +280,32 @@ class Horizon(Balance):
     lacks). `random_share` of the corpus's words are random before the first document.
     """
 
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "random_share": (0, LARGEST)}
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "annealing_documents": (0, LARGEST),
+        "random_share": (0, LARGEST),
+    }
 
+    first_alpha: float
+    annealing_documents: float
+    annealing_share: float
     first_horizon: float
     horizon_share: float
     shortest_horizon: float
     horizon_slope: float
     random_share: float
+
+    def annealed_until(self, n_documents: float) -> float:
+        """The number of documents until alpha has its own value."""
+        return min(self.annealing_documents, self.annealing_share * n_documents)
+
+    def alpha(self, final: Vector, seen: float, n_documents: float, in_all: float) -> Vector:
+        """(K,) alpha after `seen` documents of a corpus of `n_documents`, or `in_all` as schedules count."""
+        if seen >= (until := self.annealed_until(in_all)):
+            return final.copy()
+        start = np.maximum(self.first_alpha / math.sqrt(len(final)) * in_all / n_documents, final)
+        annealed: Vector = start * (final / start) ** (seen / until)
+        return annealed
 
     def step_size(self, seen: float, documents: float, n_documents: float) -> float:
         """rho of a minibatch of `documents` documents after `seen`; two halves of it forget nearly as much

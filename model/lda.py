@@ -45,7 +45,7 @@ from model.metrics import Metric
 from model.minibatch import Minibatch
 from model.online import OnlineModel
 from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
-from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
+from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
 
 if TYPE_CHECKING:
     from model._lda_e_step import LDAStatistics, Limits
@@ -99,7 +99,8 @@ class OnlineLDA(OnlineModel):
         ),
     )
 
-    version = oldest_version = 4
+    version = 5
+    oldest_version = 4
     parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth, "recipe": Recipe}
     entries = (
         *Topics.ENTRIES,
@@ -219,9 +220,10 @@ class OnlineLDA(OnlineModel):
         balance = self.recipe.balance(self._topics, middle, in_all)
         alpha = self.alpha
         if self._collapsed(middle, in_all):
-            given = 0.0 if self._learn_alpha else self.alpha
-            alpha = np.maximum(np.full(self.n_topics, self.recipe.temperature(middle, in_all)), given)
-            gamma, statistics = self._collapsed_e_step(batch, alpha, balance)
+            final = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else self.alpha
+            alpha = self.recipe.alpha(final, middle, self._n_documents, in_all)
+            passes = self.recipe.passes + (middle < self.recipe.annealed_until(in_all))
+            gamma, statistics = self._collapsed_e_step(batch, alpha, passes, balance)
         else:
             gamma, statistics = self._e_step(batch, balance, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
@@ -254,14 +256,14 @@ class OnlineLDA(OnlineModel):
         return gamma, statistics
 
     def _collapsed_e_step(
-        self, batch: Minibatch, alpha: Vector, balance: Vector
+        self, batch: Minibatch, alpha: Vector, passes: int, balance: Vector
     ) -> tuple[NDArray[Any], Statistics]:
         """The documents' part of [F13] algorithm 2."""
         from model._scvb0_e_step import e_step, word_rows
 
         words = distinct(batch, self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
-        return e_step(batch, words, rows, alpha, THETA_STEPS, self.recipe.passes, self._workers)
+        return e_step(batch, words, rows, alpha, THETA_STEPS, passes, self._workers)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -343,3 +345,9 @@ class OnlineLDA(OnlineModel):
 
     def _contradiction(self) -> str:
         return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0, version 4, keeps its topics and goes on with today's numbers."""
+        now = with_recipe(state, WARM if state.get("warm_start") else PAPER)
+        return {**now, "recipe_random_share": state.get("recipe_random_share")}

@@ -19,8 +19,8 @@ says in which sense this is MAP estimation.
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
 the corpus: the numbers are a `Recipe`. Settings that are not given then have the values that measure best,
-with step sizes that follow the documents seen, as online LDA's do (`_topics.Horizon`). `warm_start=False` is
-the paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
+with step sizes that follow the documents seen, as online LDA's do (`_topics.Schedules`). `warm_start=False`
+is the paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
 """
 
 from __future__ import annotations

@@ -41,10 +41,11 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     batch = documents[10:]
     amount, in_all = batch.n_tokens / 100, 1000 * documents.n_tokens / 100 / documents.D
     middle = seen + amount / 2
-    alpha = np.full(5, 0.45 * (0.005 / 0.45) ** (middle / (0.3 * in_all)))
-    factors = (mass / mass.mean()) ** (-0.5 * (1 - middle / (1.2 * in_all)))
+    first = 1.3 / np.sqrt(5) * in_all / 1000
+    alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
+    factors = (mass / mass.mean()) ** (-0.4 * (1 - middle / (1.2 * in_all)))
     N_theta, statistics = oracle_scvb0.local_step(
-        batch, lambda_ - eta, mass, alpha, eta, (1.0, 1.0, 0.7), 2, factors
+        batch, lambda_ - eta, mass, alpha, eta, (1.0, 1.0, 0.7), 3, factors
     )
     theta = model.learn(batch)
     rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))

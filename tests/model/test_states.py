@@ -193,6 +193,15 @@ def test_scvb0_of_the_first_release_goes_on_with_todays_steps(adaptive):
     np.testing.assert_array_equal(again.topics(), model.topics())
 
 
+def test_lda_of_the_first_release_goes_on_with_todays_numbers():
+    load = kinds.load("lda")
+    model, batch = load.create(3, 40, 500), Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+    model.learn(batch)
+    again = load.from_state({**model.state(), "version": 4, "recipe_first_alpha": 0.45})
+    np.testing.assert_array_equal(again.learn(batch), model.learn(batch))
+    assert again.recipe == model.recipe
+
+
 def test_a_newer_state_is_said_to_be_one():
     for name in kinds.names():
         kind = kinds.load(name)
