@@ -1,8 +1,8 @@
 """The first minutes of a stream: every model beside scikit-learn and plain [H10] at each doubling.
 
 As a user sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
-short and long articles, medians of three seeds, scored on the `report` articles. One scorer for all: the best
-of a few symmetric priors for each model's topics.
+articles of all three corpora, medians of three seeds, scored on the `report` articles. One scorer for all:
+the best of a few symmetric priors for each model's topics.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PART = Part(
 )
 D = 7_000_000
 K = 100
-DOUBLINGS = {"short": [500 * 2**i for i in range(7)], "long": [500, 1000, 2000, 4000]}
+DOUBLINGS = {corpus: [500 * 2**i for i in range(4 if corpus == "long" else 7)] for corpus in CORPORA}
 PRIORS = (0.01, 0.03, 0.1, 0.3)
 SEEDS = range(3)
 Made = tuple[Any, Callable[[int, int], int]]

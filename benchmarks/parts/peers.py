@@ -1,8 +1,8 @@
 """Other people's topic models beside ours: log-likelihood and coherence against CPU seconds.
 
-Short articles (103 words of 7,702) and long ones (377 words), K = 100 (HDPs: as many as they take), each peer
-at its best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on
-the `report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
+The articles of each corpus of `benchmarks/splits.py`, K = 100 (HDPs: as many as they take), each peer at its
+best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on the
+`report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
 symmetric priors. Beside it is the score of each program's own proportions, if it has any.
 """
 
@@ -231,7 +231,7 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
     "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 0.7),
     "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 4),
     "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",), 6),
-    "gibbs_hdp": ("tomotopy HDP (long: 100 sweeps, short: 20)", gibbs_hdp, ("tomotopy",), 2.5),
+    "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",), 2.5),
 }
 """By point: the program's name in tables, and how to run it."""
 
@@ -273,7 +273,7 @@ def beside(corpus: Corpus, points: Mapping[str, Figures]) -> str:
 def by_seconds(points: Mapping[str, Figures]) -> Figure:
     from matplotlib import colormaps, pyplot
 
-    figure, places = pyplot.subplots(1, 2, figsize=(13, 4.6), layout="constrained")
+    figure, places = pyplot.subplots(1, len(CORPORA), figsize=(18, 4.6), layout="constrained")
     for axes, corpus in zip(places, CORPORA, strict=True):
         axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver"])
         for name, (label, *_) in PROGRAMS.items():
@@ -284,7 +284,7 @@ def by_seconds(points: Mapping[str, Figures]) -> Figure:
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     places[0].set_ylabel("log-likelihood, nats per held-out word")
-    figure.legend(*places[1].get_legend_handles_labels(), fontsize="small", loc="outside right center")
+    figure.legend(*places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center")
     return figure
 
 

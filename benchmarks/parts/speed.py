@@ -19,14 +19,14 @@ from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import cpu_seconds, growing, in_turn, learn_all, minibatches, wall
 from benchmarks.papers import compile_kernels, train, words
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus
+from benchmarks.splits import CORPORA, Corpus
 from model import SCVB0, OnlineHDP, OnlineLDA
 
 PART = Part(
     "speed", "documents learnt in a CPU second beside other programs, threads, many topics", MODEL_ROOMS
 )
 K = 100
-DOCUMENTS = {"short": 20_480, "long": 4_096}
+DOCUMENTS: Mapping[Corpus, int] = {"full": 8_192, "short": 20_480, "long": 4_096}
 S = 1_024
 REPEATS = 3
 MODELS: Mapping[str, Callable[[Corpus], Any]] = {
@@ -77,7 +77,7 @@ def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figu
 
 
 for _kind in ("lda", "scvb0"):
-    for _corpus in ("short", "long"):
+    for _corpus in DOCUMENTS:
         PART.add(
             f"{_kind}_sklearn_{_corpus}",
             functools.partial(beside, _kind, sklearn_seconds, _corpus),
@@ -124,9 +124,9 @@ def two_threads() -> Figures:
 
 @PART.point(minutes=1)
 def whole_pass() -> Figures:
-    """CPU seconds of each model for one pass over all articles of either corpus, as a session learns them."""
+    """CPU seconds of each model for one pass over all articles of a corpus, as a session learns them."""
     found = {}
-    for corpus in ("short", "long"):
+    for corpus in CORPORA:
         for kind, make in (("lda", OnlineLDA), ("scvb0", SCVB0)):
             model: Any = make(K, words(corpus), train(corpus).D)
             compile_kernels(model)
@@ -143,12 +143,14 @@ def _pass(model: Any, corpus: Corpus) -> float:
 
 def times(points: Mapping[str, Figures]) -> str:
     labels = {
-        "lda_sklearn_short": "online LDA, scikit-learn's LDA",
-        "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA",
-        "lda_sklearn_long": "online LDA, scikit-learn's LDA, long articles",
-        "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, long articles",
-        "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's",
-        "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15)",
+        "lda_sklearn_full": "online LDA, scikit-learn's LDA",
+        "scvb0_sklearn_full": "SCVB0, scikit-learn's LDA",
+        "lda_sklearn_short": "online LDA, scikit-learn's LDA, short articles",
+        "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA, short articles",
+        "lda_sklearn_long": "online LDA, scikit-learn's LDA, few long articles",
+        "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, few long articles",
+        "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's, short articles",
+        "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15), short articles",
     }
 
     def rows() -> Iterator[tuple[str, ...]]:
