@@ -18,7 +18,8 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Their numbers are 
 
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`_scvb0_e_step.py`), which does not
   take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
-  and falls geometrically: topics separate along what many documents have in common;
+  and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
+  alpha is not learnt, where documents have too few words for each topic to spare half of one;
 - *balance*: for a while small topics gain words and large ones lose them (`_topics.Balance`);
 - *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
   minibatch counts by its size;
@@ -242,7 +243,9 @@ class OnlineLDA(OnlineModel):
     def _collapsed(self, seen: float, in_all: float) -> bool:
         """Whether the E-step is the collapsed one. It stays so for good if new topics never stop
         appearing."""
-        return self.recipe.collapsed(seen, in_all) or (self.warm_start and self.half_life is not None)
+        words = in_all / self._n_documents * self.recipe.document_words / self.n_topics
+        forgets = self.warm_start and self.half_life is not None
+        return forgets or self.recipe.collapsed(seen, in_all, words)
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
         """[H10] algorithm 2; alpha makes its step from it too."""

@@ -83,7 +83,8 @@ def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
             start, seen = start + batch.D, seen + batch.D
             if seen >= min(due, ARTICLES[corpus]):
                 looks.append(look(model, corpus, seen))
-                due *= 2
+                while due <= seen:
+                    due *= 2
             if seen == ARTICLES[corpus]:
                 return looks
     raise AssertionError("articles come without end")
@@ -174,6 +175,11 @@ def worst_fall(looks: list[Look]) -> float:
 def doublings(corpus: Corpus, points: Mapping[str, Figures]) -> str:
     """The means of the seeds at every second doubling, with NPMI and distinct words at the end."""
 
+    def after(looks: list[Look], articles: float) -> str:
+        """A large minibatch may extend past a doubling."""
+        nearest = min(looks, key=lambda each: abs(each.articles - articles))
+        return f"{nearest.log_likelihood:.3f}" if abs(nearest.articles - articles) < articles / 8 else ""
+
     def rows() -> Iterator[tuple[str, ...]]:
         for name, label in NAMES.items():
             if not (found := points.get(f"{corpus}_{name}")):
@@ -188,7 +194,7 @@ def doublings(corpus: Corpus, points: Mapping[str, Figures]) -> str:
             last = looks[-1]
             yield (
                 label,
-                *(f"{looks[i].log_likelihood:.3f}" for i in shown),
+                *(after(looks, articles) for articles in shown),
                 f"{spread:.3f}",
                 f"{worst_fall(looks):+.3f}",
                 f"{last.npmi:.3f}, {last.distinct:.2f}",
@@ -196,9 +202,8 @@ def doublings(corpus: Corpus, points: Mapping[str, Figures]) -> str:
             )
 
     lda: Any = points[f"{corpus}_lda"]
-    counts = [each.articles for each in means(lda)]
-    shown = range(len(counts) - 1, -1, -2)[::-1]
-    head = ("after", *(f"{counts[i]:,.0f}" for i in shown))
+    shown = [each.articles for each in means(lda)][::-2][::-1]
+    head = ("after", *(f"{articles:,.0f}" for articles in shown))
     return table((*head, "spread", "worst fall", "NPMI, distinct", "in use"), rows())
 
 

@@ -86,10 +86,14 @@ def topics(session: Path) -> list[Any]:
     return [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in found]
 
 
-def test_training_goes_on(cli: Cli, counted_here: None, released: Path) -> None:
+@pytest.mark.parametrize("steps", [{}, {"kappa": "adaptive"}], ids=["", "adaptive steps were asked for"])
+def test_training_goes_on(cli: Cli, counted_here: None, released: Path, steps: dict[str, str]) -> None:
     source = json.dumps({**settings(released)["source_options"], "dump": [str(RELEASES / "wiki.xml.bz2")]})
+    lda, scvb0, hdp = settings(released)["models"]
     with contextlib.closing(sqlite3.connect(released)) as db, db:  # the dump has moved
         db.execute("UPDATE settings SET value = ? WHERE key = 'source_options'", [source])
+        models = json.dumps([lda, {**scvb0, **steps}, hdp])
+        db.execute("UPDATE settings SET value = ? WHERE key = 'models'", [models])
     with contextlib.closing(SessionWriter(released)) as store:
         ((_, pending),) = store.pending()
     waiting = pending.page_ids[len(pending) - store_pending(released) :].tolist()
