@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,17 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
     gamma = N_theta + model.alpha
     np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("words", "learnt"), [(4, True), (1, False)])
+def test_few_words_for_each_topic_are_not_halved(documents, words, learnt):
+    """There the collapsed E-step stays, in which alpha is not learnt."""
+    topics = documents.n_tokens // documents.D // words
+    model = make(n_topics=topics, warm_start=True, tau0=None, kappa=None)
+    model.recipe = replace(model.recipe, collapsed_share=0.0)
+    before = model.alpha
+    model.learn(documents)
+    assert np.array_equal(model.alpha, before) != learnt
 
 
 def test_schedules_count_words():
