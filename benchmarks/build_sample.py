@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.corpora import CORPUS
 from benchmarks.frame.results import ROOT
-from vocab import Vocabulary
+from wikitopics.vocab import Vocabulary
 
 LONG = 16_000
 """Articles with at least LONG_WORDS words of the vocabulary."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model import CompletionSet, Minibatch
-from vocab import Vocabulary
+from wikitopics.model import CompletionSet, Minibatch
+from wikitopics.vocab import Vocabulary
 
 CORPUS = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[1] / ".." / "shared")) / "corpus"
 

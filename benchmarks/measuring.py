@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
-from model import CompletionSet, Minibatch
+from wikitopics.model import CompletionSet, Minibatch
 
 T = TypeVar("T")
 

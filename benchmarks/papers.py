@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.frame import Figures
 from benchmarks.measuring import Curve, curve, minibatches, timed
 from benchmarks.splits import Corpus, split
-from model import CompletionSet, Minibatch
+from wikitopics.model import CompletionSet, Minibatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Curves = Mapping[str, Mapping[str, Any]]
-"""By name, each a :class:`benchmarks.measuring.Curve` as a dictionary."""
+"""By name, each a `Curve` as a dictionary."""
 
 
 def train(corpus: Corpus = "short") -> Minibatch:

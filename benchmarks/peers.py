@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.splits import Corpus
-from model import Minibatch, OnlineLDA
+from wikitopics.model import Minibatch, OnlineLDA
 
 
 def csr(batch: Minibatch, n_words: int) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.frame.results import ROOT
-from session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader
 
 
 class Screen:

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.corpora import CORPUS, batch_of, full_length, held_out_documents, stream, words
-from model import Minibatch
-from vocab import Vocabulary
+from wikitopics.model import Minibatch
+from wikitopics.vocab import Vocabulary
 
 Corpus = Literal["short", "long", "full"]
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)

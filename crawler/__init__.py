@@ -1,12 +1,12 @@
 """Articles in: sources, request rates, markup to prose. Imports no model and no SQLite."""
 
-from crawler.errors import BadSource
-from crawler.extract_html import extract_html
-from crawler.extract_wikitext import extract_wikitext
-from crawler.kind import Asked, PageKind
-from crawler.licences import Licence
-from crawler.options import Option
-from crawler.source import Activity, Page, PageBatch, Source, SourceInfo
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.extract_html import extract_html
+from wikitopics.crawler.extract_wikitext import extract_wikitext
+from wikitopics.crawler.kind import Asked, PageKind
+from wikitopics.crawler.licences import Licence
+from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import Activity, Page, PageBatch, Source, SourceInfo
 
 __all__ = [
     "Activity",

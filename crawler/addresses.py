@@ -5,14 +5,14 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.errors import BadSource
+from wikitopics.crawler.errors import BadSource
 
 _LANGUAGE = re.compile(r"[a-z][a-z0-9-]{0,30}[a-z0-9]")
 _API_PLACES = ("/w/api.php", "/api.php")
 
 
 def language_api(code: str) -> str:
-    """Wikipedia's api.php in the language of ``code``. Raises :class:`~crawler.errors.BadSource`."""
+    """Wikipedia's api.php in the language of ``code``. Raises `BadSource`."""
     name = code.strip().lower()
     if not _LANGUAGE.fullmatch(name):
         raise BadSource(f"--lang {code[:40]!r}: give a language code such as en, de or zh-yue")
@@ -20,7 +20,7 @@ def language_api(code: str) -> str:
 
 
 def wiki_address(text: str, what: str = "a wiki") -> URL:
-    """An address on a wiki, http or https. Raises :class:`~crawler.errors.BadSource` for anything else."""
+    """An address on a wiki, http or https. Raises `BadSource` for anything else."""
     try:
         url = URL(text.strip())
         host = url.host  # raises if it is not valid IDNA
@@ -40,7 +40,7 @@ def is_address(name: str) -> bool:
 
 
 def dump_address(text: str) -> URL:
-    """The address of a dump, or of a folder of dumps. Raises :class:`~crawler.errors.BadSource`."""
+    """The address of a dump, or of a folder of dumps. Raises `BadSource`."""
     url = wiki_address(text, "a dump")
     return url.with_fragment(None)
 
@@ -48,8 +48,7 @@ def dump_address(text: str) -> URL:
 def api_candidates(text: str) -> list[URL]:
     """Possible addresses of the api.php, likeliest first; only one if ``text`` names it.
 
-    A wiki's base address, one of its pages or its index.php is accepted too. Raises
-    :class:`~crawler.errors.BadSource`.
+    A wiki's base address, one of its pages or its index.php is accepted too. Raises `BadSource`.
     """
     url = wiki_address(text)
     path = url.path

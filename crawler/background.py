@@ -24,7 +24,7 @@ class Background(Generic[T]):
 
     @property
     def stopped(self) -> bool:
-        """Whether :meth:`stop` was called; the iterator may check this and end early."""
+        """Whether `stop` was called; the iterator may check this and end early."""
         return self._stopped.is_set()
 
     def stop(self) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from crawler.source import LONGEST_TITLE
+from wikitopics.crawler.source import LONGEST_TITLE
 
 _LONGEST_ID = 8192
 _LONGEST_EVENT = 1 << 20

@@ -14,9 +14,9 @@ from os.path import expanduser
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
-from crawler.kind import Asked, Identity, PageKind
-from crawler.options import Option
-from crawler.source import (
+from wikitopics.crawler.kind import Asked, Identity, PageKind
+from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import (
     Activity,
     Markup,
     Page,

@@ -11,16 +11,16 @@ from typing import NoReturn, TypeVar
 import aiohttp
 from yarl import URL
 
-from crawler.clock import Clock
-from crawler.contact import check_contact, sendable, user_agent
-from crawler.errors import WikiUnreachable
-from crawler.limits import Manners
-from crawler.pace import OwnPace, Pace, SharedPace, Turn
-from crawler.quoting import Quoting
-from crawler.replies import judge_status
-from crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
-from crawler.source import Activity
-from crawler.wire import (
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.contact import check_contact, sendable, user_agent
+from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.limits import Manners
+from wikitopics.crawler.pace import OwnPace, Pace, SharedPace, Turn
+from wikitopics.crawler.quoting import Quoting
+from wikitopics.crawler.replies import judge_status
+from wikitopics.crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
+from wikitopics.crawler.source import Activity
+from wikitopics.crawler.wire import (
     Elsewhere,
     Reply,
     Trouble,
@@ -51,9 +51,8 @@ class Client:
     """Talks to one wiki as ``manners`` allow, and records its actions in ``activity``.
 
     ``manners_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is shared
-    with all clients of the same ``budget_folder``.
-    Raises :class:`~crawler.errors.ContactMissing` if ``manners`` are Wikimedia's and there is no usable
-    contact. The contact goes into the User-Agent and nowhere else.
+    with all clients of the same ``budget_folder``. Raises `ContactMissing` if ``manners`` are Wikimedia's and
+    there is no usable contact. The contact goes into the User-Agent and nowhere else.
     """
 
     def __init__(
@@ -105,9 +104,8 @@ class Client:
     ) -> T:
         """GET until ``read`` accepts the reply.
 
-        ``read`` raises :class:`~crawler.wire.Trouble` for temporary errors and a
-        :class:`~crawler.errors.CrawlerError` for permanent ones. ``on_trouble`` is called for temporary
-        errors, and ``url``, if it is a function, is called again for every try.
+        ``read`` raises `Trouble` for temporary errors and a `CrawlerError` for permanent ones. ``on_trouble``
+        is called for temporary errors, and ``url``, if it is a function, is called again for every try.
         """
         tries = 0
         while True:
@@ -124,7 +122,7 @@ class Client:
     async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET once, in its turn; each redirect takes a turn of its own.
 
-        Raises :class:`~crawler.wire.Trouble` too.
+        Raises `Trouble` too.
         """
         for _hop in range(_MOST_HOPS):
             manners = self._manners_of(url)
@@ -197,8 +195,8 @@ class Client:
     ) -> AsyncGenerator[bytes]:
         """The lines of an endless reply, until the server ends it.
 
-        Only its beginning takes a turn. Raises :class:`~crawler.wire.Trouble`, also for
-        ``stall_seconds`` without a byte, and :class:`UnknownPlace`.
+        Only its beginning takes a turn. Raises `Trouble`, also for ``stall_seconds`` without a byte, and
+        `UnknownPlace`.
         """
         async with AsyncExitStack() as stack:
             async with self._turn(manners) as turn:
@@ -298,7 +296,7 @@ class Client:
         return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
 
     def _check_start(self, manners: Manners, seconds: float, text: str) -> None:
-        """Raise :class:`~crawler.errors.WikiUnreachable` for a long pause at the start.
+        """Raise `WikiUnreachable` for a long pause at the start.
 
         That is a pause before the server has ever answered, or while the source is being opened. It concerns
         only servers that want long ones: a wiki's 429 is waited out.
@@ -315,7 +313,7 @@ class Client:
     async def endure(self, trouble: Trouble, tries: int) -> None:
         """Wait as long as the ``tries``-th trouble in a row requires.
 
-        Raises :class:`~crawler.errors.WikiUnreachable` when the time limit is reached.
+        Raises `WikiUnreachable` when the time limit is reached.
         """
         self.activity.retries += 1
         if trouble.throttled:

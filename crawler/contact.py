@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
-from crawler.addresses import wiki_address
-from crawler.errors import BadSource, ContactMissing
-from crawler.limits import is_wikimedia
+from wikitopics.crawler.addresses import wiki_address
+from wikitopics.crawler.errors import BadSource, ContactMissing
+from wikitopics.crawler.limits import is_wikimedia
 
 _MOST_SEARCHED = 512
 """Characters of the longest User-Agent in which the servers look for a contact."""
@@ -54,8 +54,8 @@ def recognised(agent: str) -> str | None:
 def check_contact(text: str) -> str:
     """The contact in the form in which it is sent to Wikimedia's servers, which find the whole of it.
 
-    The result is accepted again, and by :func:`sendable`. Raises :class:`~crawler.errors.ContactMissing` if
-    it names nobody who can be reached, or would be found only in part; the message never repeats the contact.
+    The result is accepted again, and by `sendable`. Raises `ContactMissing` if it names nobody who can be
+    reached, or would be found only in part; the message never repeats the contact.
     """
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
@@ -133,7 +133,7 @@ def _one_line(text: str) -> str:
 
 
 def sendable(text: str) -> str:
-    """The contact in a form allowed in a User-Agent. Raises :class:`~crawler.errors.ContactMissing`."""
+    """The contact in a form allowed in a User-Agent. Raises `ContactMissing`."""
     contact = _one_line(text)
     if len(contact) > _LONGEST:
         raise ContactMissing(f"the contact is longer than {_LONGEST} characters: {_HOW}")

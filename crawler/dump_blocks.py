@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from crawler.errors import BadSource, CutOff
-from crawler.extras import ZST
+from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.extras import ZST
 
 _READ = 256 * 1024
 _MOST = 1024 * 1024

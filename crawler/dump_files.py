@@ -6,12 +6,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from crawler.dump_blocks import data_blocks
-from crawler.dump_xml import DumpReader
-from crawler.errors import BadSource, CutOff
-from crawler.identity import BASE
-from crawler.page_files import START, Found, Place
-from crawler.source import SourceInfo
+from wikitopics.crawler.dump_blocks import data_blocks
+from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.identity import BASE
+from wikitopics.crawler.page_files import START, Found, Place
+from wikitopics.crawler.source import SourceInfo
 
 STANDARD_INPUT = "-"
 

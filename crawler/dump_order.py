@@ -12,9 +12,9 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from crawler.dump_parts import MOST_PARTS, DumpPart, parts_of
-from crawler.ranges import Ranged
-from crawler.source import Round
+from wikitopics.crawler.dump_parts import MOST_PARTS, DumpPart, parts_of
+from wikitopics.crawler.ranges import Ranged
+from wikitopics.crawler.source import Round
 
 ORDER = "order"
 """The key of the order in an identity."""
@@ -49,7 +49,7 @@ class Order:
 
     @classmethod
     def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
-        """The inverse of :meth:`kept`, for values without a :meth:`fault`."""
+        """The inverse of `kept`, for values without a `fault`."""
         return cls(**{**kept, "sizes": tuple(kept["sizes"])})
 
     def kept(self) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import SEEK_END
 
-from crawler.bzip2 import bzip2_blocks, has_blocks
-from crawler.dump_xml import DumpReader
-from crawler.errors import BadSource, CutOff
-from crawler.frames import frames, has_frames, magic_of
-from crawler.ranges import Held, Ranged, Readable, short_name
-from crawler.source import Page, Skip, SourceInfo
+from wikitopics.crawler.bzip2 import bzip2_blocks, has_blocks
+from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.frames import frames, has_frames, magic_of
+from wikitopics.crawler.ranges import Held, Ranged, Readable, short_name
+from wikitopics.crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20
 """The bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked only for

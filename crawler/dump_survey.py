@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from crawler.dump_blocks import data_blocks
-from crawler.dump_order import Order, spread, windows_and_lanes
-from crawler.dump_parts import DumpPart, part_size, parts_of
-from crawler.dump_xml import DumpReader
-from crawler.errors import BadSource, CutOff, Lacking
-from crawler.identity import BASE
-from crawler.kind import default_held_out, with_spare
-from crawler.ranges import Ranged
-from crawler.read_ahead import stop_of
-from crawler.source import Page, SourceInfo
+from wikitopics.crawler.dump_blocks import data_blocks
+from wikitopics.crawler.dump_order import Order, spread, windows_and_lanes
+from wikitopics.crawler.dump_parts import DumpPart, part_size, parts_of
+from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.identity import BASE
+from wikitopics.crawler.kind import default_held_out, with_spare
+from wikitopics.crawler.ranges import Ranged
+from wikitopics.crawler.read_ahead import stop_of
+from wikitopics.crawler.source import Page, SourceInfo
 
 PLACES = 50
 """The number of places where articles are held out, if a dump has as many parts with articles."""

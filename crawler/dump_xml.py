@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 from xml.parsers import expat
 
-from crawler.disambiguation import is_disambiguation
-from crawler.errors import BadSource, CutOff
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_size
+from wikitopics.crawler.disambiguation import is_disambiguation
+from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_size
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})

@@ -38,4 +38,4 @@ def _installed(package: str) -> bool:
 
 
 ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")
-"""The crawler's extras; all extras are in `session.extras`."""
+"""The crawler's extras; all extras are in `wikitopics.session.extras`."""

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
 
-from crawler.background import Background
-from crawler.errors import BadPosition
-from crawler.kind import default_held_out, with_spare
-from crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
-from crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
+from wikitopics.crawler.background import Background
+from wikitopics.crawler.errors import BadPosition
+from wikitopics.crawler.kind import default_held_out, with_spare
+from wikitopics.crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
+from wikitopics.crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class FileSource:
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
         """All batches after ``position``, about 50 pages each, until the last file ends.
 
-        Raises :class:`~crawler.errors.BadPosition`.
+        Raises `BadPosition`.
         """
         place = dict(position or {})
         self._background = Background(lambda: self._batches(place))
@@ -158,7 +158,7 @@ def _is_full(pages: Sequence[Page]) -> bool:
 
 
 def _check(position: Position, files: int) -> None:
-    """Raise :class:`~crawler.errors.BadPosition` unless it has whole numbers that fit this many files."""
+    """Raise `BadPosition` unless it has whole numbers that fit this many files."""
     for key, value in position.items():
         most = files - 1 if key == "file" else 2**63 - 1
         if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
-from crawler.wire import Trouble
+from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
+from wikitopics.crawler.wire import Trouble
 
 _MOST_PAGES = 5000
 _MOST_CHARACTERS = 8 << 20
@@ -38,7 +38,7 @@ class Gathering:
     def add(self, reply: Mapping[str, Any]) -> bool:
         """Merge one reply; returns whether it contained anything new.
 
-        Raises :class:`~crawler.wire.Trouble` if the texts exceed the limit of a batch.
+        Raises `Trouble` if the texts exceed the limit of a batch.
         """
         news = False
         nameless: Counter[Skip] = Counter()
@@ -108,7 +108,7 @@ class Gathering:
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The pages of a reply as it lists them; an entry that is not a page becomes an empty one.
 
-    Raises :class:`~crawler.wire.Trouble` if they are not a list.
+    Raises `Trouble` if they are not a list.
     """
     query = reply.get("query", {})
     pages = query.get("pages", []) if isinstance(query, dict) else query
@@ -154,7 +154,7 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
     """The parameters with which to continue, all passed through; None at the end.
 
-    Raises :class:`~crawler.wire.Trouble` for an invalid continuation.
+    Raises `Trouble` for an invalid continuation.
     """
     value = reply.get("continue")
     if value is None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.options import Given, Option
+from wikitopics.crawler.options import Given, Option
 
 if TYPE_CHECKING:
-    from crawler.licences import Licence
-    from crawler.source import PartedSource, Source
+    from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.source import PartedSource, Source
 
 Identity = Mapping[str, Any]
 """The identity of a source, as plain JSON values that a session stores. It contains nothing that acts

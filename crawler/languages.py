@@ -1,6 +1,6 @@
 """Facts about the languages of wikis."""
 
-from crawler.errors import BadSource
+from wikitopics.crawler.errors import BadSource
 
 UNSPACED = {
     "zh": "Chinese",
@@ -30,7 +30,7 @@ def language_of(code: str) -> str:
 
 
 def check_spaced(language: str) -> None:
-    """Raise :class:`~crawler.errors.BadSource` for a language that does not separate words by spaces."""
+    """Raise `BadSource` for a language that does not separate words by spaces."""
     # Min Nan and some others at zh-… use Latin letters.
     name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
     if name is not None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from crawler.cursor import generator, read_cursor
-from crawler.errors import BadPosition
-from crawler.seen import Seen
-from crawler.source import Position
-from crawler.wire import Trouble
+from wikitopics.crawler.cursor import generator, read_cursor
+from wikitopics.crawler.errors import BadPosition
+from wikitopics.crawler.seen import Seen
+from wikitopics.crawler.source import Position
+from wikitopics.crawler.wire import Trouble
 
 _MOST_LEFT = 100
 """Articles that may be missing at the end, beyond two listings: the sizes of wikis are estimates."""
@@ -14,7 +14,7 @@ _MOST_DELETED = 20
 
 
 class Lap:
-    """The lap from ``position`` on. Raises :class:`~crawler.errors.BadPosition` for an invalid position.
+    """The lap from ``position`` on. Raises `BadPosition` for an invalid position.
 
     ``articles``: the wiki's own count.
     """
@@ -59,7 +59,7 @@ class Lap:
         """Check the wiki's continuation after a listing of ``listed`` articles; None: the lap is over.
 
         ``complete``: the listing has all its texts. ``limit``: the number of articles requested. Raises
-        :class:`~crawler.wire.Trouble` for an impossible place or an impossible end of this lap.
+        `Trouble` for an impossible place or an impossible end of this lap.
         """
         if going_on is None:
             self._check_end(listed, limit)

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from dataclasses import dataclass, replace
 
-from crawler.errors import BadSource
+from wikitopics.crawler.errors import BadSource
 
 WIKIMEDIA_RPM = 200
 PAGES_RPM = 480
@@ -73,7 +73,7 @@ class Manners:
 def manners_for(host: str, rpm: int | None = None) -> Manners:
     """The rules for ``host``; ``rpm`` is the user's rate (None: the default, 0: no cap).
 
-    Raises :class:`~crawler.errors.BadSource` for a rate that Wikimedia's rules forbid.
+    Raises `BadSource` for a rate that Wikimedia's rules forbid.
     """
     if rpm is not None and rpm < 0:
         raise BadSource(f"--rpm {rpm}: give the number of requests a minute, 0 for no cap")

@@ -10,8 +10,8 @@ def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
     """A descriptor of the regular file ``path``, which is created if missing.
 
     Anybody who can write to the folder could have put a link to one of the user's files there, or a pipe that
-    blocks. So links are not followed, and nothing is truncated. Raises :class:`OSError`, whose message says
-    what to do.
+    blocks. So links are not followed, and nothing is truncated. Raises `OSError`, whose message says what to
+    do.
     """
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from crawler.clock import Clock
-from crawler.errors import CrawlerError
-from crawler.limits import Manners
-from crawler.ownfile import open_own
-from crawler.retry import LONGEST_TOLD_WAIT
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.limits import Manners
+from wikitopics.crawler.ownfile import open_own
+from wikitopics.crawler.retry import LONGEST_TOLD_WAIT
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock, reporting the reason meanwhile."""
@@ -81,9 +81,8 @@ class SharedPace:
 
     Files in ``folder`` carry the kernel's locks, which are released if a process is killed. One holds the
     time of writing, then the earliest time of the next request (both monotonic, by the clock that all share).
-    Its lock is held for a whole turn. If turns may overlap, it is held only to read or write the file,
-    and each turn holds the lock of a further file. Raises :class:`~crawler.errors.CrawlerError` if the files
-    cannot be written.
+    Its lock is held for a whole turn. If turns may overlap, it is held only to read or write the file, and
+    each turn holds the lock of a further file. Raises `CrawlerError` if the files cannot be written.
     """
 
     def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Protocol
 
-from crawler.source import Page, Skip
+from wikitopics.crawler.source import Page, Skip
 
 _MOST_KEPT = 64 << 20
 """The most bytes of compressed texts in a scan; those of 1000 typical articles take 3 MB."""

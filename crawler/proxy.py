@@ -4,16 +4,15 @@ from urllib.request import getproxies, proxy_bypass
 
 from yarl import URL
 
-from crawler.errors import BadSource
-from crawler.limits import is_loopback
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.limits import is_loopback
 
 
 def proxy_for(url: URL) -> URL | None:
     """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
 
     Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
-    from ``~/.netrc``.) Raises :class:`~crawler.errors.BadSource` for an invalid address, and for a proxy that
-    is not an http proxy.
+    from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is not an http proxy.
     """
     host = url.host
     if host is None or is_loopback(host) or proxy_bypass(host):

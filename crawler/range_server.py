@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from yarl import URL
 
-from crawler.client import Client
-from crawler.errors import BadSource, CrawlerError, SourceChanged
-from crawler.wire import Reply, Trouble, Wanted, WireLimits
+from wikitopics.crawler.client import Client
+from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged
+from wikitopics.crawler.wire import Reply, Trouble, Wanted, WireLimits
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""

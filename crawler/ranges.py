@@ -7,7 +7,7 @@ from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any, Protocol, SupportsIndex
 
-from crawler.errors import Lacking
+from wikitopics.crawler.errors import Lacking
 
 _HEAD = 16
 
@@ -33,8 +33,7 @@ class Ranged(Protocol):
         """The name for people."""
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Open it for reading. Raises OSError or a :class:`~crawler.errors.CrawlerError`, also during
-        reading."""
+        """Open it for reading. Raises OSError or a `CrawlerError`, also during reading."""
 
     def renewed(self, start: int, stop: int) -> bool:
         """Whether these bytes, requested again because they are damaged, are now different."""
@@ -91,7 +90,7 @@ class Held:
         return self.start + len(self.data)
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Open it; reading beyond the bytes held raises :class:`~crawler.errors.Lacking`."""
+        """Open it; reading beyond the bytes held raises `Lacking`."""
         return nullcontext(_HeldReader(self))
 
     def renewed(self, start: int, stop: int) -> bool:

@@ -8,8 +8,8 @@ window: while some windows are nearly used up, others have just come, and half o
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from crawler.dump_parts import DumpPart
-from crawler.source import Round
+from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.source import Round
 
 BEHIND = 512 << 10
 """Bytes fetched after the end of a part: the block of its last page hardly ever ends later."""

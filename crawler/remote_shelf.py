@@ -10,19 +10,19 @@ from typing import Any
 
 from yarl import URL
 
-from crawler.client import Client
-from crawler.clock import Clock
-from crawler.dump_parts import DumpPart
-from crawler.errors import BadSource, CrawlerError, Unconfirmed
-from crawler.identity import DUMP_FILES, VERSIONS
-from crawler.limits import Manners, dump_manners, is_wikimedia
-from crawler.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
-from crawler.ranges import Held, Ranged
-from crawler.read_ahead import BEHIND, Step, steps, stop_of
-from crawler.remote_files import Blocks, RemoteFile
-from crawler.source import Activity, Lack, Round
-from crawler.wikimedia_dumps import newest_dump
-from crawler.wire import Reply, WireLimits
+from wikitopics.crawler.client import Client
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
+from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
+from wikitopics.crawler.limits import Manners, dump_manners, is_wikimedia
+from wikitopics.crawler.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
+from wikitopics.crawler.ranges import Held, Ranged
+from wikitopics.crawler.read_ahead import BEHIND, Step, steps, stop_of
+from wikitopics.crawler.remote_files import Blocks, RemoteFile
+from wikitopics.crawler.source import Activity, Lack, Round
+from wikitopics.crawler.wikimedia_dumps import newest_dump
+from wikitopics.crawler.wire import Reply, WireLimits
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
@@ -40,7 +40,7 @@ class RemoteShelf:
 
     ``known``: their facts, from a session being resumed; None: they are requested. ``agreed``: whether the
     user has agreed to any size, and to sending the contact to any server. ``manners_of``: the limits for a
-    host. Raises :class:`~crawler.errors.ContactMissing` and :class:`~crawler.errors.Unconfirmed` at once.
+    host. Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
     def __init__(

@@ -5,8 +5,8 @@ import json
 import re
 from typing import Any
 
-from crawler.errors import CrawlerError, WikiRefused
-from crawler.wire import Reply, Trouble
+from wikitopics.crawler.errors import CrawlerError, WikiRefused
+from wikitopics.crawler.wire import Reply, Trouble
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("ratelimited", "readonly")
@@ -35,9 +35,8 @@ def judge_status(reply: Reply) -> None:
 def read_api(reply: Reply) -> dict[str, Any]:
     """The Action API's reply as an object without ``error``.
 
-    Raises :class:`~crawler.wire.Trouble` for temporary faults (not JSON, cut, maxlag, the text of a 429 under
-    status 200), :class:`~crawler.errors.WikiRefused`, and :class:`~crawler.errors.CrawlerError` for requests
-    that this wiki will never answer.
+    Raises `Trouble` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
+    `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
     """
     host = reply.url.host
     if reply.status in (404, 410):

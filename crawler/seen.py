@@ -23,7 +23,7 @@ class Seen:
     """
 
     def __init__(self, stored: Mapping[str, object] | None = None) -> None:
-        """``stored``: the result of :meth:`stored`; something unusable counts as nothing."""
+        """``stored``: the result of `stored`; something unusable counts as nothing."""
         fields = stored or {}
         self._recent = _ids(fields.get("recent"))[:_RECENT]
         """A ring: once full, the oldest is at ``_next``."""

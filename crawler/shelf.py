@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from crawler.dump_files import DumpFiles
-from crawler.dump_parts import DumpPart
-from crawler.errors import BadSource
-from crawler.ranges import Held, LocalFile, Ranged
-from crawler.read_ahead import stop_of
-from crawler.source import Activity, Lack, Round
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.ranges import Held, LocalFile, Ranged
+from wikitopics.crawler.read_ahead import stop_of
+from wikitopics.crawler.source import Activity, Lack, Round
 
 BEYOND = 64 << 10
 """Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""
@@ -39,10 +39,10 @@ class Shelf(Protocol):
         """Note the order in which parts will be requested."""
 
     async def bring(self, part: DumpPart) -> DumpPart:
-        """As for :class:`~crawler.source.PartedSource`."""
+        """As for `PartedSource`."""
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        """As for :class:`~crawler.source.PartedSource`."""
+        """As for `PartedSource`."""
 
     async def close(self) -> None:
         """Close connections; safe to call twice."""

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.wire import Trouble
+from wikitopics.crawler.wire import Trouble
 
 SITEINFO: Mapping[str, str] = {
     "action": "query",
@@ -40,7 +40,7 @@ class SiteInfo:
 
 
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
-    """Parse a siteinfo reply. Raises :class:`~crawler.wire.Trouble` if it is not one."""
+    """Parse a siteinfo reply. Raises `Trouble` if it is not one."""
     query = reply.get("query")
     general = query.get("general") if isinstance(query, dict) else None
     if not isinstance(query, dict) or not isinstance(general, dict):

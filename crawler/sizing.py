@@ -2,8 +2,8 @@
 
 import math
 
-from crawler.limits import Manners
-from crawler.pace import interval
+from wikitopics.crawler.limits import Manners
+from wikitopics.crawler.pace import interval
 
 _FORGET = 0.95
 """The weight of an observation relative to the next newer one: about twenty replies count."""

@@ -166,8 +166,7 @@ class Part(Protocol):
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and why others were skipped.
 
-        Raises :class:`~crawler.errors.CutOff` or :class:`~crawler.errors.Lacking` if it ends early, after
-        everything readable, and :class:`~crawler.errors.BadSource`.
+        Raises `CutOff` or `Lacking` if it ends early, after everything readable, and `BadSource`.
         """
 
     def __str__(self) -> str:
@@ -194,7 +193,7 @@ class PartedSource(Protocol[PartT]):
     activity: Activity
 
     async def open(self) -> SourceInfo:
-        """Inspect the source. Raises a :class:`crawler.errors.CrawlerError`."""
+        """Inspect the source. Raises a `CrawlerError`."""
 
     def rounds(self) -> Sequence[Round[PartT]]:
         """What to read, in the order of training; the same whenever it is opened again."""
@@ -218,7 +217,7 @@ class Source(Protocol):
     activity: Activity
 
     async def open(self) -> SourceInfo:
-        """Contact the source. Raises a :class:`crawler.errors.CrawlerError`."""
+        """Contact the source. Raises a `CrawlerError`."""
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
         """All batches after ``position`` (None: from the start), until the source ends."""

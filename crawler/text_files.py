@@ -7,10 +7,10 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import BinaryIO
 
-from crawler.errors import BadSource
-from crawler.page_files import START, Found, Place
-from crawler.source import Page
-from crawler.text_folders import (
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.page_files import START, Found, Place
+from wikitopics.crawler.source import Page
+from wikitopics.crawler.text_folders import (
     ONE_DOCUMENT,
     TABLES,
     TextFile,
@@ -20,9 +20,9 @@ from crawler.text_folders import (
     printable,
     text_files,
 )
-from crawler.text_ids import Repeats, SeenIds
-from crawler.text_lines import Contents, Lines, Stopped, open_regular
-from crawler.text_records import Bad, Document, Record, Table, json_lines, whole_file
+from wikitopics.crawler.text_ids import Repeats, SeenIds
+from wikitopics.crawler.text_lines import Contents, Lines, Stopped, open_regular
+from wikitopics.crawler.text_records import Bad, Document, Record, Table, json_lines, whole_file
 
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
@@ -146,7 +146,7 @@ class TextFiles:
         self._known = _Known(number_of(digest.digest()), repeats)
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The documents after ``place``, once the first reading is over or :meth:`check` has succeeded."""
+        """The documents after ``place``, once the first reading is over or `check` has succeeded."""
         repeats = self._known.repeats if self._known else Repeats()
         return self._read(place, lambda number, _: number in repeats, _Naming(self._tell), lambda _: None)
 

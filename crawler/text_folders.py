@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePath
 
-from crawler.errors import BadSource
-from crawler.text_lines import PACKED, is_packed
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.text_lines import PACKED, is_packed
 
 ONE_DOCUMENT = ".txt"
 TABLES = (".csv", ".tsv")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from crawler.dump_blocks import data_blocks
-from crawler.errors import BadSource, CutOff
+from wikitopics.crawler.dump_blocks import data_blocks
+from wikitopics.crawler.errors import BadSource, CutOff
 
 LARGEST_DOCUMENT = 32 << 20
 """The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
@@ -43,8 +43,8 @@ class Contents:
 
     ``offset`` counts unpacked bytes: a plain file is read from there on, a compressed one from its start.
     ``seen`` is called with the bytes as stored on disk; ``stopped`` is called before each block and says
-    whether to end. The reader of the documents calls :meth:`found` for each one. Raises BadSource if there is
-    none in ``MOST_WITHOUT`` bytes, Stopped and CutOff.
+    whether to end. The reader of the documents calls `found` for each one. Raises BadSource if there is none
+    in ``MOST_WITHOUT`` bytes, Stopped and CutOff.
     """
 
     def __init__(

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from crawler.errors import BadSource, CutOff
-from crawler.source import LONGEST_TITLE, Skip
-from crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
+from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.source import LONGEST_TITLE, Skip
+from wikitopics.crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
 
 T = TypeVar("T")
 

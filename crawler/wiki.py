@@ -6,17 +6,17 @@ from typing import Any
 
 from yarl import URL
 
-from crawler.addresses import api_candidates
-from crawler.client import Client
-from crawler.clock import Clock
-from crawler.gathering import Gathering, entries, read_continue
-from crawler.identity import FOUND_API
-from crawler.lap import Lap
-from crawler.limits import Manners, manners_for, wikimedia_page_manners
-from crawler.replies import read_api
-from crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
-from crawler.source import Activity
-from crawler.wire import Reply, Trouble, WireLimits
+from wikitopics.crawler.addresses import api_candidates
+from wikitopics.crawler.client import Client
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.gathering import Gathering, entries, read_continue
+from wikitopics.crawler.identity import FOUND_API
+from wikitopics.crawler.lap import Lap
+from wikitopics.crawler.limits import Manners, manners_for, wikimedia_page_manners
+from wikitopics.crawler.replies import read_api
+from wikitopics.crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
+from wikitopics.crawler.source import Activity
+from wikitopics.crawler.wire import Reply, Trouble, WireLimits
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""
@@ -37,10 +37,9 @@ Answer = tuple[dict[str, Any], dict[str, str] | None]
 class Wiki:
     """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its client.
 
-    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
-    this user's trainers share Wikimedia's budget. ``manners`` replaces the rules that follow from the host's
-    name; if they are Wikimedia's, its rules for pages apply too. Raises
-    :class:`~crawler.errors.BadSource` and :class:`~crawler.errors.ContactMissing` at once.
+    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where this
+    user's trainers share Wikimedia's budget. ``manners`` replaces the rules that follow from the host's name;
+    if they are Wikimedia's, its rules for pages apply too. Raises `BadSource` and `ContactMissing` at once.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class Wiki:
     async def open(self) -> SiteInfo:
         """The wiki's siteinfo, requested once.
 
-        Raises :class:`~crawler.errors.WikiUnreachable` if there is none within 30 s.
+        Raises `WikiUnreachable` if there is none within 30 s.
         """
         if self._site is None:
             self._site = await self._find()
@@ -90,7 +89,7 @@ class Wiki:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What a session stores of it once it is found, as :class:`crawler.kinds.wiki.WikiKind` says."""
+        """What a session stores of it once it is found, as `WikiKind` says."""
         return {FOUND_API: str(self.api)}
 
     async def close(self) -> None:

@@ -12,8 +12,8 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from crawler.proxy import proxy_for
-from crawler.quoting import Quoting
+from wikitopics.crawler.proxy import proxy_for
+from wikitopics.crawler.quoting import Quoting
 
 _CHUNK = 1 << 16
 _CLOCK_CODES = (9, 10)
@@ -114,8 +114,8 @@ async def get(
 ) -> Reply:
     """GET ``url`` once and read the body whole; redirects are not followed.
 
-    The session must have been made with ``auto_decompress=False`` and :func:`sent_once`.
-    ``count_bytes`` is called with the number of bytes transferred. Raises :class:`Trouble`.
+    The session must have been made with ``auto_decompress=False`` and `sent_once`. ``count_bytes`` is called
+    with the number of bytes transferred. Raises `Trouble`.
     """
     total = limits.total_seconds if total_seconds is None else min(total_seconds, limits.total_seconds)
     timeout = aiohttp.ClientTimeout(
@@ -141,7 +141,7 @@ Elsewhere = Callable[[Reply, URL], None]
 
 
 def not_followed(reply: Reply, there: URL) -> None:
-    """Follow no redirect to another host. Raises :class:`Trouble`."""
+    """Follow no redirect to another host. Raises `Trouble`."""
     host = reply.quote(there.host or "", 100)
     raise Trouble(f"{reply.url.host} redirects to another host, {host}: not followed")
 
@@ -149,8 +149,8 @@ def not_followed(reply: Reply, there: URL) -> None:
 def redirected(reply: Reply, elsewhere: Elsewhere = not_followed) -> URL | None:
     """The target of a redirect; None for any other reply.
 
-    Raises :class:`Trouble` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to
-    another host.
+    Raises `Trouble` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to another
+    host.
     """
     target = reply.headers.get("Location")
     if reply.status not in _REDIRECTS or target is None:
@@ -243,9 +243,9 @@ async def stream(
     count_bytes: Callable[[int], None],
     quote: Quoting,
 ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
-    """GET ``url`` and yield its body in parts as they come; a complete :class:`Reply` if it fails.
+    """GET ``url`` and yield its body in parts as they come; a complete `Reply` if it fails.
 
-    Raises :class:`Trouble`, while the parts are read as well.
+    Raises `Trouble`, while the parts are read as well.
     """
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=limits.connect_seconds, sock_read=stall_seconds)
     host = url.host or "?"
@@ -264,7 +264,7 @@ async def stream(
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """Whole lines without their ends; raises :class:`Trouble` for one above ``longest`` bytes."""
+    """Whole lines without their ends; raises `Trouble` for one above ``longest`` bytes."""
     begun: list[bytes] = []  # the beginning of a line whose end has not come
     size = 0
     async with aclosing(parts):

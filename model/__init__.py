@@ -29,21 +29,21 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from model.batch_hdp import BatchHDP
-    from model.batch_lda import BatchLDA
-    from model.checking import check_model
-    from model.coherence import npmi
-    from model.completion import CompletionSet, document_completion
-    from model.hdp import OnlineHDP
-    from model.kinds import KindError
-    from model.lda import OnlineLDA
-    from model.leading import drift
-    from model.metrics import Metric
-    from model.minibatch import Minibatch
-    from model.online import OnlineModel
-    from model.options import ModelOption
-    from model.scvb0 import SCVB0
-    from model.states import Entry, StateError
+    from wikitopics.model.batch_hdp import BatchHDP
+    from wikitopics.model.batch_lda import BatchLDA
+    from wikitopics.model.checking import check_model
+    from wikitopics.model.coherence import npmi
+    from wikitopics.model.completion import CompletionSet, document_completion
+    from wikitopics.model.hdp import OnlineHDP
+    from wikitopics.model.kinds import KindError
+    from wikitopics.model.lda import OnlineLDA
+    from wikitopics.model.leading import drift
+    from wikitopics.model.metrics import Metric
+    from wikitopics.model.minibatch import Minibatch
+    from wikitopics.model.online import OnlineModel
+    from wikitopics.model.options import ModelOption
+    from wikitopics.model.scvb0 import SCVB0
+    from wikitopics.model.states import Entry, StateError
 
 __all__ = [
     "SCVB0",
@@ -68,7 +68,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'model' has no attribute {name!r}")
-    value = getattr(import_module(f"model.{_HOME[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

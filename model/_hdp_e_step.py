@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from model import _hdp_figure9_kernels as figure_9_kernels
-from model import _hdp_kernels as kernels
-from model import _hdp_statistics_kernels as adding
-from model._blocks import Workers
-from model._hdp_recipe import Recipe
-from model._loops import Floats
-from model._topics import WORD_BLOCK, Statistics, Topics, Vector
-from model._words import by_word
-from model.minibatch import Minibatch
+from wikitopics.model import _hdp_figure9_kernels as figure_9_kernels
+from wikitopics.model import _hdp_kernels as kernels
+from wikitopics.model import _hdp_statistics_kernels as adding
+from wikitopics.model._blocks import Workers
+from wikitopics.model._hdp_recipe import Recipe
+from wikitopics.model._loops import Floats
+from wikitopics.model._topics import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model._words import by_word
+from wikitopics.model.minibatch import Minibatch
 
 BLOCK = 64  # documents
 PART = 1024  # documents whose tables are held at a time

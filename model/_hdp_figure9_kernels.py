@@ -24,9 +24,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import Counts, Floats
-from model._special import digamma
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import Counts, Floats
+from wikitopics.model._special import digamma
 
 Vector = NDArray[np.float64]
 

@@ -40,9 +40,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import Counts, Floats, add_lines, dot, longest_of
-from model._special import exp_digamma_first, log_first
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import Counts, Floats, add_lines, dot, longest_of
+from wikitopics.model._special import exp_digamma_first, log_first
 
 
 class Limits(NamedTuple):

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from model._topics import Balance
-from model.states import LARGEST, TINY
+from wikitopics.model._topics import Balance
+from wikitopics.model.states import LARGEST, TINY
 
 
 @dataclass(frozen=True)

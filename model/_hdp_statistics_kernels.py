@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import Floats
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import Floats
 
 
 @kernel

@@ -13,7 +13,7 @@ import numba
 import platformdirs
 from numba.core import event
 
-from model.compiling import compilation
+from wikitopics.model.compiling import compilation
 
 F = TypeVar("F", bound=Callable[..., Any])
 

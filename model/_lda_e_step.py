@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from model import _lda_kernels as kernels
-from model._blocks import Workers
-from model._topics import WORD_BLOCK, Statistics, Topics, Vector
-from model._words import Words
-from model.minibatch import Minibatch
+from wikitopics.model import _lda_kernels as kernels
+from wikitopics.model._blocks import Workers
+from wikitopics.model._topics import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model._words import Words
+from wikitopics.model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 128
 WIDE = 6  # most iterations over all topics before the active ones are gathered

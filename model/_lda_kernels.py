@@ -28,9 +28,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import LANES, Counts, Floats, add_lines, dot_lines, longest_of, padded
-from model._special import exp_digamma_first
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import LANES, Counts, Floats, add_lines, dot_lines, longest_of, padded
+from wikitopics.model._special import exp_digamma_first
 
 
 @kernel

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from model._topics import Schedules
-from model.states import LARGEST, MOST_ITERATIONS
+from wikitopics.model._topics import Schedules
+from wikitopics.model.states import LARGEST, MOST_ITERATIONS
 
 
 @dataclass(frozen=True)

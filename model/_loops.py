@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
+from wikitopics.model._jit import kernel
 
 Floats = NDArray[np.floating]
 Counts = NDArray[np.int32] | NDArray[np.float32]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi
 
-from model.options import LARGEST_PRIOR
+from wikitopics.model.options import LARGEST_PRIOR
 
 
 def alpha_step(

@@ -18,9 +18,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from model._topics import Topics, Vector, topics_from
-from model.minibatch import Minibatch
-from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
+from wikitopics.model._topics import Topics, Vector, topics_from
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
 
 
 @dataclass

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from model import _scvb0_kernels as kernels
-from model._blocks import Workers
-from model._loops import padded
-from model._scvb0_recipe import StepSizes
-from model._topics import Statistics, Topics, Vector
-from model._words import Distinct, distinct
-from model.minibatch import Minibatch
+from wikitopics.model import _scvb0_kernels as kernels
+from wikitopics.model._blocks import Workers
+from wikitopics.model._loops import padded
+from wikitopics.model._scvb0_recipe import StepSizes
+from wikitopics.model._topics import Statistics, Topics, Vector
+from wikitopics.model._words import Distinct, distinct
+from wikitopics.model.minibatch import Minibatch
 
 DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
 MAX_BLOCKS = 8

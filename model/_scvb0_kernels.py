@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import Counts, Floats
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import Counts, Floats
 
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,
 # and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model._topics import Schedules, Vector
-from model.states import TINY, Entry
+from wikitopics.model._topics import Schedules, Vector
+from wikitopics.model.states import TINY, Entry
 
 
 @dataclass(frozen=True)

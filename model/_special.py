@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
+from wikitopics.model._jit import kernel
 
 _F = np.float32
 

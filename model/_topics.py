@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from model._blocks import Workers
-from model.minibatch import Minibatch
-from model.options import LARGEST_PRIOR
-from model.states import FLOATS, LARGEST, TINY, Entry
+from wikitopics.model._blocks import Workers
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.options import LARGEST_PRIOR
+from wikitopics.model.states import FLOATS, LARGEST, TINY, Entry
 
 Vector = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ class Topics:
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """As `OnlineModel.top_words`; reads lambda once."""
-        from model._topics_kernels import leading_words
+        from wikitopics.model._topics_kernels import leading_words
 
         shape = (self.n_topics, min(n, self.n_words))
         leading, largest = np.zeros(shape, np.int32), np.full(shape, -1, self.dtype)
@@ -143,8 +143,8 @@ class Topics:
         """
         from scipy.special import psi
 
-        from model import _topics_kernels as kernels
-        from model._loops import padded
+        from wikitopics.model import _topics_kernels as kernels
+        from wikitopics.model._loops import padded
 
         dtype = self.dtype
         psi_total = psi(self.totals())
@@ -162,7 +162,7 @@ class Topics:
         """sum_kw E[log beta_kw]; costs K W."""
         from scipy.special import psi
 
-        from model._topics_kernels import sum_digamma
+        from wikitopics.model._topics_kernels import sum_digamma
 
         total = sum_digamma(self.hat, self.scale, self.eta)
         return float(total - self.n_words * psi(self.totals()).sum())
@@ -197,7 +197,7 @@ class Topics:
 
     def add(self, weight: float, statistics: Statistics, workers: Workers, precise: bool = False) -> None:
         """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
-        from model._topics_kernels import add_rows
+        from wikitopics.model._topics_kernels import add_rows
 
         factor = weight / self.scale
         self.total_hat += factor * statistics.mass

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model._jit import kernel
-from model._loops import Floats
-from model._special import digamma, exp_digamma_first
+from wikitopics.model._jit import kernel
+from wikitopics.model._loops import Floats
+from wikitopics.model._special import digamma, exp_digamma_first
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch
 
 
 class Distinct(NamedTuple):
@@ -46,7 +46,7 @@ def distinct(batch: Minibatch, n_words: int) -> Distinct:
 
 def by_word(batch: Minibatch, n_words: int) -> Words:
     """The words and their occurrences, for word ids below `n_words`; linear in N + W."""
-    from model._loops import sort_entries
+    from wikitopics.model._loops import sort_entries
 
     ids, local = distinct(batch, n_words)
     indptr = np.zeros(len(ids) + 1, dtype=np.int64)

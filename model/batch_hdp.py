@@ -6,12 +6,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from model._hdp_e_step import Corpus, Elog_sticks, bounds, expected_sticks, figure_9, sum_statistics
-from model._hdp_recipe import PAPER
-from model._words import distinct
-from model.hdp import OnlineHDP
-from model.minibatch import Minibatch
-from model.states import Entry
+from wikitopics.model._hdp_e_step import (
+    Corpus,
+    Elog_sticks,
+    bounds,
+    expected_sticks,
+    figure_9,
+    sum_statistics,
+)
+from wikitopics.model._hdp_recipe import PAPER
+from wikitopics.model._words import distinct
+from wikitopics.model.hdp import OnlineHDP
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.states import Entry
 
 
 class BatchHDP(OnlineHDP):

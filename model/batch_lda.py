@@ -7,13 +7,20 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from model import options as check
-from model._blocks import Workers
-from model._lda_e_step import Documents, Limits, ascend, document_bounds, proportions, sum_statistics
-from model._topics import Statistics, Topics, random_topics
-from model._words import Words, by_word
-from model.lda import OnlineLDA
-from model.minibatch import Minibatch
+from wikitopics.model import options as check
+from wikitopics.model._blocks import Workers
+from wikitopics.model._lda_e_step import (
+    Documents,
+    Limits,
+    ascend,
+    document_bounds,
+    proportions,
+    sum_statistics,
+)
+from wikitopics.model._topics import Statistics, Topics, random_topics
+from wikitopics.model._words import Words, by_word
+from wikitopics.model.lda import OnlineLDA
+from wikitopics.model.minibatch import Minibatch
 
 
 class BatchLDA:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from model.leading import Leading, affinity
-from model.naming import WORDS, fits, most_relevant, ownership
-from model.online import IN_USE
+from wikitopics.model.leading import Leading, affinity
+from wikitopics.model.naming import WORDS, fits, most_relevant, ownership
+from wikitopics.model.online import IN_USE
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 LOOKS = 3

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.completion import document_completion
-from model.minibatch import Minibatch
-from model.online import OnlineModel
-from model.options import HALF_LIFE, fault_in
-from model.planted import W, planted_documents, planted_minibatches
-from model.registry import NAME
-from model.states import StateError
+from wikitopics.model.completion import document_completion
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.options import HALF_LIFE, fault_in
+from wikitopics.model.planted import W, planted_documents, planted_minibatches
+from wikitopics.model.registry import NAME
+from wikitopics.model.states import StateError
 
 Make = Callable[..., OnlineModel]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch
 
 
 def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Whether the models' kernels are being compiled at the moment, and where compiled kernels are kept.
 
 The first start after an installation compiles for a while; the screen asks here so that it can say so.
-Nothing is loaded on import: the compiler reports to :func:`compilation`.
+Nothing is loaded on import: the compiler reports to `compilation`.
 """
 
 import threading
@@ -24,6 +24,6 @@ def is_compiling() -> bool:
 
 def cache_folder() -> str | None:
     """The folder where compiled kernels are kept for the next start; None if none is writable."""
-    from model._jit import CACHE
+    from wikitopics.model._jit import CACHE
 
     return CACHE or None

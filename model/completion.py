@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from model._words import distinct
-from model.minibatch import Minibatch
-from model.online import OnlineModel
+from wikitopics.model._words import distinct
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
 
 
 class Model(Protocol):
@@ -49,7 +49,7 @@ class CompletionSet:
 
         Raises ValueError for a word id outside the model's range.
         """
-        from model._loops import mixtures
+        from wikitopics.model._loops import mixtures
 
         hidden = self.hidden
         if hidden.n_tokens == 0:

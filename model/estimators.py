@@ -20,8 +20,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from model import Minibatch, OnlineModel, document_completion, kinds
-from model.exported import Exported, ExportError, read
+from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
+from wikitopics.model.exported import Exported, ExportError, read
 
 STREAM_DOCUMENTS = 1_000_000  # assumed size of the corpus of which `partial_fit` sees a part
 STEPS_A_PASS = 10  # at least, in `fit`, if there are enough documents

@@ -25,9 +25,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from model import kinds
-from model.online import OnlineModel
-from model.states import LARGEST, TINY
+from wikitopics.model import kinds
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.states import LARGEST, TINY
 
 WORDS = 1e8
 MOST_BYTES = 2**31  # unpacked: 5,000 topics of 100,000 words

@@ -31,18 +31,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from model import options as check
-from model._hdp_recipe import PAPER, WARM, Recipe
-from model._scvb0_recipe import THETA_STEPS
-from model._topics import Topics, Vector, random_topics, topics_from
-from model._words import distinct
-from model.minibatch import Minibatch
-from model.online import OnlineModel
-from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
-from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
+from wikitopics.model import options as check
+from wikitopics.model._hdp_recipe import PAPER, WARM, Recipe
+from wikitopics.model._scvb0_recipe import THETA_STEPS
+from wikitopics.model._topics import Topics, Vector, random_topics, topics_from
+from wikitopics.model._words import distinct
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
+from wikitopics.model.states import (
+    LARGEST,
+    MOST,
+    MOST_ITERATIONS,
+    TINY,
+    Entry,
+    State,
+    entries_of,
+    with_recipe,
+)
 
 if TYPE_CHECKING:
-    from model._hdp_e_step import Corpus, Tables
+    from wikitopics.model._hdp_e_step import Corpus, Tables
 
 
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
@@ -213,7 +222,7 @@ class OnlineHDP(OnlineModel):
 
     def document_prior(self) -> Vector:
         """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
-        from model._hdp_e_step import expected_sticks
+        from wikitopics.model._hdp_e_step import expected_sticks
 
         return self.alpha * expected_sticks(self.a, self.b)
 
@@ -248,7 +257,7 @@ class OnlineHDP(OnlineModel):
         better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
         A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
-        from model._scvb0_e_step import inferred
+        from wikitopics.model._scvb0_e_step import inferred
 
         if not self.warm_start:
             return self.local_proportions(batch)
@@ -260,7 +269,7 @@ class OnlineHDP(OnlineModel):
 
         Raises ValueError for a word id out of range.
         """
-        from model._hdp_e_step import parts
+        from wikitopics.model._hdp_e_step import parts
 
         batch.check_words(self.n_words)
         ids, local = distinct(batch, self.n_words)
@@ -275,7 +284,7 @@ class OnlineHDP(OnlineModel):
 
         [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
         """
-        from model._hdp_e_step import Elog_sticks, bounds, parts
+        from wikitopics.model._hdp_e_step import Elog_sticks, bounds, parts
 
         batch.check_words(self.n_words)
         ids, local = distinct(batch, self.n_words)
@@ -289,13 +298,18 @@ class OnlineHDP(OnlineModel):
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
-        from model._hdp_e_step import sticks_bound
+        from wikitopics.model._hdp_e_step import sticks_bound
 
         return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
-        from model._hdp_e_step import Elog_sticks, corpus_for_figure_9, corpus_for_shortlists, expected_sticks
+        from wikitopics.model._hdp_e_step import (
+            Elog_sticks,
+            corpus_for_figure_9,
+            corpus_for_shortlists,
+            expected_sticks,
+        )
 
         sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
         if not self.warm_start:
@@ -305,7 +319,7 @@ class OnlineHDP(OnlineModel):
 
     def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
-        from model._hdp_e_step import figure_9, shortlists
+        from wikitopics.model._hdp_e_step import figure_9, shortlists
 
         T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
         if self.warm_start:
@@ -345,7 +359,7 @@ class OnlineHDP(OnlineModel):
 
     def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12."""
-        from model._hdp_e_step import parts, sum_statistics
+        from wikitopics.model._hdp_e_step import parts, sum_statistics
 
         ids, local = distinct(batch, self.n_words)
         corpus = self._corpus(ids, seen)

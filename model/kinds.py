@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from model.options import fault_in
-from model.registry import Registry, check_subclass
+from wikitopics.model.options import fault_in
+from wikitopics.model.registry import Registry, check_subclass
 
 if TYPE_CHECKING:
-    from model.online import OnlineModel
+    from wikitopics.model.online import OnlineModel
 
-BUILT_IN = {"lda": "model.lda:OnlineLDA", "scvb0": "model.scvb0:SCVB0", "hdp": "model.hdp:OnlineHDP"}
+BUILT_IN = {
+    "lda": "wikitopics.model.lda:OnlineLDA",
+    "scvb0": "wikitopics.model.scvb0:SCVB0",
+    "hdp": "wikitopics.model.hdp:OnlineHDP",
+}
 
 
 class KindError(ValueError):
@@ -37,9 +41,9 @@ def load(name: str) -> type[OnlineModel]:
 
 
 def _checked(name: str, found: object) -> type[OnlineModel]:
-    from model.online import OnlineModel
+    from wikitopics.model.online import OnlineModel
 
-    check_subclass(found, OnlineModel, "model.OnlineModel", name, "kind")
+    check_subclass(found, OnlineModel, "wikitopics.OnlineModel", name, "kind")
     kind = cast("type[OnlineModel]", found)
     if fault := fault_in(kind.options):
         raise ValueError(fault)

@@ -36,20 +36,29 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from model import options as check
-from model._lda_recipe import PAPER, WARM, Recipe
-from model._rebirth import Rebirth
-from model._scvb0_recipe import THETA_STEPS
-from model._topics import Statistics, Topics, Vector, random_topics
-from model._words import Words, by_word, distinct
-from model.metrics import Metric
-from model.minibatch import Minibatch
-from model.online import OnlineModel
-from model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
-from model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
+from wikitopics.model import options as check
+from wikitopics.model._lda_recipe import PAPER, WARM, Recipe
+from wikitopics.model._rebirth import Rebirth
+from wikitopics.model._scvb0_recipe import THETA_STEPS
+from wikitopics.model._topics import Statistics, Topics, Vector, random_topics
+from wikitopics.model._words import Words, by_word, distinct
+from wikitopics.model.metrics import Metric
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
+from wikitopics.model.states import (
+    LARGEST,
+    MOST,
+    MOST_ITERATIONS,
+    TINY,
+    Entry,
+    State,
+    entries_of,
+    with_recipe,
+)
 
 if TYPE_CHECKING:
-    from model._lda_e_step import LDAStatistics, Limits
+    from wikitopics.model._lda_e_step import LDAStatistics, Limits
 
 PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
 
@@ -204,7 +213,7 @@ class OnlineLDA(OnlineModel):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from model._lda_e_step import proportions
+        from wikitopics.model._lda_e_step import proportions
 
         batch.check_words(self.n_words)
         if batch.n_tokens == 0:
@@ -249,7 +258,7 @@ class OnlineLDA(OnlineModel):
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
         """[H10] algorithm 2; alpha makes its step from it too."""
-        from model._lda_e_step import e_step
+        from wikitopics.model._lda_e_step import e_step
 
         words = by_word(batch, self.n_words)
         rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
@@ -262,7 +271,7 @@ class OnlineLDA(OnlineModel):
         self, batch: Minibatch, alpha: Vector, passes: int, balance: Vector
     ) -> tuple[NDArray[Any], Statistics]:
         """The documents' part of [F13] algorithm 2."""
-        from model._scvb0_e_step import e_step, word_rows
+        from wikitopics.model._scvb0_e_step import e_step, word_rows
 
         words = distinct(batch, self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
@@ -274,8 +283,8 @@ class OnlineLDA(OnlineModel):
         By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
         without words gets the proportions of the prior. Raises ValueError for a word id out of range.
         """
-        from model._lda_e_step import ascend, proportions
-        from model._scvb0_e_step import inferred
+        from wikitopics.model._lda_e_step import ascend, proportions
+        from wikitopics.model._scvb0_e_step import inferred
 
         if passes := self.recipe.inference_passes:
             return inferred(batch, self._topics, self.alpha, THETA_STEPS, passes, self._workers)
@@ -289,7 +298,7 @@ class OnlineLDA(OnlineModel):
         The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
         topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
-        from model._lda_e_step import ascend, document_bounds
+        from wikitopics.model._lda_e_step import ascend, document_bounds
 
         if batch.n_tokens == 0:
             return float("nan")
@@ -309,7 +318,7 @@ class OnlineLDA(OnlineModel):
         return words, self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
 
     def _limits(self, iterations: float = math.inf) -> Limits:
-        from model._lda_e_step import Limits
+        from wikitopics.model._lda_e_step import Limits
 
         return Limits(self.tolerance, int(min(self.max_iterations, iterations)), self.recipe.drop)
 
@@ -320,7 +329,7 @@ class OnlineLDA(OnlineModel):
         return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 
     def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
-        from model._newton import alpha_step, descend
+        from wikitopics.model._newton import alpha_step, descend
 
         if not self.warm_start:
             # alpha <- alpha - rho H^-1 g, [H10] section 2.2
@@ -338,7 +347,7 @@ class OnlineLDA(OnlineModel):
         The gradient costs K W. Minibatches with few words wait until together they have seen as many distinct
         words as the vocabulary has, so that the cost stays in proportion; others update eta every time.
         """
-        from model._newton import descend, eta_step
+        from wikitopics.model._newton import descend, eta_step
 
         self._words_since_eta += words
         if self._words_since_eta >= self.n_words / 8:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.leading import Leading
+from wikitopics.model.leading import Leading
 
 RELEVANCE = 0.6
 """Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/topics.md says
@@ -32,8 +32,7 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K,) how distinct each topic's words are: :func:`ownership` of its leading words, weighted by their
-    uses.
+    """(K,) how distinct each topic's words are: `ownership` of its leading words, weighted by their uses.
 
     Near 1 / K while all topics are alike, near 1 for a topic whose words lead no other.
     """

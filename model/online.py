@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from model import options as check
-from model import states
-from model._blocks import Workers
-from model.coherence import top_words
-from model.metrics import Metric
-from model.minibatch import Minibatch
-from model.options import ModelOption
-from model.states import MOST, Entry, State, StateError
+from wikitopics.model import options as check
+from wikitopics.model import states
+from wikitopics.model._blocks import Workers
+from wikitopics.model.coherence import top_words
+from wikitopics.model.metrics import Metric
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.options import ModelOption
+from wikitopics.model.states import MOST, Entry, State, StateError
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch
 
 W = 40  # words; each of 4 topics has 10 of its own
 

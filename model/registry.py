@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+ROOMS = ("crawler", "model", "session", "tui", "vocab")
+"""Packages of `wikitopics` that packages for versions before 1.1 import under these names alone."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 """A valid name, one that can be written in a command and stored in a file."""
 
@@ -80,6 +82,8 @@ class Registry(Generic[T]):
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
             reason = str(error).partition("\n")[0] or type(error).__name__
+            if isinstance(error, ImportError) and (room := str(error.name).partition(".")[0]) in ROOMS:
+                reason = f"{reason}; import wikitopics.{room} instead"
             raise self.error(f"{where} cannot be loaded: {reason}") from None
         try:
             return self.check(name, found)

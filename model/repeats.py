@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.leading import Leading
-from model.online import IN_USE
-from model.tree import distances
+from wikitopics.model.leading import Leading
+from wikitopics.model.online import IN_USE
+from wikitopics.model.tree import distances
 
 NEAR = 0.5
 """The Hellinger distance of leading words up to which two topics have one subject: see docs/topics.md."""

@@ -32,9 +32,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from model import options as check
-from model._rebirth import Rebirth
-from model._scvb0_recipe import (
+from wikitopics.model import options as check
+from wikitopics.model._rebirth import Rebirth
+from wikitopics.model._scvb0_recipe import (
     BEST_SETTINGS,
     PAPER,
     PAPER_SETTINGS,
@@ -42,12 +42,12 @@ from model._scvb0_recipe import (
     Recipe,
     StepSizes,
 )
-from model._topics import Topics, Vector, random_topics
-from model._words import distinct
-from model.minibatch import Minibatch
-from model.online import OnlineModel
-from model.options import HALF_LIFE, ModelOption, prior
-from model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
+from wikitopics.model._topics import Topics, Vector, random_topics
+from wikitopics.model._words import distinct
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.options import HALF_LIFE, ModelOption, prior
+from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
 
 
 class SCVB0(OnlineModel):
@@ -219,7 +219,7 @@ class SCVB0(OnlineModel):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from model._scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
+        from wikitopics.model._scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
 
         batch.check_words(self.n_words)
         tokens, amount, before = batch.n_tokens, self.recipe.amount(batch), self._amount
@@ -260,7 +260,7 @@ class SCVB0(OnlineModel):
         A document without words gets the proportions of the prior. Raises ValueError for a word id out of
         range.
         """
-        from model._scvb0_e_step import inferred
+        from wikitopics.model._scvb0_e_step import inferred
 
         passes = self.recipe.inference_passes
         return inferred(batch, self._topics, self.alpha, self._theta_steps, passes, self._workers)
@@ -291,7 +291,7 @@ class SCVB0(OnlineModel):
 
         The step has size sqrt(rho): alpha has few numbers and so less noise than the topics.
         """
-        from model._newton import alpha_step, descend
+        from wikitopics.model._newton import alpha_step, descend
 
         if documents:
             step = alpha_step(self._final_alpha, documents, sum_Elog_theta)
@@ -301,7 +301,7 @@ class SCVB0(OnlineModel):
         """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
         from scipy.special import psi
 
-        from model._newton import descend, eta_step
+        from wikitopics.model._newton import descend, eta_step
 
         n, topics = self.recipe.learning_topics, self._topics
         some = (self._updates * n + np.arange(n)) % self.n_topics

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.leading import Leading, affinity
+from wikitopics.model.leading import Leading, affinity
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from session.errors import BadUsage, SessionError
-from session.paths import config_file
-from session.storage.files import read_input, replacing
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.paths import config_file
+from wikitopics.session.storage.files import read_input, replacing
 
 if TYPE_CHECKING:
-    from crawler.kind import Identity, SourceKind
-    from session.request import TrainRequest
+    from wikitopics.crawler.kind import Identity, SourceKind
+    from wikitopics.session.request import TrainRequest
 
 _VARIABLE = "WIKITOPICS_CONTACT"
 _MOST_BYTES = 100_000
 
 
 def load() -> dict[str, Any]:
-    """The whole file; empty if there is none. Raises :class:`BadUsage` if it is not TOML."""
+    """The whole file; empty if there is none. Raises `BadUsage` if it is not TOML."""
     return _parsed(_read())
 
 
@@ -50,7 +50,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def contact() -> str | None:
-    """The contact of `$WIKITOPICS_CONTACT`, else the one in the file. Raises :class:`BadUsage`."""
+    """The contact of `$WIKITOPICS_CONTACT`, else the one in the file. Raises `BadUsage`."""
     if told := os.environ.get(_VARIABLE):
         return told
     value = load().get("contact")
@@ -62,12 +62,12 @@ def contact() -> str | None:
 def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identity") -> "TrainRequest":
     """The request with the user's contact, if the source may send one: the one given, else the saved one.
 
-    Raises :class:`~crawler.errors.ContactMissing` if Wikimedia's servers require one and would not recognise
-    it. Otherwise a file that cannot be read is as good as none.
+    Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. Otherwise a file
+    that cannot be read is as good as none.
     """
-    from crawler.contact import check_contact
-    from crawler.kinds.wiki import CONTACT
-    from session.request import TrainRequest
+    from wikitopics.crawler.contact import check_contact
+    from wikitopics.crawler.kinds.wiki import CONTACT
+    from wikitopics.session.request import TrainRequest
 
     given = request.get(CONTACT)
     if kind.needs_contact(identity):
@@ -81,7 +81,7 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
 def lacks_contact() -> bool:
     """Whether the user must be asked for a contact that Wikimedia's servers recognise.
 
-    Raises :class:`BadUsage` if they would not recognise the one in `$WIKITOPICS_CONTACT`, which would be used
+    Raises `BadUsage` if they would not recognise the one in `$WIKITOPICS_CONTACT`, which would be used
     instead of any answer.
     """
     problem = contact_problem(contact() or "")
@@ -92,8 +92,8 @@ def lacks_contact() -> bool:
 
 def contact_problem(text: str) -> str | None:
     """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
-    from crawler.contact import check_contact
-    from crawler.errors import ContactMissing
+    from wikitopics.crawler.contact import check_contact
+    from wikitopics.crawler.errors import ContactMissing
 
     try:
         check_contact(text)
@@ -105,10 +105,9 @@ def contact_problem(text: str) -> str | None:
 def save_contact(text: str) -> Path:
     """Save the contact, in the form in which it is sent, and leave the rest of the file as it is.
 
-    Only the user can read the file. Raises :class:`~crawler.errors.ContactMissing` for text that is not a
-    contact.
+    Only the user can read the file. Raises `ContactMissing` for text that is not a contact.
     """
-    from crawler.contact import check_contact
+    from wikitopics.crawler.contact import check_contact
 
     path = config_file()
     line = (

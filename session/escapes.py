@@ -1,4 +1,4 @@
-"""Terminal sequences besides text: links, titles, notifications. For terminals that :func:`obeys` accepts.
+"""Terminal sequences besides text: links, titles, notifications. For terminals that `obeys` accepts.
 
 No function here lets foreign text do more than appear as text.
 """
@@ -6,7 +6,7 @@ No function here lets foreign text do more than appear as text.
 import os
 from typing import TextIO
 
-from session.foreign import visible
+from wikitopics.session.foreign import visible
 
 PLAIN = frozenset({"dumb", "linux", "vt100", "vt220"})
 """Values of $TERM for terminals without such sequences, which do not draw braille either."""
@@ -28,7 +28,7 @@ def links(stream: TextIO | None) -> bool:
 
 
 def link(text: str, address: str) -> str:
-    """OSC 8. ``address``: one from :func:`session.answers.addresses.addresses`."""
+    """OSC 8. ``address``: one from `addresses`."""
     return f"\x1b]8;;{address}{_END}{visible(text)}\x1b]8;;{_END}"
 
 

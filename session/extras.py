@@ -1,6 +1,6 @@
 """Every extra that can be installed, with its purpose; `doctor` and all messages use this table."""
 
-from crawler.extras import ZST, Extra
+from wikitopics.crawler.extras import ZST, Extra
 
 __all__ = ["DASK", "EXTRAS", "INTEROP", "REPORT", "SKLEARN", "ZST", "Extra"]
 

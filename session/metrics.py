@@ -1,18 +1,18 @@
 """The metrics of every model of a session; each is one declaration here, and nothing else.
 
 Evaluation, chart, exports and help read them. A metric that only one kind of model can measure is declared by
-that kind (:attr:`model.OnlineModel.metrics`). Importing this loads no numpy.
+that kind (`metrics`). Importing this loads no numpy.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model.metrics import Metric
+from wikitopics.model.metrics import Metric
 
 if TYPE_CHECKING:
-    from model import Minibatch, OnlineModel
-    from session.records import TopWords
+    from wikitopics.model import Minibatch, OnlineModel
+    from wikitopics.session.records import TopWords
 
 __all__ = ["METRICS", "OF_STREAM", "OF_TOPICS", "SCORES", "Evaluation", "Metric", "SessionMetric"]
 
@@ -41,14 +41,14 @@ class SessionMetric(Metric):
 
 
 def _npmi(of: Evaluation) -> float:
-    from model.coherence import npmi_of_words
-    from session.records import COHERENT_WORDS
+    from wikitopics.model.coherence import npmi_of_words
+    from wikitopics.session.records import COHERENT_WORDS
 
     return float(npmi_of_words(of.model.top_words(COHERENT_WORDS)[0], of.held_out).mean())
 
 
 def _drift(of: Evaluation) -> float | None:
-    from model import drift
+    from wikitopics.model import drift
 
     if of.before is None or of.now is None:
         return None

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model import KindError, Metric, OnlineModel, kinds
-from session.errors import BadUsage, Damaged, MissingKind, SessionError
-from session.records import ModelStatus
-from session.specs import ModelSpec
+from wikitopics.model import KindError, Metric, OnlineModel, kinds
+from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionError
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.specs import ModelSpec
 
 
 def default_batch_size(spec: ModelSpec) -> int:
@@ -15,7 +15,7 @@ def default_batch_size(spec: ModelSpec) -> int:
 
 
 def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
-    """A model made from its spec, before its first article. Raises :class:`BadUsage` if its kind refuses."""
+    """A model made from its spec, before its first article. Raises `BadUsage` if its kind refuses."""
     try:
         return _kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
     except ValueError as error:
@@ -31,7 +31,7 @@ def own_metrics(kind: str) -> tuple[Metric, ...]:
 
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
-    """The model with this state. Raises :class:`Damaged` if it is not the model stored there."""
+    """The model with this state. Raises `Damaged` if it is not the model stored there."""
     kind = _kind(stored.kind)
     try:
         model = kind.from_state(state)

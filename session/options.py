@@ -1,13 +1,13 @@
 """The settings of a trainer, each declared once: name, type, range, default, help, and how long it applies.
 
 The command line, requests, stored settings, the resume check and the dialog for new sessions are made from
-these, together with the options by which each kind of source describes itself (:mod:`session.sources`).
+these, together with the options by which each kind of source describes itself (`wikitopics.session.sources`).
 """
 
 from typing import Any
 
-from crawler.options import Option as Option
-from model.options import HALF_LIFE
+from wikitopics.crawler.options import Option as Option
+from wikitopics.model.options import HALF_LIFE
 
 SOURCE = Option(
     str,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from session.errors import BadUsage, NoSession, SessionError, did_you_mean
+from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 
 WAL = "-wal"
 BESIDE = ("-journal", WAL, "-shm")
@@ -36,8 +36,7 @@ def config_file() -> Path:
 
 
 def user_path(name: str) -> Path:
-    """A path as given by the user, with `~` and `~user` resolved. Raises :class:`BadUsage` for an unknown
-    user."""
+    """A path as given by the user, with `~` and `~user` resolved. Raises `BadUsage` for an unknown user."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -46,7 +45,7 @@ def user_path(name: str) -> Path:
 
 def session_path(name: str) -> Path:
     """The file of a session: NAME in the session folder, or NAME itself if it is a path. Raises
-    :class:`BadUsage`."""
+    `BadUsage`."""
     if "\0" in name:
         raise BadUsage("a session name cannot contain a NUL character")
     if "/" in name or name.endswith(".db"):
@@ -59,7 +58,7 @@ def session_path(name: str) -> Path:
 def named_session(name: str) -> Path:
     """The file in the session folder of a session of this name.
 
-    Raises :class:`BadUsage` for a name that could leave the folder or is awkward in a shell.
+    Raises `BadUsage` for a name that could leave the folder or is awkward in a shell.
     """
     if not _NAME.fullmatch(name) or name.endswith(".db"):
         raise BadUsage(

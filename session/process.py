@@ -27,7 +27,7 @@ class Process:
 
     @classmethod
     def from_text(cls, text: str) -> "Process":
-        """The inverse of :meth:`as_text`; any other text gives an unknown process."""
+        """The inverse of `as_text`; any other text gives an unknown process."""
         pid, place, start, *_ = [*text.split("\n"), "", "", ""]
         plausible = pid.isascii() and pid.isdigit() and len(pid) <= _MOST_DIGITS
         return cls(int(pid), place, start) if plausible else UNKNOWN

@@ -89,7 +89,7 @@ class TrainerActivity:
     bound_by: BoundBy | None = None
     """What has limited the run most lately."""
     crawl_rate: float = 0.0
-    """As in :class:`Flow`, like the next two."""
+    """As in `Flow`, like the next two."""
     train_rate: float = 0.0
     queue: int = 0
     requests: int = 0
@@ -191,7 +191,7 @@ TopicChange = Literal["born", "died", "split", "merged", "renamed"]
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """Something that happened to a topic; for the meanings see :class:`model.changes.Change`."""
+    """Something that happened to a topic; for the meanings see `Change`."""
 
     model: str
     articles: int
@@ -276,7 +276,7 @@ class ShareHistory:
     """(S, K)"""
     own: NDArray[np.float32]
     """(S, K) the topic's own part of each share: the share times the distinctness of its words
-    (:func:`model.naming.distinctness`). It grows when a topic is born, even if shares hardly move."""
+    (`distinctness`). It grows when a topic is born, even if shares hardly move."""
 
     def up_to(self, articles: int) -> "ShareHistory":
         """The part up to this many articles."""

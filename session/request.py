@@ -2,35 +2,35 @@
 
 from dataclasses import replace
 
-from crawler.errors import BadSource, CrawlerError
-from crawler.kind import Asked, Identity, SourceKind
-from crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
-from crawler.kinds.wiki import ENGLISH
-from crawler.languages import check_spaced
-from crawler.options import Given, flag
-from model.options import HALF_LIFE
-from session import sources
-from session.errors import BadUsage
-from session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
-from session.paths import session_folder, user_path, vocabulary_file
-from session.settings import Settings
-from session.specs import ModelSpec, parse_specs, shared_value
-from session.version import __version__
-from vocab import Vocabulary
-from vocab.errors import UnknownVocabulary, VocabularyError
-from vocab.rules import Rule
-from vocab.vocabulary import shipped
+from wikitopics.crawler.errors import BadSource, CrawlerError
+from wikitopics.crawler.kind import Asked, Identity, SourceKind
+from wikitopics.crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
+from wikitopics.crawler.kinds.wiki import ENGLISH
+from wikitopics.crawler.languages import check_spaced
+from wikitopics.crawler.options import Given, flag
+from wikitopics.model.options import HALF_LIFE
+from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
+from wikitopics.session.paths import session_folder, user_path, vocabulary_file
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec, parse_specs, shared_value
+from wikitopics.session.version import __version__
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import shipped
 
 
 class TrainRequest(Given):
-    """The settings given, by name: those of :mod:`session.options` and those of a source."""
+    """The settings given, by name: those of `wikitopics.session.options` and those of a source."""
 
     def __init__(self, **given: object) -> None:
         """None and () mean that a setting was not given."""
         super().__init__({name: value for name, value in given.items() if value not in (None, ())})
 
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
-        """The models requested, with what a source of this kind suggests. Raises :class:`BadUsage`."""
+        """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
         usual = {} if kind is None else kind.model_defaults
         given = {option.name: self[option] for option in SHARED if option in self}
         specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
@@ -46,8 +46,8 @@ class TrainRequest(Given):
         """The kind of source asked for, by its name or by an option that only one has, otherwise
         ``otherwise``.
 
-        An option that says nothing about a source, such as `--yes`, implies none. Raises :class:`BadUsage`
-        if these disagree.
+        An option that says nothing about a source, such as `--yes`, implies none. Raises `BadUsage` if these
+        disagree.
         """
         implied = {
             name: owners[0]
@@ -88,7 +88,7 @@ class TrainRequest(Given):
         )
 
     def identity(self, kind: SourceKind) -> Identity:
-        """The identity of the requested source. Raises :class:`BadUsage` for options that do not give one."""
+        """The identity of the requested source. Raises `BadUsage` for options that do not give one."""
         for name in self.foreign(kind):
             raise BadUsage(f"--source {kind.name} does not take {flag(name)}: leave it out")
         for option in kind.options:
@@ -116,8 +116,8 @@ def load_vocabulary(name: str) -> Vocabulary:
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:
     """The vocabulary of a new session: the one requested, the one of its source, or that of its language.
 
-    Only a rule if it must be built from the session's first articles. Raises :class:`BadUsage` if the source
-    cannot provide that many, and BadSource for a language whose words cannot be separated.
+    Only a rule if it must be built from the session's first articles. Raises `BadUsage` if the source cannot
+    provide that many, and BadSource for a language whose words cannot be separated.
     """
     asked = request.asked(kind)
     words = None if VOCAB in request else kind.words(asked)
@@ -147,8 +147,8 @@ def vocabulary_name(request: TrainRequest, kind: SourceKind) -> str:
 def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
     """The identity of a new session's source.
 
-    Raises :class:`BadUsage` for whatever is wrong with it or its vocabulary, as far as can be told before the
-    source is opened.
+    Raises `BadUsage` for whatever is wrong with it or its vocabulary, as far as can be told before the source
+    is opened.
     """
     identity = request.identity(kind)
     try:
@@ -159,7 +159,7 @@ def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
 
 
 def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None) -> None:
-    """Raise :class:`BadUsage`, naming the option, if ``request`` contradicts the session's settings.
+    """Raise `BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
     ``vocabulary``: the one requested, None if none was.
     """

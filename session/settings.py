@@ -4,21 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.options import Given
-from session.errors import BadUsage
-from session.specs import ModelSpec
+from wikitopics.crawler.options import Given
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.specs import ModelSpec
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Given):
-    """Fixed at creation. `values` holds those of :data:`session.options.KEPT`; the fields below are
-    determined in addition.
+    """Fixed at creation. `values` holds those of `KEPT`; the fields below are determined in addition.
 
     Limits, threads, requests a minute and the contact are not here: they may change.
     """
 
     source: str
-    """The name of a kind in :mod:`session.sources`."""
+    """The name of a kind in `wikitopics.session.sources`."""
     source_name: str
     """The name for people, e.g. "en.wikipedia.org"."""
     source_options: Mapping[str, Any]
@@ -59,7 +58,7 @@ class Settings(Given):
 
 
 def check_batch_sizes(models: tuple[ModelSpec, ...], sizes: tuple[int, ...]) -> None:
-    """Raise :class:`BadUsage` unless every batch size divides the largest."""
+    """Raise `BadUsage` unless every batch size divides the largest."""
     largest = max(sizes)
     for spec, size in zip(models, sizes, strict=True):
         if largest % size:

@@ -9,7 +9,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
-    """Within the block, signals are recorded, and passed to the callback once :meth:`tell` has set one.
+    """Within the block, signals are recorded, and passed to the callback once `tell` has set one.
 
     No signal is lost while one part of the program hands over to another. One that arrives while a trainer is
     starting still stops that trainer.

@@ -1,27 +1,28 @@
 """The kinds of sources: ours, and those that other packages provide.
 
 Another package registers an entry point in the group `wikitopics.sources`: name → subclass of
-`crawler.PageKind`. It is imported only when it is named, and it cannot take the name of a built-in one.
+`wikitopics.crawler.PageKind`. It is imported only when it is named, and it cannot take the name of a built-in
+one.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from crawler.kind import Asked, Identity, SourceKind
-from crawler.options import Option, fault_in
-from model.registry import Registry, check_subclass
-from session.errors import BadUsage, Damaged, MissingKind
-from session.options import OWN
+from wikitopics.crawler.kind import Asked, Identity, SourceKind
+from wikitopics.crawler.options import Option, fault_in
+from wikitopics.model.registry import Registry, check_subclass
+from wikitopics.session.errors import BadUsage, Damaged, MissingKind
+from wikitopics.session.options import OWN
 
 BUILT_IN = {
-    "api": "crawler.kinds.wiki:Api",
-    "html": "crawler.kinds.wiki:Html",
-    "dump": "crawler.kinds.dump:Dump",
-    "recent": "crawler.kinds.wiki:Recent",
-    "texts": "crawler.kinds.texts:Texts",
-    "counts": "session.training.intake.counts_kind:Counts",
-    "demo": "crawler.kinds.demo:Demo",
+    "api": "wikitopics.crawler.kinds.wiki:Api",
+    "html": "wikitopics.crawler.kinds.wiki:Html",
+    "dump": "wikitopics.crawler.kinds.dump:Dump",
+    "recent": "wikitopics.crawler.kinds.wiki:Recent",
+    "texts": "wikitopics.crawler.kinds.texts:Texts",
+    "counts": "wikitopics.session.training.intake.counts_kind:Counts",
+    "demo": "wikitopics.crawler.kinds.demo:Demo",
 }
 RESERVED = ("session", "log", "json", "help")
 """Options of the commands themselves."""
@@ -33,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> SourceKind:
-    """The kind of this name. Raises :class:`BadUsage` if there is none, or none that works."""
+    """The kind of this name. Raises `BadUsage` if there is none, or none that works."""
     kind = _kinds.load(name)()
     if name not in BUILT_IN:
         _check_options(kind)
@@ -41,7 +42,7 @@ def load(name: str) -> SourceKind:
 
 
 def load_stored(name: str) -> SourceKind:
-    """The kind of a session's source. Raises :class:`MissingKind`, or :class:`BadUsage` as `load` does."""
+    """The kind of a session's source. Raises `MissingKind`, or `BadUsage` as `load` does."""
     if name not in names():
         raise MissingKind("kind of source", name)
     return load(name)
@@ -67,13 +68,13 @@ def described(name: str) -> SourceKind:
 
 
 def check_identity(kind: SourceKind, identity: Identity) -> None:
-    """Raise :class:`Damaged` for an identity that a session's kind cannot have produced."""
+    """Raise `Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
 
 
 def _check_options(kind: SourceKind) -> None:
-    """Raise :class:`BadUsage` for an option that cannot be written, or that has another meaning here.
+    """Raise `BadUsage` for an option that cannot be written, or that has another meaning here.
 
     A built-in option may be used unchanged.
     """
@@ -95,9 +96,9 @@ class _Missing(SourceKind):
 
 
 def _checked(name: str, found: object) -> type[SourceKind]:
-    from crawler.kind import PageKind
+    from wikitopics.crawler.kind import PageKind
 
-    check_subclass(found, PageKind, "crawler.PageKind", name, "name")
+    check_subclass(found, PageKind, "wikitopics.crawler.PageKind", name, "name")
     return cast("type[SourceKind]", found)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from model import kinds
-from model.options import ModelOption, Value
-from session.errors import BadUsage, did_you_mean
+from wikitopics.model import kinds
+from wikitopics.model.options import ModelOption, Value
+from wikitopics.session.errors import BadUsage, did_you_mean
 
 if TYPE_CHECKING:
-    from model.online import OnlineModel
+    from wikitopics.model.online import OnlineModel
 
 DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
@@ -46,7 +46,7 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
     """The models named by ``--model`` (one `lda` if there are none).
 
     ``shared``: option values for all models by key, None if not given. They apply to models whose option of
-    that name is shared; a value in the text takes precedence. Raises :class:`BadUsage` naming the wrong word.
+    that name is shared; a value in the text takes precedence. Raises `BadUsage` naming the wrong word.
     """
     specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
@@ -61,7 +61,7 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
 def shared_value(kind: str, key: str, value: object) -> Value | None:
     """What ``value``, given for all models, means for one of this kind; None if it does not apply.
 
-    Raises :class:`BadUsage`.
+    Raises `BadUsage`.
     """
     for option in options_of(load_kind(kind)):
         if option.name == key and option.shared:
@@ -70,7 +70,7 @@ def shared_value(kind: str, key: str, value: object) -> Value | None:
 
 
 def load_kind(name: str) -> "type[OnlineModel]":
-    """The class of a kind of model. Raises :class:`BadUsage`."""
+    """The class of a kind of model. Raises `BadUsage`."""
     try:
         return kinds.load(name)
     except kinds.KindError as error:

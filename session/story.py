@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from session.records import TopicChange, TopicEvent
+from wikitopics.session.records import TopicChange, TopicEvent
 
 NAMED = 3
 """The most topics of one kind of change named in a line; beyond that it counts them."""

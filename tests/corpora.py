@@ -58,7 +58,7 @@ def write_corpus(
 
 
 def read_corpus(folder: Path) -> Corpus:
-    """What :func:`write_corpus` wrote."""
+    """What `write_corpus` wrote."""
     vocabulary, counts = folder / "words.txt", folder / "counts.npz"
     with np.load(counts) as arrays:
         found = [arrays[name] for name in ("indptr", "word_ids", "counts")]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from session.training.intake.count_pages import start_worker
 from tests.crawler.dump_server import SMALL
+from wikitopics.session.training.intake.count_pages import start_worker
 
 
 class _Here(Executor):
@@ -25,11 +25,11 @@ class _Here(Executor):
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count pages in this process: starting others takes longer than the rest of a small test."""
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda _, __, known: _Here(*known))
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda _, __, known: _Here(*known))
 
 
 @pytest.fixture
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Request a dump in pieces so small that a small dump has many."""
     for name, value in SMALL.items():
-        monkeypatch.setattr(f"crawler.{name}", value)
+        monkeypatch.setattr(f"wikitopics.crawler.{name}", value)

@@ -84,7 +84,7 @@ class Package:
 
     def _forget(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was imported of it, and what was found out about it."""
-        from session import sources
+        from wikitopics.session import sources
 
         sources.described.cache_clear()
         importlib.invalidate_caches()

@@ -51,10 +51,10 @@ def new_session() -> Callable[..., Path]:
     """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
     import asyncio
 
-    from session.request import TrainRequest, load_vocabulary
-    from session.training.creation import create, settle
-    from session.training.intake.counts_kind import Counts
-    from session.training.intake.opening import open_source
+    from wikitopics.session.request import TrainRequest, load_vocabulary
+    from wikitopics.session.training.creation import create, settle
+    from wikitopics.session.training.intake.counts_kind import Counts
+    from wikitopics.session.training.intake.opening import open_source
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
@@ -74,8 +74,8 @@ def new_session() -> Callable[..., Path]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A session of one model over three words, nothing trained yet: see `rows.py`."""
-    from session.storage import writer as stores
     from tests.session.rows import WORDS, row, settings
+    from wikitopics.session.storage import writer as stores
 
     path = tmp_path / "home" / "s.db"
     stores.create(path, settings(), WORDS, [row()])
@@ -85,8 +85,8 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
     """Returns once a trainer has committed that many: ``wait_for_articles(path, articles, trainer)``."""
-    from session.errors import NoSession
-    from session.storage.reader import SessionReader
+    from wikitopics.session.errors import NoSession
+    from wikitopics.session.storage.reader import SessionReader
 
     def wait(path: Path, articles: int, trainer: subprocess.Popen[str]) -> None:
         end = time.monotonic() + 600
@@ -104,7 +104,7 @@ def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
 @pytest.fixture
 def states() -> Callable[[Path], list[dict[str, Any]]]:
     """Every model's whole state in the session at this path."""
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     def read(path: Path) -> list[dict[str, Any]]:
         with SessionReader(path) as reader:

@@ -115,7 +115,9 @@ def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkey
 
 
 def test_rooms_that_a_part_runs_without_saying_so_are_noticed(monkeypatch) -> None:
-    imported = SimpleNamespace(modules={"model": None, "vocab": None, "session.answers": None})
+    imported = SimpleNamespace(
+        modules=dict.fromkeys(("wikitopics.model", "wikitopics.vocab", "wikitopics.session.answers"))
+    )
     monkeypatch.setattr(part_module, "sys", imported)
     assert Part("trial", "a trial").strays() == []
     assert Part("trial", "a trial", rooms=("vocab",)).strays() == ["model", "session/answers"]

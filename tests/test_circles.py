@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 ROOMS = ("wikitopics", "tui", "session", "crawler", "model", "vocab", "benchmarks")
-KNOWN = {"model._jit", "model.compiling"}
+KNOWN = {"wikitopics.model._jit", "wikitopics.model.compiling"}
 """The compiler reports to `compiling`, whose `cache_folder` asks it, when called, where kernels are kept."""
 
 

@@ -14,27 +14,27 @@ from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from session import escapes
-from session.doors import control
-from session.doors.naming import rename
-from session.errors import SessionError
-from session.signals import Signals
-from session.storage.files import replacing
-from session.storage.reader import SessionReader
-from tui.background import begin
-from tui.browser import open_page
-from tui.commanding import Commanding
-from tui.controls import Controls, Ending, TrainerProcess, Trainers
-from tui.dialogs.help import Help
-from tui.inks import INKS, Drawn
-from tui.keys import EVERYWHERE
-from tui.listing import ORDERS
-from tui.look import Choice
-from tui.messages import OpenArticle, OpenSession, OpenTopic
-from tui.palette import Finds
-from tui.preferences import Preferences, preferences
-from tui.screens import VIEWS, Main
-from tui.terminal import (
+from wikitopics.session import escapes
+from wikitopics.session.doors import control
+from wikitopics.session.doors.naming import rename
+from wikitopics.session.errors import SessionError
+from wikitopics.session.signals import Signals
+from wikitopics.session.storage.files import replacing
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import begin
+from wikitopics.tui.browser import open_page
+from wikitopics.tui.commanding import Commanding
+from wikitopics.tui.controls import Controls, Ending, TrainerProcess, Trainers
+from wikitopics.tui.dialogs.help import Help
+from wikitopics.tui.inks import INKS, Drawn
+from wikitopics.tui.keys import EVERYWHERE
+from wikitopics.tui.listing import ORDERS
+from wikitopics.tui.look import Choice
+from wikitopics.tui.messages import OpenArticle, OpenSession, OpenTopic
+from wikitopics.tui.palette import Finds
+from wikitopics.tui.preferences import Preferences, preferences
+from wikitopics.tui.screens import VIEWS, Main
+from wikitopics.tui.terminal import (
     SMALL_HEIGHTS,
     SMALL_WIDTHS,
     drawn_on,
@@ -44,11 +44,11 @@ from tui.terminal import (
     plain_terminal,
     speaks_utf8,
 )
-from tui.themes import DARK, LIGHT, house, inks, suitable
-from tui.views.articles import Articles
-from tui.views.topics import Topics
-from tui.widgets.findbar import FindBar
-from tui.words import visible
+from wikitopics.tui.themes import DARK, LIGHT, house, inks, suitable
+from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.widgets.findbar import FindBar
+from wikitopics.tui.words import visible
 
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 """For pictures of the screen."""
@@ -232,7 +232,7 @@ class Wikitopics(Commanding):
             self.main.query_one(FindBar).take(event.character)
 
     def action_rename(self) -> None:
-        from tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
+        from wikitopics.tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
 
         row, look = self.main.view.chosen_topic(), self.latest
         model = None if look is None else self.choice.model_of(look)
@@ -248,7 +248,7 @@ class Wikitopics(Commanding):
         self.push_screen(Rename(row, lambda name: rename(path, model, topic, name)), renamed)
 
     def action_export(self) -> None:
-        from tui.dialogs.export import Export  # forms are heavy: not before the first frame
+        from wikitopics.tui.dialogs.export import Export  # forms are heavy: not before the first frame
 
         models = self.latest.models if self.latest is not None else ()
         try:
@@ -345,7 +345,7 @@ def run(
 
     ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it; the session
     need not exist yet then. ``notify_by``: as for the app. Returns what to do with the trainers; None if none
-    was running. Raises :class:`session.errors.SessionError` if there is no session to show.
+    was running. Raises `SessionError` if there is no session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line

@@ -7,23 +7,23 @@ from rich.text import Text
 from textual import on
 from textual.worker import Worker, WorkerState
 
-from session.doors import launch
-from session.errors import SessionError
-from session.paths import session_name
-from session.storage.reader import SessionReader
-from tui.controls import Controls, TrainerProcess, Trainers
-from tui.dialogs.ask import Ask
-from tui.dialogs.starting import Agree
-from tui.following import Following
-from tui.look import Choice
-from tui.messages import NewSession as AskNewSession
-from tui.messages import TrainerAsks
-from tui.restart import lacks_contact, nothing_left
+from wikitopics.session.doors import launch
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_name
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.controls import Controls, TrainerProcess, Trainers
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.starting import Agree
+from wikitopics.tui.following import Following
+from wikitopics.tui.look import Choice
+from wikitopics.tui.messages import NewSession as AskNewSession
+from wikitopics.tui.messages import TrainerAsks
+from wikitopics.tui.restart import lacks_contact, nothing_left
 
 
 class Commanding(Following):
-    """The part of the app that commands trainers. :class:`Following` shows a session, and
-    :class:`tui.app.Wikitopics` handles all other keys."""
+    """The part of the app that commands trainers. `Following` shows a session, and `Wikitopics` handles all
+    other keys."""
 
     def __init__(
         self,
@@ -36,14 +36,16 @@ class Commanding(Following):
         notify_by: str | None = None,
     ) -> None:
         """``trainers``: the ones that this screen has started; ``trainer``, ``notify_by``: as for
-        :class:`Following`."""
+        `Following`."""
         super().__init__(open_reader, path, choice, trainer, notify_by)
         self._controls = controls
         self._trainers = trainers or launch.Trainers()
 
     @on(AskNewSession)
     def _new_session(self) -> None:
-        from tui.dialogs.newsession import NewSession  # forms are heavy: not loaded before the first frame
+        from wikitopics.tui.dialogs.newsession import (
+            NewSession,  # forms are heavy: not loaded before the first frame
+        )
 
         async def made(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -98,7 +100,7 @@ class Commanding(Following):
             self.notify(str(error), severity="warning", markup=False)
             return
         if asks:
-            from tui.dialogs.contact import AskContact, ContactBook  # forms are heavy
+            from wikitopics.tui.dialogs.contact import AskContact, ContactBook  # forms are heavy
 
             def answered(answer: str | None) -> None:
                 if answer == "saved":

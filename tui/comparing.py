@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from session.errors import SessionError
-from session.paths import session_name
-from tui.look import Beside
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_name
+from wikitopics.tui.look import Beside
 
 if TYPE_CHECKING:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
 MOST = 8
 """The most sessions; with more, their lines could not be told apart."""

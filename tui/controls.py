@@ -20,7 +20,7 @@ class Trainers(Protocol):
     """The trainers that this screen has started, including those that have ended."""
 
     def start(self, path: Path, arguments: list[str]) -> TrainerProcess:
-        """Start one. Raises :class:`session.errors.SessionError`."""
+        """Start one. Raises `SessionError`."""
 
     def start_again(self, path: Path, *, agreed: bool = False) -> TrainerProcess:
         """Start one on a session that has been trained before, with its previous options. Raises the same.

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from session.metrics import METRICS, SCORES, Metric
-from session.records import Curve, Status
-from tui.chart.axes import duration, plain
-from tui.chart.drawing import Drawing
-from tui.chart.plot import Series
-from tui.chart.spark import bar
-from tui.look import Choice, Look
-from tui.words import clock, count, measured, plural, short, visible
+from wikitopics.session.metrics import METRICS, SCORES, Metric
+from wikitopics.session.records import Curve, Status
+from wikitopics.tui.chart.axes import duration, plain
+from wikitopics.tui.chart.drawing import Drawing
+from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.chart.spark import bar
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.words import clock, count, measured, plural, short, visible
 
 X_KINDS = ("articles", "words", "time")
 

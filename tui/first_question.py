@@ -2,10 +2,10 @@
 
 from textual.binding import Binding
 
-from session.signals import Signals
-from tui.dialogs.contact import Answer, AskContact, ContactBook
-from tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, TerminalApp, obey_signals, open_app
-from tui.themes import house, inks, suitable
+from wikitopics.session.signals import Signals
+from wikitopics.tui.dialogs.contact import Answer, AskContact, ContactBook
+from wikitopics.tui.terminal import SMALL_HEIGHTS, SMALL_WIDTHS, TerminalApp, obey_signals, open_app
+from wikitopics.tui.themes import house, inks, suitable
 
 
 class Contact(TerminalApp[Answer]):

@@ -11,16 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from session.answers.addresses import addresses
-from session.answers.metrics import metrics_of
-from session.errors import NoSession, SessionError
-from session.paths import log_file
-from session.records import SNAPSHOT_WORDS, Curve, Status
-from session.storage.files import last_line
-from tui.look import Look
+from wikitopics.session.answers.addresses import addresses
+from wikitopics.session.answers.metrics import metrics_of
+from wikitopics.session.errors import NoSession, SessionError
+from wikitopics.session.paths import log_file
+from wikitopics.session.records import SNAPSHOT_WORDS, Curve, Status
+from wikitopics.session.storage.files import last_line
+from wikitopics.tui.look import Look
 
 if TYPE_CHECKING:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
 T = TypeVar("T")
 
@@ -56,8 +56,7 @@ class Follower:
         self._closed = False
 
     async def look(self, metrics: Iterable[str], as_of: int | None = None) -> Look:
-        """The session as it is now, or as it was after ``as_of`` articles; raises a
-        :class:`session.errors.SessionError`."""
+        """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`."""
         wanted = tuple(metrics)
 
         def read(reader: "SessionReader") -> Look:

@@ -12,24 +12,24 @@ from typing import TypeVar
 
 from textual import on
 
-from session import escapes
-from session.doors import launch
-from session.errors import NoSession, SessionError
-from session.paths import session_name, session_path
-from session.storage.reader import SessionReader
-from tui.background import begin
-from tui.comparing import Comparing
-from tui.controls import Ending, TrainerProcess
-from tui.curves import wanted
-from tui.dialogs.starting import Starting, State
-from tui.follower import Follower
-from tui.look import Beside, Choice, Look
-from tui.messages import LookAgain, Ready, TrainerAsks
-from tui.replay import FRAME_SECONDS, Replay
-from tui.screens import Main
-from tui.terminal import TerminalApp, drawn_on
-from tui.views.dashboard import VAST
-from tui.widgets.statusline import StatusLine, condition, window_title
+from wikitopics.session import escapes
+from wikitopics.session.doors import launch
+from wikitopics.session.errors import NoSession, SessionError
+from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import begin
+from wikitopics.tui.comparing import Comparing
+from wikitopics.tui.controls import Ending, TrainerProcess
+from wikitopics.tui.curves import wanted
+from wikitopics.tui.dialogs.starting import Starting, State
+from wikitopics.tui.follower import Follower
+from wikitopics.tui.look import Beside, Choice, Look
+from wikitopics.tui.messages import LookAgain, Ready, TrainerAsks
+from wikitopics.tui.replay import FRAME_SECONDS, Replay
+from wikitopics.tui.screens import Main
+from wikitopics.tui.terminal import TerminalApp, drawn_on
+from wikitopics.tui.views.dashboard import VAST
+from wikitopics.tui.widgets.statusline import StatusLine, condition, window_title
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ TITLE_SECONDS = 1.0
 
 
 class Following(TerminalApp[Ending]):
-    """The reading half of the app; keys and dialogs belong to :class:`tui.app.Wikitopics`."""
+    """The reading half of the app; keys and dialogs belong to `Wikitopics`."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Following(TerminalApp[Ending]):
         trainer: TrainerProcess | None,
         notify_by: str | None = None,
     ) -> None:
-        """``trainer``: the trainer of ``path``, if it has just been started. ``notify_by``: how to
-        announce its end, as in :data:`session.options.NOTIFY`."""
+        """``trainer``: the trainer of ``path``, if it has just been started. ``notify_by``: how to announce
+        its end, as in `NOTIFY`."""
         super().__init__()
         self.path = path
         self.choice = choice

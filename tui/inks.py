@@ -15,7 +15,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.words import in_ascii, visible
+from wikitopics.tui.words import in_ascii, visible
 
 INKS = frozenset(
     f"ink--{name}"
@@ -41,7 +41,7 @@ SERIES = 4
 
 
 class Linked(str):
-    """Text of a :data:`Part` that a terminal can open as a link, with its address."""
+    """Text of a `Part` that a terminal can open as a link, with its address."""
 
     address: str
 
@@ -130,7 +130,7 @@ class Lines(Drawn):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """Draw again: something that :meth:`lines` uses has changed."""
+        """Draw again: something that `lines` uses has changed."""
         before, self._lines = self._lines, None
         width, height = self.size
         if before is None or self._lines_for != (width, height) or not self.is_on_screen:

@@ -2,7 +2,7 @@
 
 from textual.binding import Binding, BindingType
 
-from tui.screens import VIEWS
+from wikitopics.tui.screens import VIEWS
 
 EVERYWHERE: list[BindingType] = [
     *[

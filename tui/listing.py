@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from session.answers.tree import Branch
-from session.records import TopicRow
-from tui.words import APART, nearness
+from wikitopics.session.answers.tree import Branch
+from wikitopics.session.records import TopicRow
+from wikitopics.tui.words import APART, nearness
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from session.answers.addresses import Address, nowhere
-from session.metrics import METRICS, Metric
-from session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
-from tui.words import plural
+from wikitopics.session.answers.addresses import Address, nowhere
+from wikitopics.session.metrics import METRICS, Metric
+from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
+from wikitopics.tui.words import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Choice:
     patterned: bool = False
     """Whether the terminal has too few colours to tell lines apart."""
     order: str = "share"
-    """One of :data:`tui.listing.ORDERS`."""
+    """One of `ORDERS`."""
     compared: list[Path] = field(default_factory=list)
     """The marked sessions, whose curves are drawn over those of the one on screen."""
     pinned: set[tuple[str, int]] = field(default_factory=set)

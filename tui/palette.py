@@ -8,13 +8,13 @@ from textual.content import Content
 from textual.markup import escape
 from textual.message import Message
 
-from session.errors import SessionError
-from tui.listing import found
-from tui.messages import OpenArticle, OpenTopic
-from tui.words import nearness, plural, share, visible
+from wikitopics.session.errors import SessionError
+from wikitopics.tui.listing import found
+from wikitopics.tui.messages import OpenArticle, OpenTopic
+from wikitopics.tui.words import nearness, plural, share, visible
 
 if TYPE_CHECKING:
-    from tui.app import Wikitopics
+    from wikitopics.tui.app import Wikitopics
 
 TOPICS, TITLES = 8, 12
 """The most hits of each kind."""

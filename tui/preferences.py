@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from textual.theme import BUILTIN_THEMES
 
-from session import config
-from session.errors import BadUsage
-from session.paths import config_file
-from tui.keys import names
-from tui.themes import DARK, LIGHT
+from wikitopics.session import config
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.paths import config_file
+from wikitopics.tui.keys import names
+from wikitopics.tui.themes import DARK, LIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Preferences:
 
 
 def preferences() -> Preferences:
-    """Read the config file. Raises :class:`BadUsage` naming the line that is not valid."""
+    """Read the config file. Raises `BadUsage` naming the line that is not valid."""
     settings = config.load()
     return Preferences(_theme(settings.get("theme")), _keys(settings.get("keys", {})))
 

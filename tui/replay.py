@@ -7,7 +7,7 @@ FRAME_SECONDS = 0.25
 
 @dataclass(slots=True)
 class Replay:
-    """The state of a replay. What is shown there is a :meth:`tui.look.Look.back_at`."""
+    """The state of a replay. What is shown there is a `back_at`."""
 
     points: tuple[int, ...]
     """Articles at each snapshot, ascending; at least one."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from session import config, sources
-from session.options import ARTICLES
-from session.paths import command
-from session.records import Status
-from tui.look import Look
+from wikitopics.session import config, sources
+from wikitopics.session.options import ARTICLES
+from wikitopics.session.paths import command
+from wikitopics.session.records import Status
+from wikitopics.tui.look import Look
 
 
 def nothing_left(status: Status) -> str:

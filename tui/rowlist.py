@@ -12,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.inks import Drawn, Part
+from wikitopics.tui.inks import Drawn, Part
 
 T = TypeVar("T")
 
@@ -31,8 +31,7 @@ class _OfRow(Message):
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
-    """Base of all lists. A subclass draws a row (:meth:`parts`) and, if it has one, the header
-    (:meth:`header`)."""
+    """Base of all lists. A subclass draws a row (`parts`) and, if it has one, the header (`header`)."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -48,7 +47,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     selectable = True
     """Whether rows can be selected; otherwise the list only scrolls."""
     headed = False
-    """Whether there is a line above the rows, which a subclass draws in :meth:`header`."""
+    """Whether there is a line above the rows, which a subclass draws in `header`."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
@@ -96,8 +95,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
-        """Draw these rows from now on. A row that is :attr:`held` keeps the cursor, by :meth:`key`; otherwise
-        the cursor stays at its place.
+        """Draw these rows from now on. A row that is `held` keeps the cursor, by `key`; otherwise the cursor
+        stays at its place.
 
         ``anew``: draw even if the rows are the same as before.
         """
@@ -216,7 +215,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 class Folded(RowList[list[Part]]):
     """Lines that are folded to the width, so that none is cut; the list only scrolls.
 
-    A subclass provides them (:meth:`fold`) and calls :meth:`refold` when they change.
+    A subclass provides them (`fold`) and calls `refold` when they change.
     """
 
     selectable = False

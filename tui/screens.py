@@ -6,17 +6,17 @@ from textual.binding import Binding
 from textual.containers import Container
 from textual.screen import Screen
 
-from tui.views.articles import Articles
-from tui.views.crawl import Crawl
-from tui.views.dashboard import Dashboard
-from tui.views.log import Log
-from tui.views.map import Map
-from tui.views.sessions import Sessions
-from tui.views.topics import Topics
-from tui.views.view import View
-from tui.widgets.findbar import FindBar
-from tui.widgets.keybar import Hint, KeyBar, shown_key
-from tui.widgets.statusline import StatusLine
+from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.crawl import Crawl
+from wikitopics.tui.views.dashboard import Dashboard
+from wikitopics.tui.views.log import Log
+from wikitopics.tui.views.map import Map
+from wikitopics.tui.views.sessions import Sessions
+from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.views.view import View
+from wikitopics.tui.widgets.findbar import FindBar
+from wikitopics.tui.widgets.keybar import Hint, KeyBar, shown_key
+from wikitopics.tui.widgets.statusline import StatusLine
 
 VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
 """The views in the order of their keys 1, 2, 3 …"""

@@ -17,9 +17,9 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.widget import MountError
 
-from session import escapes
-from session.signals import Signals
-from tui.words import in_ascii
+from wikitopics.session import escapes
+from wikitopics.session.signals import Signals
+from wikitopics.tui.words import in_ascii
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ class Drawing:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
     A terminal may accept no output for long, as behind a connection that hangs. Drawing waits for it, but
-    once the screen should end, only until it has accepted nothing for :data:`PATIENCE`.
+    once the screen should end, only until it has accepted nothing for `PATIENCE`.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:

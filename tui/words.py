@@ -5,7 +5,7 @@ import unicodedata
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from session.foreign import visible as visible
+from wikitopics.session.foreign import visible as visible
 
 
 def in_ascii(text: str) -> str:
@@ -96,7 +96,7 @@ def plural(number: int, noun: str) -> str:
 
 
 APART = 3
-"""The :func:`nearness` of a text that is not found."""
+"""The `nearness` of a text that is not found."""
 
 
 def nearness(sought: str, text: str) -> int:

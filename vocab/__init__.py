@@ -1,5 +1,5 @@
 """The fixed vocabulary: turning prose into word counts, and building a vocabulary. Imports no other room."""
 
-from vocab.vocabulary import Vocabulary
+from wikitopics.vocab.vocabulary import Vocabulary
 
 __all__ = ["Vocabulary"]

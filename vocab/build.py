@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from vocab.errors import BadDocuments
-from vocab.rules import Rule
-from vocab.stopwords import ENGLISH
-from vocab.vocabulary import Vocabulary
+from wikitopics.vocab.errors import BadDocuments
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.stopwords import ENGLISH
+from wikitopics.vocab.vocabulary import Vocabulary
 
 SIZE = 8000
 MIN_LETTERS = 3
@@ -66,7 +66,7 @@ class Recipe:
 def build_vocabulary(
     documents: Iterable[str], recipe: Recipe, *, size: int = SIZE, max_candidates: int = 2_000_000
 ) -> Built:
-    """The ``size`` best words of these documents: :func:`best_words` of their counts."""
+    """The ``size`` best words of these documents: `best_words` of their counts."""
     counted = (Counter(recipe.rule.words(document)) for document in documents)
     return best_words(counted, recipe, size=size, max_candidates=max_candidates)
 

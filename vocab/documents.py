@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from vocab.errors import BadDocuments
+from wikitopics.vocab.errors import BadDocuments
 
 _OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
 _MAX_LINE = 64 * 2**20

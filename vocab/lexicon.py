@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from vocab.build import MAX_LETTERS
-from vocab.rules import Rule
+from wikitopics.vocab.build import MAX_LETTERS
+from wikitopics.vocab.rules import Rule
 
 
 class Lexicon:
@@ -22,7 +22,7 @@ class Lexicon:
         return tuple(self._numbers)
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(ids, counts) as :meth:`vocab.Vocabulary.count`, of every word."""
+        """(ids, counts) as `count`, of every word."""
         found = Counter(word.decode("utf-8") for word in self._rule.words(text))
         known = {
             self._numbers.setdefault(word, len(self._numbers)): count

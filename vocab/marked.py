@@ -93,7 +93,7 @@ _KINDS = _Kinds()
 def words(text: str, language: str = "") -> list[bytes]:
     """The words of ``text`` in order, each encoded as UTF-8.
 
-    ``language``: one of :data:`LANGUAGES`, "" for all others.
+    ``language``: one of `LANGUAGES`, "" for all others.
     """
     if language in DOTTED or "\u0307" in text:  # whether an I is dotted is visible only once it is composed
         text = unicodedata.normalize("NFC", text)

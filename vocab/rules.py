@@ -1,8 +1,8 @@
 """The word rules: what counts as a word. A rule belongs to the vocabulary whose words it found.
 
-Rule 1, of `english` and of every vocabulary that names none: :mod:`vocab.words`. Rule 2, of every vocabulary
-built today: :mod:`vocab.marked`. A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr``
-where the language decides what a letter or an apostrophe means.
+Rule 1, of `english` and of every vocabulary that names none: `wikitopics.vocab.words`. Rule 2, of every
+vocabulary built today: `wikitopics.vocab.marked`. A file names its rule in a first line, ``# rule 2``, or ``#
+rule 2 tr`` where the language decides what a letter or an apostrophe means.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from vocab import marked, words
+from wikitopics.vocab import marked, words
 
 NEWEST = 2
 SIGN = "# rule "
@@ -20,15 +20,14 @@ _LANGUAGE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, for one language if the rule depends on it. Make one with :meth:`parse` or
-    :meth:`of_language`.
+    """One rule, for one language if the rule depends on it. Make one with `parse` or `of_language`.
 
     ``str`` writes it as a vocabulary's first line has it: "1", "2", "2 tr".
     """
 
     number: int = 1
     language: str = ""
-    """One of :data:`vocab.marked.LANGUAGES`, else ""."""
+    """One of `LANGUAGES`, else ""."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -55,7 +54,7 @@ class Rule:
         return words.words(text) if self.number == 1 else marked.words(text, self.language)
 
     def is_word(self, text: str) -> bool:
-        """Whether ``text`` is exactly what :meth:`words` can return."""
+        """Whether ``text`` is exactly what `words` can return."""
         if self.number == 1:
             return words.is_word(text)
         return self.words(text) == [text.encode("utf-8", "replace")]

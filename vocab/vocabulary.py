@@ -11,17 +11,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vocab.errors import BadVocabulary, UnknownVocabulary
-from vocab.rules import NEWEST, SIGN, Rule, rule_of
+from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary
+from wikitopics.vocab.rules import NEWEST, SIGN, Rule, rule_of
 
-_DATA = resources.files("vocab") / "data"
+_DATA = resources.files("wikitopics.vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
 
 
 class Vocabulary:
     """An immutable word list; a word's id is its position, from 0.
 
-    Build one with :meth:`load`, :meth:`from_file` or :meth:`from_words`.
+    Build one with `load`, `from_file` or `from_words`.
     """
 
     def __init__(self, words: Sequence[str], rule: Rule | str = "1") -> None:
@@ -72,7 +72,7 @@ class Vocabulary:
 
     @classmethod
     def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary") -> Self:
-        """The inverse of :attr:`lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
+        """The inverse of `lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
         try:
             rule = rule_of(lines)
         except ValueError as error:

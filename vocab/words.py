@@ -37,7 +37,7 @@ def lower(word: bytes) -> bytes:
 
 
 def is_word(text: str) -> bool:
-    """Whether ``text`` is exactly what :func:`words` can return: one run of letters, in lower case."""
+    """Whether ``text`` is exactly what `words` can return: one run of letters, in lower case."""
     return words(text) == [text.encode("utf-8", "replace")] or (
         # The dotted I is the only letter whose lower case is a letter and a mark.
         "i\u0307" in text and words(text.replace("i\u0307", "\u0130")) == [text.encode("utf-8", "replace")]

@@ -9,12 +9,19 @@
 numpy, numba and the screen are loaded when a name is first used, not when this package is imported.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
+    raise ImportError(
+        "this copy of wikitopics lacks its symbolic links (wikitopics/session -> ../session and four more):"
+        " get it by `git clone` on Linux or macOS, or install it by `pip install .`"
+    )
+
 if TYPE_CHECKING:
-    from crawler.checking import check_source
-    from model import (
+    from wikitopics.crawler.checking import check_source
+    from wikitopics.model import (
         SCVB0,
         BatchLDA,
         Minibatch,
@@ -24,29 +31,29 @@ if TYPE_CHECKING:
         check_model,
         document_completion,
     )
-    from session.errors import SessionError
-    from session.version import __version__
-    from vocab import Vocabulary
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.version import __version__
     from wikitopics.stored import Article, Measurement, StoredSession, Topic, TopicThen, open
+    from wikitopics.vocab import Vocabulary
 
 _HOME = {
     "Article": "wikitopics.stored",
-    "BatchLDA": "model",
+    "BatchLDA": "wikitopics.model",
     "Measurement": "wikitopics.stored",
-    "Minibatch": "model",
-    "OnlineHDP": "model",
-    "OnlineLDA": "model",
-    "OnlineModel": "model",
-    "SCVB0": "model",
-    "SessionError": "session.errors",
+    "Minibatch": "wikitopics.model",
+    "OnlineHDP": "wikitopics.model",
+    "OnlineLDA": "wikitopics.model",
+    "OnlineModel": "wikitopics.model",
+    "SCVB0": "wikitopics.model",
+    "SessionError": "wikitopics.session.errors",
     "StoredSession": "wikitopics.stored",
     "Topic": "wikitopics.stored",
     "TopicThen": "wikitopics.stored",
-    "Vocabulary": "vocab",
-    "__version__": "session.version",
-    "check_model": "model",
-    "check_source": "crawler.checking",
-    "document_completion": "model",
+    "Vocabulary": "wikitopics.vocab",
+    "__version__": "wikitopics.session.version",
+    "check_model": "wikitopics.model",
+    "check_source": "wikitopics.crawler.checking",
+    "document_completion": "wikitopics.model",
     "open": "wikitopics.stored",
 }
 

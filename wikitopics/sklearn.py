@@ -7,11 +7,11 @@ Needs scikit-learn 1.6 or later: `pip install wikitopics[sklearn]`.
 """
 
 try:
-    from model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator, load
+    from wikitopics.model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator, load
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
         raise
-    from session.extras import SKLEARN
+    from wikitopics.session.extras import SKLEARN
 
     raise ImportError(SKLEARN.needed("wikitopics.sklearn"), name=error.name) from None
 

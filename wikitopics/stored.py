@@ -10,22 +10,22 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from model.online import IN_USE
-from session.errors import BadUsage, NoSession, SessionError
-from session.paths import session_name, session_path
-from session.records import SNAPSHOT_WORDS
-from session.storage.reader import SessionReader
-from session.storage.reader.articles import MOST_ARTICLES
+from wikitopics.model.online import IN_USE
+from wikitopics.session.errors import BadUsage, NoSession, SessionError
+from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.reader.articles import MOST_ARTICLES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from model import OnlineModel
-    from session.answers.similar import Neighbour, Trained
-    from session.records import ArticleRow, Status, TopicEvent
-    from vocab import Vocabulary
+    from wikitopics.model import OnlineModel
+    from wikitopics.session.answers.similar import Neighbour, Trained
+    from wikitopics.session.records import ArticleRow, Status, TopicEvent
+    from wikitopics.vocab import Vocabulary
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -133,8 +133,8 @@ class StoredSession:
 
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
-        from session.answers.coherence import coherences
-        from session.answers.tree import topic_tree
+        from wikitopics.session.answers.coherence import coherences
+        from wikitopics.session.answers.tree import topic_tree
 
         with self._reading() as reader:
             name = reader.model_named(model)
@@ -166,7 +166,7 @@ class StoredSession:
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
-        from session.answers.addresses import addresses
+        from wikitopics.session.answers.addresses import addresses
 
         limit = _whole("limit", limit)
         if not 0 <= limit <= MOST_ARTICLES:
@@ -194,7 +194,7 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
-        from session.answers.inference import proportions
+        from wikitopics.session.answers.inference import proportions
 
         if isinstance(texts, str | bytes):
             raise BadUsage("infer takes a list of texts: put a single one in brackets")
@@ -218,7 +218,7 @@ class StoredSession:
         limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")
-        from session.answers.similar import Trained, not_found
+        from wikitopics.session.answers.similar import Trained, not_found
 
         with self._reading() as reader:
             name = reader.model_named(model)
@@ -239,14 +239,14 @@ class StoredSession:
         Proportions date from the article's training; those of the newest 20,000 articles were updated each
         time the session doubled in size.
         """
-        from session.answers.proportions import as_csr
+        from wikitopics.session.answers.proportions import as_csr
 
         with self._reading() as reader:
             return as_csr(reader, reader.model_named(model))
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
-        from session.answers.inference import saved_model
+        from wikitopics.session.answers.inference import saved_model
 
         with self._open() as reader:
             return saved_model(reader, reader.model_named(name))

@@ -82,7 +82,13 @@ class Part:
     def strays(self) -> list[str]:
         """Rooms that this process has imported although none of the points is said to run them."""
         others = [room for room in CODE if room not in self.rooms]
-        return [room for room in others if room.removesuffix(".py").replace("/", ".") in sys.modules]
+        return [room for room in others if _module(room) in sys.modules]
+
+
+def _module(room: str) -> str:
+    if room == "wikitopics":
+        return "wikitopics.cli"  # every room's import loads the package itself
+    return f"wikitopics.{room.removesuffix('.py').replace('/', '.')}"
 
 
 def names() -> list[str]:

@@ -31,7 +31,7 @@ class Run:
     commit: str
     """The last commit that changed the program, with `CHANGED` behind it if it was changed since."""
     code: str
-    """The digest of what was measured, as by :func:`code`."""
+    """The digest of what was measured, as by `code`."""
     date: str
     machine: str
     load: float

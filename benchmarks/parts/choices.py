@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.frame import MODEL_ROOMS, Figures, Part
 from benchmarks.measuring import learn_all, minibatches
 from benchmarks.papers import held_out, train, words
-from model import OnlineLDA
+from wikitopics.model import OnlineLDA
 
 PART = Part("choices", "what some choices of ours are worth", MODEL_ROOMS)
 K = 100

@@ -20,17 +20,17 @@ from aiohttp import web
 
 from benchmarks import processes
 from benchmarks.frame import ENGINE_ROOMS, Figures, Part
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.app import make_app
-from crawler.embedded.corpus import Articles, synthetic_corpus
-from crawler.embedded.launch import EmbeddedWiki
-from crawler.limits import wikimedia_manners
-from crawler.source import Source
-from crawler.sources.api import ApiSource
-from crawler.sources.html import HtmlSource
-from crawler.wiki import Wiki
-from session.training.intake.crawl import CrawledBlocks
-from vocab import Vocabulary
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.limits import wikimedia_manners
+from wikitopics.crawler.source import Source
+from wikitopics.crawler.sources.api import ApiSource
+from wikitopics.crawler.sources.html import HtmlSource
+from wikitopics.crawler.wiki import Wiki
+from wikitopics.session.training.intake.crawl import CrawledBlocks
+from wikitopics.vocab import Vocabulary
 
 PART = Part("crawl", "articles an hour, requests a minute and memory of the crawler", ENGINE_ROOMS)
 ARTICLES = {"api": 10_000, "html": 2_000, "memory": 100_000}

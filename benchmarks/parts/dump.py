@@ -38,17 +38,17 @@ from benchmarks.frame import ENGINE_ROOMS, Figures, Part, Unavailable, table
 from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
-from crawler.dump_files import DumpFiles
-from crawler.embedded.corpus import Articles, Corpus
-from crawler.embedded.sample import load_sample
-from crawler.embedded.writing import Writer, words_for_bytes
-from crawler.kind import Asked
-from crawler.kinds.dump import Dump
-from crawler.source import Page, SourceInfo
-from session.training.intake.count_pages import count_pages
-from session.training.intake.opening import open_source
-from session.training.intake.parted import PartedBlocks
-from vocab import Vocabulary
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
+from wikitopics.crawler.kind import Asked
+from wikitopics.crawler.kinds.dump import Dump
+from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.opening import open_source
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.vocab import Vocabulary
 
 PART = Part("dump", "how fast a dump becomes word counts", ENGINE_ROOMS)
 ARTICLES = 10_000

@@ -17,13 +17,13 @@ import numpy as np
 from benchmarks.corpora import words
 from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.splits import in_order, split
-from crawler.embedded.sample import load_sample
-from crawler.kinds.demo import Demo
-from model import Minibatch, OnlineModel, kinds
-from session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
-from session.training.chronicle import Chronicle
-from session.training.schedule import minibatch_size, snapshot_due
-from vocab import Vocabulary
+from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.kinds.demo import Demo
+from wikitopics.model import Minibatch, OnlineModel, kinds
+from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
+from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.training.schedule import minibatch_size, snapshot_due
+from wikitopics.vocab import Vocabulary
 
 PART = Part("events", "how much a session tells of its topics", ENGINE_ROOMS)
 KINDS = ("lda", "scvb0", "hdp")

@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Part, Unavailable
-from crawler import extract_html, extract_wikitext
-from vocab import Vocabulary
+from wikitopics.crawler import extract_html, extract_wikitext
+from wikitopics.vocab import Vocabulary
 
 PART = Part(
     "extraction",

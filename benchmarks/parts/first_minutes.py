@@ -16,8 +16,8 @@ from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.papers import held_out, train, words
 from benchmarks.peers import FixedTopics, SklearnLDA
 from benchmarks.splits import CORPORA, Corpus
-from model import SCVB0, OnlineHDP, OnlineLDA
-from session.training.schedule import minibatch_size
+from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
+from wikitopics.session.training.schedule import minibatch_size
 
 PART = Part(
     "first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]", ENGINE_ROOMS

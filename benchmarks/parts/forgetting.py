@@ -23,7 +23,7 @@ from benchmarks.corpora import articles
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches
 from benchmarks.splits import in_order, split
-from model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
+from wikitopics.model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

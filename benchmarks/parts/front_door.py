@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.frame import WATCHED_ROOMS, Figures, Part
 from benchmarks.processes import cpu_seconds, family, memory_mb, open_screen
-from crawler.embedded.launch import EmbeddedWiki
-from session.storage.reader import SessionReader
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.session.storage.reader import SessionReader
 
 PART = Part("front_door", "from wiki to saved minibatch with a screen attached", WATCHED_ROOMS)
 WARM = 60.0

@@ -1,7 +1,7 @@
 """Trainers stopped at random instants in every possible way, with the file checked after each stop.
 
 `on_counts`: three kinds of models, one thread and two. `on_a_wiki`: the embedded wiki while it misbehaves.
-`on_the_demo`: `wikitopics demo --headless`. `power_cuts`: see :mod:`benchmarks.stops.power`.
+`on_the_demo`: `wikitopics demo --headless`. `power_cuts`: see `benchmarks.stops.power`.
 
 After each stop the file must open, pass SQLite's integrity check, keep its account and hold an exact
 prefix of the stream, and nothing that the trainer started may live on. A session interrupted again and

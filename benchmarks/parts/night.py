@@ -24,9 +24,9 @@ from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.papers import held_out, train, words
 from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import Corpus, in_order
-from model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
-from model.coherence import npmi_of_words, top_words
-from model.online import IN_USE
+from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model.coherence import npmi_of_words, top_words
+from wikitopics.model.online import IN_USE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,15 +21,15 @@ from benchmarks.corpora import CORPUS
 from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing
 from benchmarks.splits import in_order
-from crawler.dump_order import rounds
-from crawler.dump_survey import survey
-from crawler.kind import default_held_out
-from crawler.ranges import LocalFile
-from crawler.source import SourceInfo
-from model import CompletionSet, Minibatch, kinds
-from session.storage.documents import Documents
-from session.training.intake.count_pages import count_part
-from vocab import Vocabulary
+from wikitopics.crawler.dump_order import rounds
+from wikitopics.crawler.dump_survey import survey
+from wikitopics.crawler.kind import default_held_out
+from wikitopics.crawler.ranges import LocalFile
+from wikitopics.crawler.source import SourceInfo
+from wikitopics.model import CompletionSet, Minibatch, kinds
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.training.intake.count_pages import count_part
+from wikitopics.vocab import Vocabulary
 
 PART = Part("order", "what the order of a dump is worth", ENGINE_ROOMS)
 DOCUMENTS = 7_000_000

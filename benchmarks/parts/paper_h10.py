@@ -26,7 +26,7 @@ from benchmarks.papers import (
     train,
     words,
 )
-from model import BatchLDA, OnlineLDA
+from wikitopics.model import BatchLDA, OnlineLDA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

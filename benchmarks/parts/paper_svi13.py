@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches
 from benchmarks.papers import compile_kernels, drawn, held_out, score, train, words
-from model import OnlineHDP, OnlineLDA
+from wikitopics.model import OnlineHDP, OnlineLDA
 
 PART = Part("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP", MODEL_ROOMS)
 TOPICS = (25, 50, 100, 200, 300)

@@ -25,7 +25,7 @@ from benchmarks.papers import (
     words,
 )
 from benchmarks.splits import Corpus
-from model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
+from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,9 +24,9 @@ from benchmarks.measuring import growing, learn_all, minibatches, timed
 from benchmarks.papers import compile_kernels, held_out, train, words
 from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import CORPORA, Corpus
-from model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
-from model.coherence import npmi, top_words
-from model.online import IN_USE
+from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model.coherence import npmi, top_words
+from wikitopics.model.online import IN_USE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -27,13 +27,13 @@ from benchmarks.frame import Figures, Part
 from benchmarks.frame.results import ROOT
 from benchmarks.processes import memory_mb
 from benchmarks.screens import Screen, articles, trainer
-from session.records import Curve, TopicEvent
-from session.storage.reader import SessionReader
 from tests.tui import canned
-from tui.app import Wikitopics
-from tui.chart.chart import Chart
-from tui.controls import Controls
-from tui.look import Look
+from wikitopics.session.records import Curve, TopicEvent
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.controls import Controls
+from wikitopics.tui.look import Look
 
 PART = Part("screen", "how soon the screen draws and answers, what it costs, and that it stays small")
 SIZE = 200, 60
@@ -200,7 +200,7 @@ def memory() -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         recipe = canned.Recipe(models=("lda", "hdp"))
         path = canned.build(Path(folder) / "hour.db", recipe)
-        with canned.live(path, recipe), mock.patch("tui.follower.FULL_EVERY", 0.0):
+        with canned.live(path, recipe), mock.patch("wikitopics.tui.follower.FULL_EVERY", 0.0):
             found = asyncio.run(run(path, recipe))
     tenth = len(found) // 10
     early, late = statistics.median(found[tenth : 2 * tenth]), statistics.median(found[-tenth:])

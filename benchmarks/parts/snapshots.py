@@ -23,10 +23,10 @@ import numpy as np
 from benchmarks.corpora import words
 from benchmarks.frame import Figures, Part
 from benchmarks.splits import in_order, split
-from session.storage.writer import SessionWriter
-from session.training.curves import Curves
-from session.training.stream import Stream
 from wikitopics.cli import run
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.curves import Curves
+from wikitopics.session.training.stream import Stream
 
 PART = Part("snapshots", "what the history of topics costs")
 ARTICLES = 250_000

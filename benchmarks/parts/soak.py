@@ -25,7 +25,7 @@ from benchmarks.frame import WATCHED_ROOMS, Figures, Part, Unavailable
 from benchmarks.frame.results import ROOT
 from benchmarks.processes import family, memory_mb
 from benchmarks.rehearsed.counts import write_resampled
-from session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

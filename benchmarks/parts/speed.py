@@ -20,7 +20,7 @@ from benchmarks.measuring import cpu_seconds, growing, in_turn, learn_all, minib
 from benchmarks.papers import compile_kernels, train, words
 from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import CORPORA, Corpus
-from model import SCVB0, OnlineHDP, OnlineLDA
+from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
 
 PART = Part(
     "speed", "documents learnt in a CPU second beside other programs, threads, many topics", MODEL_ROOMS

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.corpora import words
 from benchmarks.splits import in_order, split
-from model import Minibatch
+from wikitopics.model import Minibatch
 
 HELD_OUT = 1_000
 """The first articles, which a session holds out, are of the `report` part: no other is made of them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.frame import Figures
 from benchmarks.stops.files import inspect, read_only
-from session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from typing import Any, Self
 from benchmarks.corpora import CORPUS
 from benchmarks.processes import cpu_seconds, open_screen
 from benchmarks.rehearsed.counts import write_resampled
-from session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader
 
 MODELS = ("lda", "hdp", "scvb0")
 PROGRAM = (sys.executable, "-m", "wikitopics")

@@ -38,7 +38,7 @@ def e_step(batch: int) -> Figures:
     from distributed import Client
 
     from benchmarks.corpora import stream, words
-    from model import OnlineLDA
+    from wikitopics.model import OnlineLDA
 
     documents = stream()[:batch]
     model = OnlineLDA(n_topics=TOPICS, n_words=len(words()), n_documents=7_000_000)
@@ -124,10 +124,10 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
 
     Held-out articles are left out: they are read once, however large the dump is.
     """
-    from crawler.kind import Asked
-    from crawler.kinds.dump import Dump
-    from session.training.intake.opening import open_source
-    from vocab import Vocabulary
+    from wikitopics.crawler.kind import Asked
+    from wikitopics.crawler.kinds.dump import Dump
+    from wikitopics.session.training.intake.opening import open_source
+    from wikitopics.vocab import Vocabulary
 
     kind = Dump()
     asked = Asked({"dump": tuple(names)}, elsewhere=address is not None)

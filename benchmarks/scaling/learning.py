@@ -20,7 +20,7 @@ from benchmarks.corpora import CORPUS
 from benchmarks.frame import Figures, Unavailable
 from benchmarks.measuring import cpu_seconds
 from benchmarks.splits import Corpus, split
-from model import Minibatch, OnlineModel, kinds
+from wikitopics.model import Minibatch, OnlineModel, kinds
 
 MODELS = ("lda", "hdp", "scvb0")
 ASKED = 500

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from benchmarks.frame import Figures
 from benchmarks.scaling import cluster, learning
 from benchmarks.scaling.disk import KEPT, MODELS
-from session.settings import Settings
-from session.specs import parse_specs
-from session.storage.sizes import file_bytes
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import parse_specs
+from wikitopics.session.storage.sizes import file_bytes
 
 NOT_MEASURED = "not measured yet"
 WIKIPEDIAS = {"English": 7_300_000, "all": 65_000_000}

@@ -2,7 +2,7 @@
 
 A file served over FUSE holds an image; a loop device makes a disk of it. The kernel's writes and flushes
 arrive here one after the other and are kept in a log, in that order. From the image as it was before and the
-log follow all the states in which a power cut could have left the disk: see :meth:`Log.state`.
+log follow all the states in which a power cut could have left the disk: see `state`.
 
 The server runs in a process of its own, since the kernel waits for it.
 """
@@ -41,7 +41,7 @@ NEW_MOUNTS = 0x20000
 
 
 def run(*command: str, **more: object) -> str:
-    """What a command of the system prints; raises :class:`Unavailable` where it fails."""
+    """What a command of the system prints; raises `Unavailable` where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, **more)  # type: ignore[call-overload]
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def run(*command: str, **more: object) -> str:
 def prepare() -> None:
     """Let this process mount disks that no other process sees and that vanish with it, however it ends.
 
-    Raises :class:`Unavailable`, saying what is missing.
+    Raises `Unavailable`, saying what is missing.
     """
     if not Path("/dev/fuse").exists() or not Path("/dev/loop-control").exists():
         raise Unavailable("it needs Linux with FUSE and loop devices")

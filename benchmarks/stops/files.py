@@ -51,7 +51,7 @@ def stream(connection: sqlite3.Connection) -> list[int]:
 
 
 def inspect(path: Path) -> list[int]:
-    """The session's articles in their order; raises :class:`Broken` unless the file is whole."""
+    """The session's articles in their order; raises `Broken` unless the file is whole."""
     try:
         with contextlib.closing(read_only(path)) as connection:
             connection.execute("BEGIN")
@@ -80,7 +80,7 @@ longest: dict[Path, list[int]] = {}
 
 
 def check(path: Path) -> None:
-    """Raises :class:`Broken` unless the file is what it must be after a stop, with all it had before."""
+    """Raises `Broken` unless the file is what it must be after a stop, with all it had before."""
     if not path.exists():
         return  # stopped before there was a session
     articles = inspect(path)
@@ -112,7 +112,7 @@ def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) 
 
 
 def expect_same(path: Path, calm: Path) -> None:
-    """Raises :class:`Broken` unless a session at its end equals the undisturbed one."""
+    """Raises `Broken` unless a session at its end equals the undisturbed one."""
     with contextlib.closing(read_only(path)) as one, contextlib.closing(read_only(calm)) as other:
         if stream(one) != stream(other):
             raise Broken("the interrupted stream is not the undisturbed one")

@@ -2,8 +2,8 @@
 
 A killed trainer loses nothing that it has written, since the kernel keeps it. A power cut takes the kernel's
 memory too. So the session lies in an ext4 file system (default options) on a disk that remembers every write
-and flush in its order (see :mod:`benchmarks.stops.disk`); a trainer works on it until a random instant. From
-the log follow the states that a cut could have left, exactly, whatever else the kernel was doing:
+and flush in its order (see `benchmarks.stops.disk`); a trainer works on it until a random instant. From the
+log follow the states that a cut could have left, exactly, whatever else the kernel was doing:
 
 - at that instant, all that the disk was given is on it, or only what was flushed;
 - the same at other instants of the same run, drawn from all its writes, so in the middle of an fsync too;
@@ -61,7 +61,7 @@ class Cuts:
 
 
 def power(folder: Path, times: int, documents: int, seed: int = 0) -> Cuts:
-    """Cut the power ``times`` times. Raises :class:`Unavailable` where disks cannot be made."""
+    """Cut the power ``times`` times. Raises `Unavailable` where disks cannot be made."""
     rng = random.Random(seed)
     trial = Trial(folder, counts_command(folder, documents), rng, threads=True)
     calm = folder / "calm.db"
@@ -138,7 +138,7 @@ def wait(trial: Trial, path: Path) -> None:
 
 
 def look(path: Path, undisturbed: list[int]) -> tuple[str, float]:
-    """What stage a session has reached, and when it was saved. Raises :class:`Broken`."""
+    """What stage a session has reached, and when it was saved. Raises `Broken`."""
     if not path.exists():
         return "no session yet", 0.0
     articles = inspect(path)

@@ -241,7 +241,7 @@ def descendants(pid: int) -> list[tuple[int, str]]:
 
 
 def wait_until_gone(family: list[tuple[int, str]], seconds: float = 10.0) -> None:
-    """Raises :class:`Broken` where processes that a trainer has started outlive it."""
+    """Raises `Broken` where processes that a trainer has started outlive it."""
     deadline = time.monotonic() + seconds
     while left := [pid for pid, started in family if is_alive(pid, started)]:
         if time.monotonic() > deadline:

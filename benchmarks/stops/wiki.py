@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.app import make_app
-from crawler.embedded.corpus import Articles, Corpus
-from crawler.embedded.faults import PAGE_KINDS, Faults
-from crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.faults import PAGE_KINDS, Faults
+from wikitopics.crawler.embedded.sample import load_sample
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CountedFaults(Faults):
 
 
 class FaultyWiki:
-    """A wiki of ``size`` articles on loopback until :meth:`stop`."""
+    """A wiki of ``size`` articles on loopback until `stop`."""
 
     def __init__(self, size: int, faults: str, latency: float) -> None:
         sample = load_sample()

@@ -1,4 +1,4 @@
-"""`python -m crawler.embedded`: the embedded wiki as a process of its own.
+"""`python -m wikitopics.crawler.embedded`: the embedded wiki as a process of its own.
 
 Prints the address of its api.php on standard output. Ends on SIGTERM, and when its standard input does, so
 that it never outlives the process that started it; a file or /dev/null as standard input does not end it.
@@ -13,19 +13,19 @@ import sys
 
 from aiohttp import web
 
-from crawler.child import end_with_parent
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.app import make_app
-from crawler.embedded.corpus import Articles, Corpus
-from crawler.embedded.faults import Faults
-from crawler.embedded.sample import load_sample
-from crawler.embedded.writing import words_for_bytes
+from wikitopics.crawler.child import end_with_parent
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.faults import Faults
+from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.writing import words_for_bytes
 
 
 def main() -> None:
     """Read the options, serve, and leave quietly."""
     end_with_parent()
-    parser = argparse.ArgumentParser(prog="python -m crawler.embedded", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m wikitopics.crawler.embedded", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
     parser.add_argument("--seed", type=int, default=0)

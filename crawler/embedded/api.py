@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from crawler.embedded.corpus import Articles
-from crawler.embedded.faults import Faults
-from crawler.embedded.writing import Writer
+from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.faults import Faults
+from wikitopics.crawler.embedded.writing import Writer
 
 _NUMBER = re.compile(r"0\.\d+")
 _MOST_LISTED = 500

@@ -9,9 +9,9 @@ from email.utils import formatdate
 
 from aiohttp import web
 
-from crawler.embedded.api import ApiError, EmbeddedApi, to_json
-from crawler.embedded.skin import render_page
-from crawler.embedded.writing import page_address
+from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, to_json
+from wikitopics.crawler.embedded.skin import render_page
+from wikitopics.crawler.embedded.writing import page_address
 
 ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load.php?\n"
 _POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."

@@ -89,7 +89,7 @@ class Articles:
         return self._spared + place, lap + 1
 
     def _copy(self, base: int, lap: int) -> int | None:
-        """The inverse of :meth:`_place` for laps from 1; None for an article that has no copies."""
+        """The inverse of `_place` for laps from 1; None for an article that has no copies."""
         n = len(self.corpus.titles)
         if lap < 1 or base < self._spared:
             return None

@@ -35,7 +35,7 @@ PAGE_KINDS = ("deleted", "disambiguation", "oversized")
 
 @dataclass(frozen=True)
 class Faults:
-    """Rates from 0 to 1 by kind; the rates of :data:`REQUEST_KINDS` add up to at most 1."""
+    """Rates from 0 to 1 by kind; the rates of `REQUEST_KINDS` add up to at most 1."""
 
     rates: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0

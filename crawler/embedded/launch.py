@@ -3,20 +3,20 @@
 import subprocess
 from collections.abc import Sequence
 
-from crawler.child import start_python
-from crawler.errors import WikiUnreachable
+from wikitopics.crawler.child import start_python
+from wikitopics.crawler.errors import WikiUnreachable
 
 
 class EmbeddedWiki:
-    """A running embedded wiki; it ends with :meth:`stop`, or with this process, however that ends.
+    """A running embedded wiki; it ends with `stop`, or with this process, however that ends.
 
-    ``options`` are those of `python -m crawler.embedded`, for instance ``["--size", "3000"]``.
-    Raises :class:`~crawler.errors.WikiUnreachable` if it does not start.
+    ``options`` are those of `python -m wikitopics.crawler.embedded`, for instance ``["--size", "3000"]``.
+    Raises `WikiUnreachable` if it does not start.
     """
 
     def __init__(self, options: Sequence[str] = ()) -> None:
         self._process = start_python(
-            "crawler.embedded", options, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            "wikitopics.crawler.embedded", options, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()

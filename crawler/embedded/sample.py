@@ -44,7 +44,7 @@ class Sample:
 
 def load_sample() -> Sample:
     """Read the sample, which takes about 0.2 seconds and 20 MB of memory."""
-    packed = (resources.files("crawler") / "data" / "sample.xz").read_bytes()
+    packed = (resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()
     data = lzma.decompress(packed)
     text_bytes, n_articles, n_entries = np.frombuffer(data, dtype="<u4", count=3).tolist()
     text = json.loads(data[12 : 12 + text_bytes])

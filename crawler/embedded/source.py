@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from crawler.embedded.launch import EmbeddedWiki
-from crawler.source import Activity, PageBatch, Position, SourceInfo
-from crawler.sources.api import ApiSource
-from crawler.wiki import Wiki
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.source import Activity, PageBatch, Position, SourceInfo
+from wikitopics.crawler.sources.api import ApiSource
+from wikitopics.crawler.wiki import Wiki
 
 NAME = "embedded sample"
 
 
 class DemoSource:
-    """A wiki of ``size`` articles in a separate process, which ends with :meth:`close` or with this process.
+    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
 
     Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
     """
@@ -35,7 +35,7 @@ class DemoSource:
         return replace(await self._source.open(), name=NAME, identity={})
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """Its lap, as for any wiki. Only after :meth:`open`."""
+        """Its lap, as for any wiki. Only after `open`."""
         assert self._source is not None
         return self._source.batches(position)
 

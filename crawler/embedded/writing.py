@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from crawler.embedded.corpus import Article, Articles, Corpus
+from wikitopics.crawler.embedded.corpus import Article, Articles, Corpus
 
 _PATTERN = 389
 _FILLERS = tuple("the of and in to was is for on as with by at from its it an or that were".split())  # noqa: SIM905

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.kind import Asked, Identity, PageKind
-from crawler.options import Option
+from wikitopics.crawler.kind import Asked, Identity, PageKind
+from wikitopics.crawler.options import Option
 
 if TYPE_CHECKING:
-    from crawler.licences import Licence
-    from crawler.source import Source
+    from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.source import Source
 
 UNNAMED_SIZE = 1_000_000
 """The size of the embedded wiki for sessions of the first version, which do not state it."""
@@ -39,7 +39,7 @@ class Demo(PageKind):
     )
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.embedded.sample import SAMPLE_ARTICLES
+        from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES
 
         enough = (asked.articles or 0) + (asked.held_out or 0)
         return {WIKI_SIZE.name: asked.get(WIKI_SIZE) or max(SAMPLE_ARTICLES, enough)}
@@ -55,12 +55,12 @@ class Demo(PageKind):
 
     def licence(self, identity: Identity) -> Licence:
         """The sample's licence."""
-        from crawler.licences import SAMPLE
+        from wikitopics.crawler.licences import SAMPLE
 
         return SAMPLE
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from crawler.embedded.source import DemoSource
+        from wikitopics.crawler.embedded.source import DemoSource
 
         return DemoSource(version=asked.version, size=identity.get(WIKI_SIZE.name) or UNNAMED_SIZE)
 

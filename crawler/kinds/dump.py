@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.identity import BASE, DUMP_FILES, VERSIONS
-from crawler.kind import Asked, Identity, PageKind
-from crawler.kinds.wiki import API_URL, CONTACT, LANG
-from crawler.options import Option
+from wikitopics.crawler.identity import BASE, DUMP_FILES, VERSIONS
+from wikitopics.crawler.kind import Asked, Identity, PageKind
+from wikitopics.crawler.kinds.wiki import API_URL, CONTACT, LANG
+from wikitopics.crawler.options import Option
 
 if TYPE_CHECKING:
     from yarl import URL
 
-    from crawler.licences import Licence
-    from crawler.remote_shelf import RemoteShelf
-    from crawler.source import PartedSource, Source
+    from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.remote_shelf import RemoteShelf
+    from wikitopics.crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
@@ -46,8 +46,8 @@ class Dump(PageKind):
     options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.addresses import dump_address, is_address, language_api
-        from crawler.errors import BadSource
+        from wikitopics.crawler.addresses import dump_address, is_address, language_api
+        from wikitopics.crawler.errors import BadSource
 
         names = asked.get(DUMP) or (DUMPS,)
         of_wiki = {API_URL.name: language_api(asked[LANG])}
@@ -65,12 +65,12 @@ class Dump(PageKind):
 
     def language(self, asked: Asked) -> str | None:
         """The language, if it was given; the wiki is then a Wikipedia."""
-        from crawler.languages import language_of
+        from wikitopics.crawler.languages import language_of
 
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        from crawler.languages import language_of
+        from wikitopics.crawler.languages import language_of
 
         return language_of(asked[LANG])
 
@@ -80,7 +80,7 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from crawler.dump_order import ORDER, Order
+        from wikitopics.crawler.dump_order import ORDER, Order
 
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
@@ -104,13 +104,13 @@ class Dump(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
-        from crawler.limits import is_wikimedia
+        from wikitopics.crawler.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from crawler.dump_order import ORDER
-        from crawler.remote_shelf import told_size
+        from wikitopics.crawler.dump_order import ORDER
+        from wikitopics.crawler.remote_shelf import told_size
 
         if not _addresses(identity):
             return ""
@@ -119,14 +119,14 @@ class Dump(PageKind):
 
     def wiki(self, identity: Identity) -> str:
         """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
-        from crawler.addresses import api_candidates
+        from wikitopics.crawler.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
-        from crawler.addresses import by_path, wiki_address
-        from crawler.errors import BadSource
+        from wikitopics.crawler.addresses import by_path, wiki_address
+        from wikitopics.crawler.errors import BadSource
 
         try:
             return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
@@ -135,9 +135,9 @@ class Dump(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki that was dumped, if the dump names it."""
-        from crawler.addresses import wiki_address
-        from crawler.errors import BadSource
-        from crawler.licences import of_wiki
+        from wikitopics.crawler.addresses import wiki_address
+        from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.licences import of_wiki
 
         try:
             return of_wiki(wiki_address(identity.get(BASE, "")))
@@ -145,13 +145,13 @@ class Dump(PageKind):
             return None
 
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
-        from crawler.dump_files import DumpFiles
-        from crawler.dump_order import ORDER
-        from crawler.dump_parts import can_be_parted
-        from crawler.ranges import LocalFile
-        from crawler.shelf import LocalShelf
-        from crawler.sources.dump import DumpSource
-        from crawler.sources.shuffled import ShuffledDump
+        from wikitopics.crawler.dump_files import DumpFiles
+        from wikitopics.crawler.dump_order import ORDER
+        from wikitopics.crawler.dump_parts import can_be_parted
+        from wikitopics.crawler.ranges import LocalFile
+        from wikitopics.crawler.shelf import LocalShelf
+        from wikitopics.crawler.sources.dump import DumpSource
+        from wikitopics.crawler.sources.shuffled import ShuffledDump
 
         order = identity.get(ORDER)
         if _addresses(identity):
@@ -168,7 +168,7 @@ class Dump(PageKind):
 
 def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this machine."""
-    from crawler.addresses import dump_address, is_address
+    from wikitopics.crawler.addresses import dump_address, is_address
 
     if DUMP_FILES not in identity:
         return [dump_address(identity[HOME])]
@@ -177,8 +177,8 @@ def _addresses(identity: Identity) -> list[URL]:
 
 def _fault_of_addresses(identity: Identity) -> str:
     """What is wrong with the addresses among these texts; "" for nothing."""
-    from crawler.addresses import wiki_address
-    from crawler.errors import BadSource
+    from wikitopics.crawler.addresses import wiki_address
+    from wikitopics.crawler.errors import BadSource
 
     try:
         if API_URL.name in identity:
@@ -191,10 +191,10 @@ def _fault_of_addresses(identity: Identity) -> str:
 
 
 def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:
-    from crawler.dump_order import ORDER
-    from crawler.range_server import FileFacts
-    from crawler.remote_shelf import RemoteShelf
-    from crawler.wikimedia_dumps import database
+    from wikitopics.crawler.dump_order import ORDER
+    from wikitopics.crawler.range_server import FileFacts
+    from wikitopics.crawler.remote_shelf import RemoteShelf
+    from wikitopics.crawler.wikimedia_dumps import database
 
     known = None
     if ORDER in identity:

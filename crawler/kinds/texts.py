@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.kind import Asked, Identity, PageKind
-from crawler.options import Option
+from wikitopics.crawler.kind import Asked, Identity, PageKind
+from wikitopics.crawler.options import Option
 
 if TYPE_CHECKING:
-    from crawler.source import Source
+    from wikitopics.crawler.source import Source
 
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
@@ -49,7 +49,7 @@ class Texts(PageKind):
         return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from crawler.sources.texts import TextsSource
+        from wikitopics.crawler.sources.texts import TextsSource
 
         return TextsSource(
             identity[TEXTS.name],

@@ -6,14 +6,14 @@ import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.identity import FOUND_API
-from crawler.kind import Asked, Identity, PageKind
-from crawler.options import Option
+from wikitopics.crawler.identity import FOUND_API
+from wikitopics.crawler.kind import Asked, Identity, PageKind
+from wikitopics.crawler.options import Option
 
 if TYPE_CHECKING:
-    from crawler.licences import Licence
-    from crawler.source import Source
-    from crawler.wiki import Wiki
+    from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.source import Source
+    from wikitopics.crawler.wiki import Wiki
 
 ENGLISH = "en"
 MANY_ARTICLES = 500_000
@@ -62,7 +62,7 @@ class WikiKind(PageKind):
     asks_server = True
 
     def identity(self, asked: Asked) -> Identity:
-        from crawler.addresses import language_api, wiki_address
+        from wikitopics.crawler.addresses import language_api, wiki_address
 
         wikipedia = language_api(asked[LANG])
         address = asked.get(API_URL) or wikipedia
@@ -70,14 +70,14 @@ class WikiKind(PageKind):
         return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
-        from crawler.languages import language_of
+        from wikitopics.crawler.languages import language_of
 
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
         """Named after the language for Wikipedia, and after the host for another wiki."""
-        from crawler.addresses import wiki_address
-        from crawler.languages import language_of
+        from wikitopics.crawler.addresses import wiki_address
+        from wikitopics.crawler.languages import language_of
 
         if API_URL not in asked:
             return language_of(asked[LANG])
@@ -89,8 +89,8 @@ class WikiKind(PageKind):
         return True
 
     def fault(self, identity: Identity) -> str:
-        from crawler.addresses import wiki_address
-        from crawler.errors import BadSource
+        from wikitopics.crawler.addresses import wiki_address
+        from wikitopics.crawler.errors import BadSource
 
         found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
         for key, value in found.items():
@@ -104,8 +104,8 @@ class WikiKind(PageKind):
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki itself, by the index.php beside its api.php."""
-        from crawler.addresses import api_candidates, by_script
-        from crawler.errors import BadSource
+        from wikitopics.crawler.addresses import api_candidates, by_script
+        from wikitopics.crawler.errors import BadSource
 
         try:
             api = api_candidates(identity.get(FOUND_API) or identity[API_URL.name])[0]
@@ -115,21 +115,21 @@ class WikiKind(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki itself."""
-        from crawler.addresses import wiki_address
-        from crawler.licences import of_wiki
+        from wikitopics.crawler.addresses import wiki_address
+        from wikitopics.crawler.licences import of_wiki
 
         return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
         """The first possible address of its api.php."""
-        from crawler.addresses import api_candidates
+        from wikitopics.crawler.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0])
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is one of Wikimedia's hosts, which ask for a contact."""
-        from crawler.addresses import api_candidates
-        from crawler.limits import is_wikimedia
+        from wikitopics.crawler.addresses import api_candidates
+        from wikitopics.crawler.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in api_candidates(identity[API_URL.name]))
 
@@ -137,7 +137,7 @@ class WikiKind(PageKind):
         return DOWNLOAD if self.needs_contact(identity) else ""
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from crawler.wiki import Wiki
+        from wikitopics.crawler.wiki import Wiki
 
         return self.source(
             Wiki(
@@ -162,7 +162,7 @@ class Api(WikiKind):
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
     def source(self, wiki: Wiki) -> Source:
-        from crawler.sources.api import ApiSource
+        from wikitopics.crawler.sources.api import ApiSource
 
         return ApiSource(wiki)
 
@@ -174,7 +174,7 @@ class Html(WikiKind):
     label = "Rendered pages of a wiki, one article each"
 
     def source(self, wiki: Wiki) -> Source:
-        from crawler.sources.html import HtmlSource
+        from wikitopics.crawler.sources.html import HtmlSource
 
         return HtmlSource(wiki)
 
@@ -191,6 +191,6 @@ class Recent(WikiKind):
         return False
 
     def source(self, wiki: Wiki) -> Source:
-        from crawler.sources.recent import RecentSource
+        from wikitopics.crawler.sources.recent import RecentSource
 
         return RecentSource(wiki)

@@ -1,19 +1,19 @@
 """Articles out of `pages-articles` dumps: XML, plain or compressed, one or many files, or standard input.
 
-A dump is ordered by age: the articles to hold out are chosen by :class:`crawler.file_source.FileSource`.
+A dump is ordered by age: the articles to hold out are chosen by `FileSource`.
 """
 
 from collections.abc import Sequence
 
-from crawler.dump_files import DumpFiles
-from crawler.file_source import FileSource
-from crawler.source import SourceInfo
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.file_source import FileSource
+from wikitopics.crawler.source import SourceInfo
 
 
 class DumpSource(FileSource):
     """The articles of dump files: namespace 0, no redirects, no disambiguation pages.
 
-    Raises :class:`~crawler.errors.BadSource` at once for missing files.
+    Raises `BadSource` at once for missing files.
     """
 
     def __init__(self, paths: Sequence[str], *, held_out: int | None = None, resuming: bool = False) -> None:

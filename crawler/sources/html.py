@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.errors import BadPosition, CrawlerError, WikiRefused
-from crawler.gathering import Gathering
-from crawler.lap import Lap
-from crawler.robots import Robots
-from crawler.siteinfo import SITEINFO
-from crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
-from crawler.wiki import Wiki
-from crawler.wire import Reply, Trouble, Wanted
+from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
+from wikitopics.crawler.gathering import Gathering
+from wikitopics.crawler.lap import Lap
+from wikitopics.crawler.robots import Robots
+from wikitopics.crawler.siteinfo import SITEINFO
+from wikitopics.crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
+from wikitopics.crawler.wiki import Wiki
+from wikitopics.crawler.wire import Reply, Trouble, Wanted
 
 _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""
@@ -62,7 +62,7 @@ class _Fetched:
 class HtmlSource:
     """The rendered articles of ``wiki``.
 
-    Raises :class:`~crawler.errors.WikiRefused` if robots.txt forbids its articles.
+    Raises `WikiRefused` if robots.txt forbids its articles.
     """
 
     def __init__(self, wiki: Wiki) -> None:
@@ -228,7 +228,7 @@ def _position(lap: Lap, left: Sequence[_Title], share: float) -> Position:
 
 
 def _parts_of(position: Position | None) -> tuple[Lap, list[_Title], float]:
-    """The lap, titles left and the share of the lap. Raises :class:`~crawler.errors.BadPosition`."""
+    """The lap, titles left and the share of the lap. Raises `BadPosition`."""
     if position is None:
         return Lap(None), [], 0.0
     left, share = position.get("left"), position.get("share")

@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from crawler.changes import Change, changes
-from crawler.client import UnknownPlace
-from crawler.errors import BadPosition, BadSource, CrawlerError
-from crawler.limits import is_wikimedia, wikimedia_service_manners
-from crawler.sizing import BatchSizer
-from crawler.source import PageBatch, Position, SourceInfo
-from crawler.wiki import MOST_PAGES, Wiki
-from crawler.wire import Trouble
+from wikitopics.crawler.changes import Change, changes
+from wikitopics.crawler.client import UnknownPlace
+from wikitopics.crawler.errors import BadPosition, BadSource, CrawlerError
+from wikitopics.crawler.limits import is_wikimedia, wikimedia_service_manners
+from wikitopics.crawler.sizing import BatchSizer
+from wikitopics.crawler.source import PageBatch, Position, SourceInfo
+from wikitopics.crawler.wiki import MOST_PAGES, Wiki
+from wikitopics.crawler.wire import Trouble
 
 STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
 _STALL_SECONDS = 60.0
@@ -37,7 +37,7 @@ class RecentSource:
     """Articles of ``wiki`` as they are edited.
 
     An article that is among the last 20,000 edited is left out. ``stream_url``: a stream other than
-    Wikimedia's. Raises :class:`~crawler.errors.BadSource` for wikis that have none.
+    Wikimedia's. Raises `BadSource` for wikis that have none.
     """
 
     def __init__(self, wiki: Wiki, stream_url: str | None = None) -> None:

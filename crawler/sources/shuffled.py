@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crawler.dump_order import ORDER, Order, rounds
-from crawler.dump_parts import DumpPart, can_be_parted
-from crawler.dump_survey import look, survey
-from crawler.errors import BadSource
-from crawler.frames import LARGEST
-from crawler.ranges import Ranged
-from crawler.shelf import Shelf
-from crawler.source import Lack, Round, SourceInfo
+from wikitopics.crawler.dump_order import ORDER, Order, rounds
+from wikitopics.crawler.dump_parts import DumpPart, can_be_parted
+from wikitopics.crawler.dump_survey import look, survey
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.frames import LARGEST
+from wikitopics.crawler.ranges import Ranged
+from wikitopics.crawler.shelf import Shelf
+from wikitopics.crawler.source import Lack, Round, SourceInfo
 
 
 class ShuffledDump:

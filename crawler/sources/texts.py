@@ -1,19 +1,18 @@
 """The user's own documents: JSON lines, tables, or plain texts, in the order of the files.
 
-Such files are often sorted, by date or by subject: the documents to hold out are chosen by
-:class:`crawler.file_source.FileSource`.
+Such files are often sorted, by date or by subject: the documents to hold out are chosen by `FileSource`.
 """
 
 from collections.abc import Sequence
 
-from crawler.file_source import FileSource
-from crawler.text_files import TextFiles
+from wikitopics.crawler.file_source import FileSource
+from wikitopics.crawler.text_files import TextFiles
 
 
 class TextsSource(FileSource):
     """The documents of ``paths``; ``column`` is the text column of tables.
 
-    Raises :class:`~crawler.errors.BadSource` at once for paths from which no documents can be read.
+    Raises `BadSource` at once for paths from which no documents can be read.
     """
 
     def __init__(

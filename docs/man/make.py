@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from session.version import __version__
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.version import __version__
 
 PAGE = Path(__file__).with_name("wikitopics.1")
 COMMANDS = Path(__file__).parents[1] / "commands.md"

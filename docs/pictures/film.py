@@ -16,8 +16,8 @@ from flipbook import Picture, flipbook
 from make import demo, opened, picture
 from textual.pilot import Pilot
 
-from tui.app import Wikitopics
-from tui.controls import Ending
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.controls import Ending
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
@@ -65,7 +65,9 @@ async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: floa
 async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
-    by_hand = mock.patch("tui.following.FRAME_SECONDS", 3600.0)  # no point passes by while pictures are taken
+    by_hand = mock.patch(
+        "wikitopics.tui.following.FRAME_SECONDS", 3600.0
+    )  # no point passes by while pictures are taken
     with by_hand:
         async with app.run_test(size=SIZE) as pilot:
             while app.latest is None:

@@ -19,11 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from session.doors import control  # noqa: E402
-from session.storage.reader import SessionReader  # noqa: E402
-from tui.app import Wikitopics  # noqa: E402
-from tui.controls import Controls  # noqa: E402
-from tui.themes import LIGHT  # noqa: E402
+from wikitopics.session.doors import control  # noqa: E402
+from wikitopics.session.storage.reader import SessionReader  # noqa: E402
+from wikitopics.tui.app import Wikitopics  # noqa: E402
+from wikitopics.tui.controls import Controls  # noqa: E402
+from wikitopics.tui.themes import LIGHT  # noqa: E402
 
 ENOUGH = 6_000
 """Articles after which the topics are worth a picture."""

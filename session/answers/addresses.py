@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
-from session import sources
-from session.records import ArticleRow
-from session.settings import Settings
+from wikitopics.session import sources
+from wikitopics.session.records import ArticleRow
+from wikitopics.session.settings import Settings
 
 Address = Callable[[ArticleRow], str | None]
 

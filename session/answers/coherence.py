@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import Minibatch
-from model.coherence import npmi_of_words
-from session.records import COHERENT_WORDS, TopicRow
-from session.storage.reader import SessionReader
+from wikitopics.model import Minibatch
+from wikitopics.model.coherence import npmi_of_words
+from wikitopics.session.records import COHERENT_WORDS, TopicRow
+from wikitopics.session.storage.reader import SessionReader
 
 
 def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float | None]:

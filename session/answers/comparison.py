@@ -7,7 +7,7 @@ own held-out articles count.
 A page id identifies an article only within one wiki or one file of documents. Where two sources may be the
 same wiki, as with a dump, they are taken for the same: then too few articles are scored, but never one that
 was trained on. Two different wikis have no article in common. Nothing records whether two files have; it is
-assumed that they have none, and the user is told (:attr:`Comparison.remarks`).
+assumed that they have none, and the user is told (`remarks`).
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model import CompletionSet, Minibatch
-from session.answers.inference import saved_model
-from session.errors import BadUsage, Damaged, SessionError
-from session.options import SEED
-from session.paths import session_name
-from session.records import ModelStatus
-from session.sources import check_identity, described
-from session.storage.documents import Documents
-from session.storage.reader import SessionReader
+from wikitopics.model import CompletionSet, Minibatch
+from wikitopics.session.answers.inference import saved_model
+from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.options import SEED
+from wikitopics.session.paths import session_name
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.sources import check_identity, described
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.reader import SessionReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def compare(
     """Score every model of these sessions on the same articles; ``progress`` is given the number of models
     done.
 
-    Raises :class:`BadUsage` for sessions with different words, and :class:`SessionError` if no article is
-    known to be new to all of them.
+    Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known to be new
+    to all of them.
     """
     with contextlib.ExitStack() as moments:
         for reader in readers:

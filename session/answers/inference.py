@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch, OnlineModel
-from session.errors import Damaged
-from session.models import load_model
-from session.storage.reader import SessionReader
-from vocab import Vocabulary
+from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.session.errors import Damaged
+from wikitopics.session.models import load_model
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.vocab import Vocabulary
 
 _NONE = np.empty(0, np.int32)
 
@@ -70,7 +70,7 @@ def topics(
 ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
     """(topic, share, ``top`` most probable words) of every topic of this model at the last commit.
 
-    If snapshots store enough words, :meth:`SessionReader.topics` answers without loading the model.
+    If snapshots store enough words, `topics` answers without loading the model.
     """
     learnt = saved_model(reader, model)
     words = reader.vocabulary()

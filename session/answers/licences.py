@@ -1,8 +1,8 @@
 """The licence of a session's titles and word counts."""
 
-from crawler.licences import Licence
-from session import sources
-from session.settings import Settings
+from wikitopics.crawler.licences import Licence
+from wikitopics.session import sources
+from wikitopics.session.settings import Settings
 
 
 def licence_of(settings: Settings) -> Licence | None:

@@ -1,8 +1,8 @@
 """The metrics that a session's curves can show."""
 
-from session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
-from session.models import own_metrics
-from session.storage.reader import SessionReader
+from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
+from wikitopics.session.models import own_metrics
+from wikitopics.session.storage.reader import SessionReader
 
 
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:

@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader
 
 
 def as_csr(reader: SessionReader, model: str) -> tuple[csr_array, NDArray[np.int64]]:
     """((D, K) float32, page ids of its rows) of the articles whose proportions are recorded.
 
-    Raises :class:`session.errors.SessionError` if none are.
+    Raises `SessionError` if none are.
     """
     with reader.one_moment():
         reader.check_proportions()

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from model.repeats import Repeat, repeats
-from session.storage.reader import SessionReader
+from wikitopics.model.repeats import Repeat, repeats
+from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5
 """The most pairs named; beyond that, their number is enough."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import SessionError
-from session.storage.blocks import title_key
-from session.storage.reader import SessionReader
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.blocks import title_key
+from wikitopics.session.storage.reader import SessionReader
 
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
@@ -33,7 +33,7 @@ class Trained:
     """All trained articles of a session with their proportions in one model, for repeated questions.
 
     Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded counts as
-    spread evenly over its other topics. Raises :class:`SessionError` if none are recorded.
+    spread evenly over its other topics. Raises `SessionError` if none are recorded.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -124,7 +124,7 @@ class Trained:
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
-    """Why :meth:`Trained.row_of` finds no such article, with the nearest titles.
+    """Why `row_of` finds no such article, with the nearest titles.
 
     ``or_file``: the name of a file was allowed too, and there is no such file.
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.tree import parents, tree
-from session.naming import group_names
-from session.storage.reader import SessionReader
+from wikitopics.model.tree import parents, tree
+from wikitopics.session.naming import group_names
+from wikitopics.session.storage.reader import SessionReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from session.errors import NotRunning, SessionError
-from session.process import Process
-from session.storage.coordination.lock import owner
-from session.storage.coordination.wishes import wish
+from wikitopics.session.errors import NotRunning, SessionError
+from wikitopics.session.process import Process
+from wikitopics.session.storage.coordination.lock import owner
+from wikitopics.session.storage.coordination.wishes import wish
 
 OBEY_SECONDS = 3.0
 """Seconds to wait for an answer. A trainer at work looks for requests twice a second; one still starting
@@ -18,19 +18,19 @@ PATIENCE_SECONDS = 30.0
 
 
 def pause(path: Path) -> None:
-    """Pause training and crawling until :func:`resume`. Raises :class:`NotRunning`."""
+    """Pause training and crawling until `resume`. Raises `NotRunning`."""
     _running(path)
     wish(path, paused=True)
 
 
 def resume(path: Path) -> None:
-    """Continue after :func:`pause`. Raises :class:`NotRunning`."""
+    """Continue after `pause`. Raises `NotRunning`."""
     _running(path)
     wish(path, paused=False)
 
 
 def save(path: Path) -> None:
-    """Commit now instead of within the next seconds. Raises :class:`NotRunning`."""
+    """Commit now instead of within the next seconds. Raises `NotRunning`."""
     _running(path)
     wish(path, save=True)
 
@@ -39,8 +39,8 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
     """Have the trainer commit and exit; returns when it has.
 
     If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
-    line for people about a trainer that is suspended. Raises :class:`NotRunning`, and :class:`SessionError`
-    if the trainer does not end in time.
+    line for people about a trainer that is suspended. Raises `NotRunning`, and `SessionError` if the trainer
+    does not end in time.
     """
     trainer = _running(path)
     if trainer.is_suspended():

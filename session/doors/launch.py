@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crawler.child import start_python
-from crawler.kinds.dump import YES
-from crawler.ownfile import open_own
-from session.errors import SessionError
-from session.paths import log_file
-from session.storage.files import last_line
+from wikitopics.crawler.child import start_python
+from wikitopics.crawler.kinds.dump import YES
+from wikitopics.crawler.ownfile import open_own
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import log_file
+from wikitopics.session.storage.files import last_line
 
 TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Matches the seconds left in the message of a trainer that cannot reach its wiki."""
@@ -58,7 +58,7 @@ class Trainers:
         return [path for path, process in self._started.items() if process.poll() is None]
 
     def leave(self) -> None:
-        """Let them run on their own: :meth:`stop` will not end them."""
+        """Let them run on their own: `stop` will not end them."""
         self._started.clear()
 
     def stop(self, give_up: Callable[[], bool]) -> None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from session.errors import SessionError
-from session.paths import session_folder
-from session.records import Status
-from session.storage.reader import SessionReader
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_folder
+from wikitopics.session.records import Status
+from wikitopics.session.storage.reader import SessionReader
 
 
 def list_sessions() -> list[tuple[str, Path, Status | str]]:

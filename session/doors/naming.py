@@ -2,18 +2,17 @@
 
 from pathlib import Path
 
-from session.errors import BadUsage
-from session.storage.codec.topics import LONGEST_NAME, given_name
-from session.storage.given_names import give_name, take_back
-from session.storage.reader import SessionReader
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.storage.codec.topics import LONGEST_NAME, given_name
+from wikitopics.session.storage.given_names import give_name, take_back
+from wikitopics.session.storage.reader import SessionReader
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
     """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its words.
 
-    Works beside a trainer. Returns the topic's new name. Raises :class:`BadUsage` if there is no such topic
-    or the name cannot be shown in a line, and :class:`session.errors.SessionError` if the session has no
-    topics yet.
+    Works beside a trainer. Returns the topic's new name. Raises `BadUsage` if there is no such topic or the
+    name cannot be shown in a line, and `SessionError` if the session has no topics yet.
     """
     with SessionReader(path) as reader:
         reader.check_topic(model, topic)

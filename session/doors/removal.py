@@ -4,15 +4,15 @@ import contextlib
 import os
 from pathlib import Path
 
-from session.errors import NotASession, SessionError
-from session.paths import log_file, no_session
-from session.storage.coordination.heartbeat import check_alone
-from session.storage.coordination.lock import trainer_lock
-from session.storage.database import is_ours, remove_database
+from wikitopics.session.errors import NotASession, SessionError
+from wikitopics.session.paths import log_file, no_session
+from wikitopics.session.storage.coordination.heartbeat import check_alone
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.database import is_ours, remove_database
 
 
 def check_removable(path: Path) -> None:
-    """Raise now the errors with which :func:`remove` would refuse, except for a running trainer."""
+    """Raise now the errors with which `remove` would refuse, except for a running trainer."""
     if is_ours(path):
         return
     if not os.path.exists(path):  # checked last: another process may be deleting it
@@ -26,8 +26,8 @@ def remove(path: Path) -> None:
     """Delete the session at ``path``, its log and SQLite's files beside it.
 
     No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
-    session is deleted too. Raises :class:`NoSession`, :class:`NotASession` for another file,
-    :class:`session.errors.SessionInUse` while a trainer runs.
+    session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
+    runs.
     """
     check_removable(path)
     with trainer_lock(path):

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
-from session.records import Role
-from session.settings import Settings
-from session.storage.codec.articles import LARGEST, documents_room, largest_between
-from session.storage.database import read_rows
-from session.storage.decoding import whole
-from session.storage.documents import Documents
-from session.storage.proportions import Proportions
-from session.storage.schema import ROLES, largest_topic
-from session.storage.sqliteutils import Database
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import Role
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.codec.articles import LARGEST, documents_room, largest_between
+from wikitopics.session.storage.database import read_rows
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.storage.schema import ROLES, largest_topic
+from wikitopics.session.storage.sqliteutils import Database
 
 RECENT_ARTICLES = 20_000
 """This many of the newest articles keep their counts and have their topics inferred again."""

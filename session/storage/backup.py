@@ -4,16 +4,16 @@ import os
 import sqlite3
 from pathlib import Path
 
-from session.errors import SessionError
-from session.storage.database import as_session_error
-from session.storage.files import draft_of
-from session.storage.reader import SessionReader
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.database import as_session_error
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.reader import SessionReader
 
 
 def backup(path: Path, target: Path) -> None:
     """Copy the session at ``path`` to the new file ``target``, readable by its owner only.
 
-    Raises :class:`SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
+    Raises `SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
     """
     if os.path.lexists(target):
         raise SessionError(f"{target} already exists: name a new file")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged, SessionError
-from session.storage.decoding import from_json, named
-from session.storage.npz import array_header, check_directory, is_number
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.storage.decoding import from_json, named
+from wikitopics.session.storage.npz import array_header, check_directory, is_number
 
 _MOST_ARRAYS = 100
 _MOST_AXES = 4
@@ -26,7 +26,7 @@ def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
-    """The inverse of :func:`pack_arrays`. Raises :class:`Damaged` for anything that it did not make.
+    """The inverse of `pack_arrays`. Raises `Damaged` for anything that it did not make.
 
     Takes no more memory than ``data`` does: data that unpacks to more was not packed by us.
     """
@@ -49,8 +49,8 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
 def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
     """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays).
 
-    Raises :class:`SessionError` for values that :func:`unpack_state` would not accept, which a model of
-    another package may have.
+    Raises `SessionError` for values that `unpack_state` would not accept, which a model of another package
+    may have.
     """
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     plain = {key: value for key, value in state.items() if key not in arrays}
@@ -69,7 +69,7 @@ def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
 
 
 def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
-    """The inverse of :func:`pack_state`. Raises :class:`Damaged` for anything that it did not make."""
+    """The inverse of `pack_state`. Raises `Damaged` for anything that it did not make."""
     plain = named(from_json(scalars, "models.scalars"), "models.scalars")
     return {**plain, **unpack_arrays(arrays, "models.arrays")}
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
-from session.storage.database import SMALL, read_rows
-from session.storage.decoding import numbers, whole
-from session.storage.documents import Documents
-from session.storage.proportions import LARGEST_ARTICLE, Proportions
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.database import SMALL, read_rows
+from wikitopics.session.storage.decoding import numbers, whole
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.proportions import LARGEST_ARTICLE, Proportions
 
 if TYPE_CHECKING:
-    from session.storage.sqliteutils import Database
+    from wikitopics.session.storage.sqliteutils import Database
 
 
 def title_key(title: str) -> int:

@@ -1,18 +1,18 @@
-"""What a commit writes to the session file: its :class:`Changes`, and a :class:`ModelRow` for each model."""
+"""What a commit writes to the session file: its `Changes`, and a `ModelRow` for each model."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from session.records import TopicEvent, TopWords
-from session.storage.articles import ArticleRows, Renewed
-from session.storage.blobs import pack_state
-from session.storage.codec.models import check_size
-from session.storage.codec.topics import TopicNames
-from session.storage.documents import Block, Documents
-from session.storage.word_counts import WordCounts
+from wikitopics.session.records import TopicEvent, TopWords
+from wikitopics.session.storage.articles import ArticleRows, Renewed
+from wikitopics.session.storage.blobs import pack_state
+from wikitopics.session.storage.codec.models import check_size
+from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.word_counts import WordCounts
 
 if TYPE_CHECKING:
-    from model import OnlineModel
+    from wikitopics.model import OnlineModel
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class ModelRow:
 
     @classmethod
     def of(cls, model: "OnlineModel") -> "ModelRow":
-        """A model's row as of now. Raises :class:`SessionError` for a model that no session can store."""
+        """A model's row as of now. Raises `SessionError` for a model that no session can store."""
         state = model.state()
         check_size(state, model.n_topics, model.n_words)
         scalars, arrays = pack_state(state)

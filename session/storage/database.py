@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
-from session.paths import BESIDE, LOCK
-from session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
+from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
+from wikitopics.session.paths import BESIDE, LOCK
+from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
 
 if TYPE_CHECKING:  # its import takes a third of the time of a command that only reads
-    from session.storage.sqliteutils import Database
+    from wikitopics.session.storage.sqliteutils import Database
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
@@ -45,7 +45,7 @@ _DAMAGE = (
 
 def connect(path: Path, *, timeout: float | None = None) -> "Database":
     """A writing connection to an existing session; refuses files that are not sessions."""
-    from session.storage.sqliteutils import Database
+    from wikitopics.session.storage.sqliteutils import Database
 
     check_file(path)
     with session_errors(path):  # such as one that has just been deleted
@@ -126,8 +126,8 @@ def is_at(path: Path, opened: os.stat_result) -> bool:
 def check_session(connection: sqlite3.Connection, path: Path) -> None:
     """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
 
-    Raises :class:`NotASession` for another program's file and another format, :class:`Damaged` for anything
-    in it that could run for ever or take all memory.
+    Raises `NotASession` for another program's file and another format, `Damaged` for anything in it that
+    could run for ever or take all memory.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -2000")  # in kB; the file could ask for any size
@@ -155,8 +155,8 @@ def read_rows(
 ) -> list[tuple[Any, ...]]:
     """All rows of an answer. Values leave a session file only through this function.
 
-    Raises :class:`Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over
-    ``largest`` bytes, before it is loaded.
+    Raises `Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over ``largest``
+    bytes, before it is loaded.
     """
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
@@ -178,8 +178,8 @@ def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | Non
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Identify the file. Raises :class:`NotASession` for anything but a regular file, and
-    :class:`SessionError` if it is not readable.
+    """Identify the file. Raises `NotASession` for anything but a regular file, and `SessionError` if it is
+    not readable.
 
     Never opens it: closing a descriptor of a database drops every lock that this process holds on it. SQLite
     in another process would then take the write-ahead log for abandoned and delete it.
@@ -274,7 +274,7 @@ def is_ours(path: Path) -> bool:
 def keep_sessions(target: Path) -> None:
     """Refuse to write something else to ``target`` if that is, or belongs to, a session or another database.
 
-    Raises :class:`BadUsage`.
+    Raises `BadUsage`.
     """
     if is_sqlite(target):
         raise BadUsage(f"{target} holds a session or another database: name another file")

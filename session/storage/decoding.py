@@ -1,7 +1,7 @@
 """Values from a session file, checked one by one and converted from what SQLite or JSON gave.
 
-Every function takes a value and its place, such as "progress.articles", and raises :class:`Damaged`, naming
-the place, for a value that no session of ours can have.
+Every function takes a value and its place, such as "progress.articles", and raises `Damaged`, naming the
+place, for a value that no session of ours can have.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
+from wikitopics.session.errors import Damaged
 
 T = TypeVar("T")
 

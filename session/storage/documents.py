@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.source import Page, Skips
-from session.errors import Damaged
-from session.storage.blobs import pack_arrays, unpack_arrays
-from session.storage.decoding import from_json, listed, text
+from wikitopics.crawler.source import Page, Skips
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.blobs import pack_arrays, unpack_arrays
+from wikitopics.session.storage.decoding import from_json, listed, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,9 @@ class Documents:
     def from_bytes(
         data: object, place: str, n_words: int, lexicon: tuple[str, ...] | None = None
     ) -> "Documents":
-        """The inverse of :meth:`to_bytes`, for a vocabulary, or this lexicon, of ``n_words``.
+        """The inverse of `to_bytes`, for a vocabulary, or this lexicon, of ``n_words``.
 
-        Raises :class:`Damaged`.
+        Raises `Damaged`.
         """
         arrays = unpack_arrays(data, place)
         titles = _texts(arrays.get("titles"), place)
@@ -227,7 +227,7 @@ def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:
 
 
 def _texts(characters: NDArray[Any] | None, place: str) -> tuple[str, ...]:
-    """The inverse of :func:`_as_json`."""
+    """The inverse of `_as_json`."""
     return listed(from_json(_joined(characters), place, longest=2**30), place, text)
 
 

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from crawler.ownfile import open_own
-from session.errors import SessionError
-from session.storage.database import is_at, keep_sessions, remove_database, sync, sync_names
+from wikitopics.crawler.ownfile import open_own
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.database import is_at, keep_sessions, remove_database, sync, sync_names
 
 _DRAFT = ".wikitopics-"
 """How the name of a file or folder begins that replaces another one once it is whole."""
@@ -67,10 +67,10 @@ def last_line(log: Path) -> str:
 
 
 def check_target(target: Path) -> None:
-    """Raise now the errors that :func:`replacing` would raise at the end.
+    """Raise now the errors that `replacing` would raise at the end.
 
-    Raises :class:`~session.errors.BadUsage` if a session or a part of one would be replaced, and
-    :class:`~session.errors.SessionError` for a folder, a pipe or a device.
+    Raises `BadUsage` if a session or a part of one would be replaced, and `SessionError` for a folder, a pipe
+    or a device.
     """
     keep_sessions(target)
     try:
@@ -83,8 +83,8 @@ def check_target(target: Path) -> None:
 def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """An empty new file that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    A symbolic link is replaced, never followed. Raises the errors of :func:`check_target`, and
-    :class:`~session.errors.SessionError` for an OSError in the block.
+    A symbolic link is replaced, never followed. Raises the errors of `check_target`, and `SessionError` for
+    an OSError in the block.
     """
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -100,7 +100,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """The file of :func:`draft_of`, open for writing; if the target is the null device, the device itself."""
+    """The file of `draft_of`, open for writing; if the target is the null device, the device itself."""
     if _is_null(target):
         with target.open("wb") as file:
             yield file
@@ -114,7 +114,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     """An empty new folder that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
     All files written into it must be named ``stem``, with or without an ending: only a folder without other
-    files is replaced. Raises the errors of :func:`replacing`.
+    files is replaced. Raises the errors of `replacing`.
     """
     keep_sessions(target)
     try:
@@ -194,7 +194,7 @@ def _locked(draft: Path) -> Iterator[None]:
 
 
 def _check_folder(path: Path, stem: str) -> None:
-    """Raise OSError unless ``path`` is free, a link, or a folder such as :func:`replacing_folder` leaves."""
+    """Raise OSError unless ``path`` is free, a link, or a folder such as `replacing_folder` leaves."""
     if path.is_symlink() or not path.exists():
         return
     if not path.is_dir():

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from session.errors import BadUsage, Damaged
-from session.options import KEEP_COUNTS
-from session.storage.codec.articles import documents_room
-from session.storage.decoding import whole
-from session.storage.documents import Documents
-from session.storage.reader.opened import OpenedSession
+from wikitopics.session.errors import BadUsage, Damaged
+from wikitopics.session.options import KEEP_COUNTS
+from wikitopics.session.storage.codec.articles import documents_room
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.reader.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
 """Rows of kept counts, one per minibatch."""
@@ -20,8 +20,8 @@ MOST_BLOCKS = 10_000_000
 class KeptCounts(OpenedSession):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
-    Read block by block, so that memory does not grow with their number. Raises :class:`BadUsage` if that
-    session kept none, or counted words other than those of these vocabulary lines.
+    Read block by block, so that memory does not grow with their number. Raises `BadUsage` if that session
+    kept none, or counted words other than those of these vocabulary lines.
     """
 
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:

@@ -69,8 +69,8 @@ class NpzArrays:
 def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
     """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
 
-    Nothing is unpacked before its size is known. Raises KeyError with the missing name,
-    :class:`TooLarge`, OSError, and whatever zipfile, zlib and numpy raise on hostile bytes.
+    Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
+    and whatever zipfile, zlib and numpy raise on hostile bytes.
     """
     check_directory(file)
     with zipfile.ZipFile(file) as archive:
@@ -93,7 +93,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
 
 
 def is_undamaged(file: BinaryIO) -> bool:
-    """Whether an .npz accepted by :func:`open_npz` is undamaged, by its CRCs."""
+    """Whether an .npz accepted by `open_npz` is undamaged, by its CRCs."""
     with zipfile.ZipFile(file) as archive:
         return archive.testzip() is None
 

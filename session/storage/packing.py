@@ -6,12 +6,12 @@ The heartbeat, for one, must be written, or the trainer would look as if it hang
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from session.options import KEEP_ARTICLES, KEEP_COUNTS
-from session.settings import Settings
-from session.storage.articles import ArticleRows
-from session.storage.changes import Changes
-from session.storage.codec.blocks import encode_block
-from session.storage.documents import Documents
+from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.blocks import encode_block
+from wikitopics.session.storage.documents import Documents
 
 Row = dict[str, object]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
+from wikitopics.session.errors import Damaged
 
 MOST_KEPT = 16
 """The most topics stored for an article, the largest ones."""
@@ -93,9 +93,9 @@ class Proportions:
 
     @staticmethod
     def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
-        """The inverse of :meth:`to_bytes`, for many at once: (bytes, number of articles) of each.
+        """The inverse of `to_bytes`, for many at once: (bytes, number of articles) of each.
 
-        ``n_topics``: the model's. Raises :class:`Damaged`.
+        ``n_topics``: the model's. Raises `Damaged`.
         """
         dtype = _type_of_topics(n_topics)
         lengths, topics, roots, sizes = [], [], [], []
@@ -120,8 +120,7 @@ class Proportions:
         return found
 
     def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
-        """Check that each block's lengths match its topics, and that :meth:`of` can have produced every
-        number."""
+        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
         starts = self.indptr()
         if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
             raise Damaged("proportions.data has articles of another length")

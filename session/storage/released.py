@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from session.storage.codec.models import state_room
-from session.storage.database import connect, read_rows, session_errors, writing
-from session.storage.schema import MODELS, RELEASED, VERSION, order_by_topic
-from session.storage.tables import read_settings, read_words
+from wikitopics.session.storage.codec.models import state_room
+from wikitopics.session.storage.database import connect, read_rows, session_errors, writing
+from wikitopics.session.storage.schema import MODELS, RELEASED, VERSION, order_by_topic
+from wikitopics.session.storage.tables import read_settings, read_words
 
 LARGEST = np.dtype("<u2")
 """`articles.topics`, which later formats have big-endian."""
@@ -39,8 +39,8 @@ def is_released(path: Path) -> bool:
 
 
 def renew(path: Path) -> None:
-    """Bring a session of 1.0.0 to this format in one transaction. Raises :class:`SessionError`; then nothing
-    is changed.
+    """Bring a session of 1.0.0 to this format in one transaction. Raises `SessionError`; then nothing is
+    changed.
 
     The caller holds the session's lock. Takes some ten seconds for a million articles.
     """

@@ -2,8 +2,8 @@
 
 A file is a session if its tables, as SQLite itself reports them, are these and hold nothing that SQLite would
 compute: no view, trigger, virtual table, generated column, default or condition. Only the orders of
-:func:`order_by_topic` are computed, by SQL that is known word by word. Whoever changes a table here extends
-:mod:`session.storage.released`, and raises :data:`VERSION`.
+`order_by_topic` are computed, by SQL that is known word by word. Whoever changes a table here extends
+`wikitopics.session.storage.released`, and raises `VERSION`.
 """
 
 import sqlite3
@@ -12,8 +12,8 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from session.errors import Damaged
-from session.records import Role
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import Role
 
 APPLICATION_ID = 0x77746F70
 """'wtop' in the SQLite header, which distinguishes a session from any other SQLite file."""
@@ -140,7 +140,7 @@ def tables(version: int = VERSION) -> Columns:
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
     """Check that a file has the tables of a session, and maybe indexes of somebody's own.
 
-    ``read``: the rows of a query. Raises :class:`Damaged`.
+    ``read``: the rows of a query. Raises `Damaged`.
     """
     wanted, orders = tables(version), set()
     known = wanted.keys() | _OTHERS

@@ -3,10 +3,10 @@
 docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
 """
 
-from session.options import KEEP_ARTICLES, KEEP_COUNTS
-from session.settings import Settings
-from session.storage.articles import DROPPED_EVERY
-from session.storage.writer import LARGEST_LOG, TOP_ARTICLES
+from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.articles import DROPPED_EVERY
+from wikitopics.session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 
 ARTICLE = 50
 """For each stored trained article: its title, its numbers, and its place in a block."""

@@ -1,28 +1,27 @@
 """Reading the tables of a session file: from SQLite rows to records.
 
-Every function raises :class:`session.errors.Damaged` and sqlite3.Error, and takes no more memory than its
-result needs.
+Every function raises `Damaged` and sqlite3.Error, and takes no more memory than its result needs.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from session.errors import Damaged
-from session.records import ModelStatus
-from session.settings import Settings
-from session.specs import ModelSpec
-from session.storage.blobs import unpack_state
-from session.storage.codec.articles import documents_room
-from session.storage.codec.blocks import decode_block
-from session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat, decode_wishes
-from session.storage.codec.models import decode_models, not_begun, state_room
-from session.storage.codec.progress import Committed, decode_committed
-from session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
-from session.storage.database import SMALL, only_row, read_rows
-from session.storage.decoding import whole
-from session.storage.documents import Block, Documents
-from session.storage.word_counts import WordCounts
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.blobs import unpack_state
+from wikitopics.session.storage.codec.articles import documents_room
+from wikitopics.session.storage.codec.blocks import decode_block
+from wikitopics.session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat, decode_wishes
+from wikitopics.session.storage.codec.models import decode_models, not_begun, state_room
+from wikitopics.session.storage.codec.progress import Committed, decode_committed
+from wikitopics.session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
+from wikitopics.session.storage.database import SMALL, only_row, read_rows
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.word_counts import WordCounts
 
 
 def read_settings(connection: sqlite3.Connection) -> Settings:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged
-from session.storage.blobs import pack_arrays, unpack_arrays
-from session.storage.documents import Documents, narrow, whole_numbers
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.blobs import pack_arrays, unpack_arrays
+from wikitopics.session.storage.documents import Documents, narrow, whole_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class WordCounts:
 
     @staticmethod
     def from_bytes(data: object, n_words: int, articles: int, tokens: int) -> "WordCounts":
-        """The inverse of :meth:`to_bytes`, after this many articles and words. Raises :class:`Damaged`."""
+        """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`."""
         place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
 
         def get(name: str, most: int) -> NDArray[Any]:

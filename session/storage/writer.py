@@ -1,6 +1,6 @@
 """Writing the session file: everything of one stretch of training is committed together or not at all.
 
-Only one trainer writes (see :mod:`session.storage.coordination.lock`), from one thread.
+Only one trainer writes (see `wikitopics.session.storage.coordination.lock`), from one thread.
 """
 
 import contextlib
@@ -14,24 +14,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from session.errors import Damaged, SessionError
-from session.options import KEEP_ARTICLES
-from session.paths import WAL, beside
-from session.records import TopWords
-from session.settings import Settings
-from session.storage.articles import (
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.paths import WAL, beside
+from wikitopics.session.records import TopWords
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.articles import (
     insert_articles,
     insert_recent,
     keep_top,
     recent_articles,
     renew_topics,
 )
-from session.storage.blocks import insert_block, renew_proportions
-from session.storage.changes import Changes, ModelRow
-from session.storage.codec.progress import Progress, encode_prequential
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
-from session.storage.codec.topics import TopicNames, decode_topic_names
-from session.storage.database import (
+from wikitopics.session.storage.blocks import insert_block, renew_proportions
+from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.codec.progress import Progress, encode_prequential
+from wikitopics.session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
+from wikitopics.session.storage.codec.topics import TopicNames, decode_topic_names
+from wikitopics.session.storage.database import (
     as_session_error,
     connect,
     is_at,
@@ -39,13 +39,13 @@ from session.storage.database import (
     session_errors,
     writing,
 )
-from session.storage.decoding import whole
-from session.storage.documents import Block, Documents
-from session.storage.files import draft_of
-from session.storage.packing import packed
-from session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
-from session.storage.sqliteutils import Database
-from session.storage.tables import (
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.packing import packed
+from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
+from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.tables import (
     read_committed,
     read_documents,
     read_first_articles,
@@ -56,7 +56,7 @@ from session.storage.tables import (
     read_word_counts,
     read_words,
 )
-from session.storage.word_counts import WordCounts
+from wikitopics.session.storage.word_counts import WordCounts
 
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
@@ -68,8 +68,7 @@ def create(path: Path, settings: Settings, words: Sequence[str], models: Sequenc
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    It has no words and models if these will be built (:meth:`SessionWriter.build`). The caller holds the
-    session's lock.
+    It has no words and models if these will be built (`build`). The caller holds the session's lock.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +194,7 @@ class SessionWriter:
             return read_word_counts(self._db.conn, self.n_words)
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
-        """Write everything in one transaction. Raises :class:`SessionError`; then nothing is written."""
+        """Write everything in one transaction. Raises `SessionError`; then nothing is written."""
         if not is_at(self.path, self._file):  # SQLite would continue writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         next_seq = self._next_seq
@@ -275,8 +274,8 @@ class SessionWriter:
     def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Documents]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
-        Only those of minibatches that began before ``before`` articles had been trained.
-        Raises :class:`SessionError`.
+        Only those of minibatches that began before ``before`` articles had been trained. Raises
+        `SessionError`.
         """
         with session_errors(self.path):
             later = read_committed(self._db.conn).progress.articles - before

@@ -1,31 +1,31 @@
 """A session without a vocabulary: its first articles are collected with all their words, to choose from.
 
-Until then this takes the place of the :class:`~session.training.stream.Stream`, and a run feeds and commits
-it in the same way. The articles collected are the beginning of the stream: :func:`read_first` passes them on,
-once, when the vocabulary is built. If there are more than about 100,000, the source is asked for the rest
-again. Everything depends only on the articles, so an interrupted session chooses the same words.
+Until then this takes the place of the `Stream`, and a run feeds and commits it in the same way. The articles
+collected are the beginning of the stream: `read_first` passes them on, once, when the vocabulary is built. If
+there are more than about 100,000, the source is asked for the rest again. Everything depends only on the
+articles, so an interrupted session chooses the same words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby, islice
 
-from session.errors import SessionError
-from session.options import HELD_OUT, VOCAB_ARTICLES
-from session.paths import vocabulary_file
-from session.settings import Settings
-from session.storage.changes import Changes
-from session.storage.codec.articles import documents_room
-from session.storage.codec.progress import Progress
-from session.storage.documents import Block, Documents
-from session.storage.files import replacing
-from session.storage.writer import SessionWriter
-from session.training.creation import new_models
-from session.training.evaluation import Measured
-from session.training.stream import Stream
-from vocab import Vocabulary
-from vocab.build import Built, Recipe, best_words
-from vocab.rules import Rule
+from wikitopics.session.errors import SessionError
+from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
+from wikitopics.session.paths import vocabulary_file
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.articles import documents_room
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.files import replacing
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.creation import new_models
+from wikitopics.session.training.evaluation import Measured
+from wikitopics.session.training.stream import Stream
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Built, Recipe, best_words
+from wikitopics.vocab.rules import Rule
 
 
 class Beginning:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from model.changes import LOOKS, Change, Look, changes, living
-from model.naming import fits, holds
-from session.naming import names, parts
-from session.records import TopicEvent, TopWords
-from session.storage.codec.topics import TopicNames
-from session.training.schedule import look_due
+from wikitopics.model.changes import LOOKS, Change, Look, changes, living
+from wikitopics.model.naming import fits, holds
+from wikitopics.session.naming import names, parts
+from wikitopics.session.records import TopicEvent, TopWords
+from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.training.schedule import look_due
 
 
 class Chronicle:

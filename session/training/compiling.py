@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import Minibatch
-from session.models import new_model
-from session.records import SNAPSHOT_WORDS
-from session.specs import ModelSpec
-from session.training.evaluation import HeldOut
+from wikitopics.model import Minibatch
+from wikitopics.session.models import new_model
+from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.training.evaluation import HeldOut
 
 WORDS = 64
 DOCUMENTS = 8

@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from crawler.kind import SourceKind, default_held_out
-from crawler.source import SourceInfo
-from session.models import default_batch_size, new_model
-from session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED
-from session.request import TrainRequest, vocabulary_name
-from session.settings import Settings, check_batch_sizes
-from session.storage import writer
-from session.storage.changes import ModelRow
-from session.training.intake.opening import Opened
-from vocab import Vocabulary
-from vocab.rules import Rule
+from wikitopics.crawler.kind import SourceKind, default_held_out
+from wikitopics.crawler.source import SourceInfo
+from wikitopics.session.models import default_batch_size, new_model
+from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED
+from wikitopics.session.request import TrainRequest, vocabulary_name
+from wikitopics.session.settings import Settings, check_batch_sizes
+from wikitopics.session.storage import writer
+from wikitopics.session.storage.changes import ModelRow
+from wikitopics.session.training.intake.opening import Opened
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import OnlineModel
-from model.changes import LOOKS
-from session.records import SNAPSHOT_WORDS, TopWords
-from session.storage.changes import Changes
-from session.storage.codec.progress import Progress
-from session.storage.writer import SessionWriter
-from session.story import line
-from session.training.chronicle import Chronicle
-from session.training.evaluation import HeldOut, Measured
-from session.training.schedule import looks, thinned, thinned_snapshots
+from wikitopics.model import OnlineModel
+from wikitopics.model.changes import LOOKS
+from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.story import line
+from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.training.evaluation import HeldOut, Measured
+from wikitopics.session.training.schedule import looks, thinned, thinned_snapshots
 
 MOST_POINTS = 1000
 """The most points of a curve; beyond that, its older half is thinned."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
-from model import CompletionSet, Minibatch, OnlineModel
-from session.metrics import METRICS, Evaluation
-from session.records import TopWords
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.session.metrics import METRICS, Evaluation
+from wikitopics.session.records import TopWords
 
 
 @dataclass(frozen=True, slots=True)

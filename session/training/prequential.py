@@ -6,8 +6,8 @@ good at predicting the next articles.
 
 from collections.abc import Sequence
 
-from model import CompletionSet, Minibatch, OnlineModel
-from session.storage.codec.progress import Scored
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.session.storage.codec.progress import Scored
 
 NEWEST = 1000
 """The number of articles in the mean, in whole minibatches."""

@@ -7,8 +7,8 @@ as an uninterrupted one.
 import math
 from itertools import pairwise
 
-from model.changes import LOOKS
-from session.storage.articles import DROPPED_EVERY
+from wikitopics.model.changes import LOOKS
+from wikitopics.session.storage.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048
 """The fewest articles between two measurements, once the doublings are far apart."""

@@ -12,36 +12,45 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from crawler.kind import Identity, SourceKind
-from session import sources
-from session.config import with_contact
-from session.errors import SessionError
-from session.models import default_batch_size
-from session.options import ARTICLES, DOCUMENTS, HELD_OUT, HOURS, KEEP_ARTICLES, MAX_MB, THREADS, VOCAB
-from session.request import TrainRequest, check_resumable, load_vocabulary, new_vocabulary
-from session.settings import Settings, check_batch_sizes
-from session.signals import Signals
-from session.specs import ModelSpec
-from session.storage import writer
-from session.storage.codec.progress import Progress
-from session.storage.coordination.heartbeat import check_alone
-from session.storage.coordination.lock import TrainerLock, trainer_lock
-from session.storage.coordination.wishes import forget_wishes
-from session.storage.reader import SessionReader
-from session.storage.released import is_released, renew
-from session.storage.sizes import file_bytes
-from session.training.beginning import Beginning, establish, keep, read_first
-from session.training.creation import corpus_size, create, settle
-from session.training.intake.cluster.address import cluster_address
-from session.training.intake.crawl import Blocks
-from session.training.intake.opening import Opened, open_source
-from session.training.running.heart import BEAT_SECONDS
-from session.training.running.monitor import Report
-from session.training.running.run import FINISHED, Run, RunLimits
-from session.training.stream import Stream
-from vocab import Vocabulary
-from vocab.build import Built
-from vocab.rules import Rule
+from wikitopics.crawler.kind import Identity, SourceKind
+from wikitopics.session import sources
+from wikitopics.session.config import with_contact
+from wikitopics.session.errors import SessionError
+from wikitopics.session.models import default_batch_size
+from wikitopics.session.options import (
+    ARTICLES,
+    DOCUMENTS,
+    HELD_OUT,
+    HOURS,
+    KEEP_ARTICLES,
+    MAX_MB,
+    THREADS,
+    VOCAB,
+)
+from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_vocabulary
+from wikitopics.session.settings import Settings, check_batch_sizes
+from wikitopics.session.signals import Signals
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage import writer
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.coordination.heartbeat import check_alone
+from wikitopics.session.storage.coordination.lock import TrainerLock, trainer_lock
+from wikitopics.session.storage.coordination.wishes import forget_wishes
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.released import is_released, renew
+from wikitopics.session.storage.sizes import file_bytes
+from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
+from wikitopics.session.training.creation import corpus_size, create, settle
+from wikitopics.session.training.intake.cluster.address import cluster_address
+from wikitopics.session.training.intake.crawl import Blocks
+from wikitopics.session.training.intake.opening import Opened, open_source
+from wikitopics.session.training.running.heart import BEAT_SECONDS
+from wikitopics.session.training.running.monitor import Report
+from wikitopics.session.training.running.run import FINISHED, Run, RunLimits
+from wikitopics.session.training.stream import Stream
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Built
+from wikitopics.vocab.rules import Rule
 
 Say = Callable[[str], None]
 OUTGROWN = 4

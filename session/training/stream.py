@@ -11,22 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model import Minibatch
-from session.errors import Damaged
-from session.models import load_model
-from session.options import HELD_OUT, KEEP_ARTICLES, SEED
-from session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
-from session.settings import Settings
-from session.storage.articles import ArticleRows, Largest, Renewed
-from session.storage.changes import Changes, ModelRow
-from session.storage.codec.progress import Progress
-from session.storage.documents import Block, Documents
-from session.storage.proportions import Proportions
-from session.storage.writer import SessionWriter
-from session.training.curves import Curves
-from session.training.evaluation import HeldOut, Measured
-from session.training.prequential import newest, scored
-from session.training.schedule import (
+from wikitopics.model import Minibatch
+from wikitopics.session.errors import Damaged
+from wikitopics.session.models import load_model
+from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, SEED
+from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.articles import ArticleRows, Largest, Renewed
+from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.curves import Curves
+from wikitopics.session.training.evaluation import HeldOut, Measured
+from wikitopics.session.training.prequential import newest, scored
+from wikitopics.session.training.schedule import (
     drop_due,
     evaluation_due,
     last_doubling,
@@ -83,7 +83,7 @@ class Stream:
         self._fed: list[Block] = []
 
     def _check_account(self) -> None:
-        """Raise :class:`Damaged` if the stored articles are not those that were counted."""
+        """Raise `Damaged` if the stored articles are not those that were counted."""
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
@@ -191,7 +191,7 @@ class Stream:
         )
 
     def ready(self) -> bool:
-        """Whether :meth:`step` has a minibatch to train."""
+        """Whether `step` has a minibatch to train."""
         size = self._next_size()
         if size <= 0 or self.progress.pending == 0:
             return False
@@ -208,7 +208,7 @@ class Stream:
 
     @property
     def measures_next(self) -> bool:
-        """Whether the next :meth:`step` will measure the models too."""
+        """Whether the next `step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
         return evaluation_due(

@@ -10,14 +10,14 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from crawler.clock import Clock
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.app import make_app
-from crawler.source import PageBatch, Position
-from crawler.sources.api import ApiSource
-from crawler.wiki import Wiki
 from tests.crawler import remote
 from tests.crawler.dump_server import DumpServer, serving
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.source import PageBatch, Position
+from wikitopics.crawler.sources.api import ApiSource
+from wikitopics.crawler.wiki import Wiki
 
 Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -134,7 +134,7 @@ def says_json(value: Any, **headers: str) -> Act:
 @pytest.fixture(autouse=True)
 def batches_by_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The batches of a file end where they are full, not where the machine was busy for a second."""
-    monkeypatch.setattr("crawler.file_source._SECONDS_A_BATCH", math.inf)
+    monkeypatch.setattr("wikitopics.crawler.file_source._SECONDS_A_BATCH", math.inf)
 
 
 @pytest.fixture

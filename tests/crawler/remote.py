@@ -4,13 +4,13 @@ from pathlib import Path
 
 from yarl import URL
 
-from crawler.kinds.dump import VERSIONS
-from crawler.range_server import FileFacts
-from crawler.remote_shelf import RemoteShelf
-from crawler.shelf import LocalShelf
-from crawler.sources.shuffled import ShuffledDump
-from session.training.intake.parted import PartedBlocks
 from tests.crawler.dumps import multistream
+from wikitopics.crawler.kinds.dump import VERSIONS
+from wikitopics.crawler.range_server import FileFacts
+from wikitopics.crawler.remote_shelf import RemoteShelf
+from wikitopics.crawler.shelf import LocalShelf
+from wikitopics.crawler.sources.shuffled import ShuffledDump
+from wikitopics.session.training.intake.parted import PartedBlocks
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 401)

@@ -8,10 +8,10 @@ from typing import Any
 
 from aiohttp import web
 
-from crawler.embedded.corpus import Articles, synthetic_corpus
-from crawler.source import PageBatch, Position
-from crawler.sources.recent import RecentSource
-from crawler.wiki import Wiki
+from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.source import PageBatch, Position
+from wikitopics.crawler.sources.recent import RecentSource
+from wikitopics.crawler.wiki import Wiki
 
 ARTICLES = Articles(synthetic_corpus(60), 100)
 

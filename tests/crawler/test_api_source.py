@@ -8,10 +8,10 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crawler.errors import CrawlerError
-from crawler.siteinfo import read_siteinfo
-from crawler.wire import WireLimits
 from tests.crawler.dumps import ids
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.siteinfo import read_siteinfo
+from wikitopics.crawler.wire import WireLimits
 
 
 async def test_one_lap(source: Any, read: Any) -> None:

@@ -15,9 +15,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from crawler.errors import WikiUnreachable
-from crawler.wire import Trouble, trouble_with
 from tests.commands import ROOT
+from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.wire import Trouble, trouble_with
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 Serve = Callable[[str], Awaitable[str]]

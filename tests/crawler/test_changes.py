@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.changes import Change, changes
-from crawler.wire import split_lines
+from wikitopics.crawler.changes import Change, changes
+from wikitopics.crawler.wire import split_lines
 
 ID = (
     '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler import Option
-from crawler.checking import check_source
 from tests import packages
+from wikitopics.crawler import Option
+from wikitopics.crawler.checking import check_source
 
 module = packages.module_of("A source of your own")
 Notes, NotesSource = module["Notes"], module["NotesSource"]

@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.disambiguation import is_disambiguation
+from wikitopics.crawler.disambiguation import is_disambiguation
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from collections import Counter
 import pytest
 import zstandard
 
-from crawler.background import Background
-from crawler.dump_files import DumpFiles
-from crawler.dump_xml import DumpReader
-from crawler.file_source import BATCH_PAGES
-from crawler.page_files import page_hash
-from crawler.sources.dump import DumpSource
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
 from tests.real_text import CORPUS, needs_corpus
+from wikitopics.crawler.background import Background
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.file_source import BATCH_PAGES
+from wikitopics.crawler.page_files import page_hash
+from wikitopics.crawler.sources.dump import DumpSource
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)

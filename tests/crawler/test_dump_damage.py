@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler import dump_xml, file_source, page_files
-from crawler.background import Background
-from crawler.dump_files import DumpFiles
-from crawler.errors import BadPosition, BadSource
-from crawler.page_files import page_hash, scan
-from crawler.source import Page
-from crawler.sources.dump import DumpSource
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
+from wikitopics.crawler import dump_xml, file_source, page_files
+from wikitopics.crawler.background import Background
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.page_files import page_hash, scan
+from wikitopics.crawler.source import Page
+from wikitopics.crawler.sources.dump import DumpSource
 
 
 @functools.cache

@@ -14,21 +14,21 @@ from typing import Any
 import aiohttp
 import pytest
 
-from crawler.embedded import __main__ as program
-from crawler.embedded.api import ApiError, EmbeddedApi
-from crawler.embedded.corpus import Articles, synthetic_corpus
-from crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
-from crawler.embedded.launch import EmbeddedWiki
-from crawler.embedded.skin import render_page
-from crawler.embedded.writing import words_for_bytes
-from crawler.errors import WikiRefused
-from crawler.extract_html import extract_html
-from crawler.extract_wikitext import extract_wikitext
-from crawler.source import Position
-from crawler.sources.api import ApiSource
-from crawler.wiki import Wiki
-from crawler.wire import WireLimits
 from tests.waiting import gone, until
+from wikitopics.crawler.embedded import __main__ as program
+from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi
+from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.embedded.skin import render_page
+from wikitopics.crawler.embedded.writing import words_for_bytes
+from wikitopics.crawler.errors import WikiRefused
+from wikitopics.crawler.extract_html import extract_html
+from wikitopics.crawler.extract_wikitext import extract_wikitext
+from wikitopics.crawler.source import Position
+from wikitopics.crawler.sources.api import ApiSource
+from wikitopics.crawler.wiki import Wiki
+from wikitopics.crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
 LIST = {"action": "query", "generator": "random"}
@@ -229,7 +229,7 @@ async def test_pages(serve: Callable[..., Any]) -> None:
 
 
 def test_the_process_ends_with_its_standard_input() -> None:
-    command = [sys.executable, "-m", "crawler.embedded", "--size", "5"]
+    command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -239,7 +239,7 @@ def test_the_process_ends_with_its_standard_input() -> None:
 
 
 def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None:
-    command = [sys.executable, "-m", "crawler.embedded", "--size", "5"]
+    command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -255,7 +255,7 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None
 def test_a_port_in_use_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-m", "crawler.embedded", "--size", "5", "--port", str(port)]
+        command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5", "--port", str(port)]
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stdout == ""
@@ -290,7 +290,8 @@ def test_launch_and_stop() -> None:
 
 def test_it_dies_with_a_parent_that_is_killed() -> None:
     script = (
-        "from crawler.embedded.launch import EmbeddedWiki as W; w = W(); print(w.pid, flush=True); input()"
+        "from wikitopics.crawler.embedded.launch import EmbeddedWiki\n"
+        "wiki = EmbeddedWiki(); print(wiki.pid, flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from crawler.cursor import read_cursor
-from crawler.errors import BadPosition
-from crawler.lap import Lap
-from crawler.seen import Seen
-from crawler.wire import Trouble
+from wikitopics.crawler.cursor import read_cursor
+from wikitopics.crawler.errors import BadPosition
+from wikitopics.crawler.lap import Lap
+from wikitopics.crawler.seen import Seen
+from wikitopics.crawler.wire import Trouble
 
 
 def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:

@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
-from crawler.clock import Clock
-from crawler.errors import CrawlerError
-from crawler.limits import Manners, wikimedia_manners, wikimedia_page_manners, wikimedia_service_manners
-from crawler.pace import OwnPace, SharedPace, interval
-from crawler.sizing import BatchSizer
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.limits import (
+    Manners,
+    wikimedia_manners,
+    wikimedia_page_manners,
+    wikimedia_service_manners,
+)
+from wikitopics.crawler.pace import OwnPace, SharedPace, interval
+from wikitopics.crawler.sizing import BatchSizer
 
 
 async def wait_until(clock: Any, moment: float) -> None:
@@ -339,9 +344,9 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_
     code = f"""if 1:
         import asyncio
         from pathlib import Path
-        from crawler.clock import Clock
-        from crawler.limits import wikimedia_page_manners
-        from crawler.pace import SharedPace
+        from wikitopics.crawler.clock import Clock
+        from wikitopics.crawler.limits import wikimedia_page_manners
+        from wikitopics.crawler.pace import SharedPace
         async def hold():
             async def wait(moment, reason):
                 await asyncio.sleep(0.01)

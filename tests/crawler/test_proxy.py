@@ -8,8 +8,8 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 from yarl import URL
 
-from crawler.errors import BadSource, WikiUnreachable
-from crawler.proxy import proxy_for
+from wikitopics.crawler.errors import BadSource, WikiUnreachable
+from wikitopics.crawler.proxy import proxy_for
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from urllib.parse import quote
 import pytest
 from aiohttp import web
 
-from crawler.errors import CrawlerError, WikiRefused
-from crawler.quoting import Quoting
+from wikitopics.crawler.errors import CrawlerError, WikiRefused
+from wikitopics.crawler.quoting import Quoting
 
 CONTACT = "somebody@wiki-reader.org"
 PIECES = ("some", "body", "wiki-reader")

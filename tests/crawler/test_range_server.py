@@ -6,12 +6,12 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crawler import range_server
-from crawler.client import Client
-from crawler.limits import dump_manners
-from crawler.range_server import RangeServer
-from crawler.source import Activity
 from tests.crawler.dump_server import range_of, says, serving
+from wikitopics.crawler import range_server
+from wikitopics.crawler.client import Client
+from wikitopics.crawler.limits import dump_manners
+from wikitopics.crawler.range_server import RangeServer
+from wikitopics.crawler.source import Activity
 
 KB = 1 << 10
 DATA = bytes(range(256)) * (16 << 12)

@@ -6,16 +6,16 @@ from concurrent.futures import Executor, Future
 import pytest
 from yarl import URL
 
-from crawler import read_ahead, remote_files
-from crawler.dump_order import Order, rounds, windows_and_lanes
-from crawler.dump_parts import DumpPart
-from crawler.range_server import FileFacts
-from crawler.remote_shelf import RemoteShelf
-from crawler.source import Round
-from session.training.intake.count_pages import NOTHING
-from session.training.intake.parted import PartedBlocks
-from session.training.intake.pool import CountingPool
 from tests.session.memory import INFO
+from wikitopics.crawler import read_ahead, remote_files
+from wikitopics.crawler.dump_order import Order, rounds, windows_and_lanes
+from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.range_server import FileFacts
+from wikitopics.crawler.remote_shelf import RemoteShelf
+from wikitopics.crawler.source import Round
+from wikitopics.session.training.intake.count_pages import NOTHING
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import CountingPool
 
 SMALLER = 1 << 9
 SIZES = [(remote_files, "BLOCK"), (remote_files, "MOST")] + [
@@ -125,7 +125,7 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     for module, name in SIZES:
         monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
     facts, server = [FileFacts(size, "")], Zeros(reply)
-    monkeypatch.setattr("crawler.remote_shelf.RangeServer", lambda client: server)
+    monkeypatch.setattr("wikitopics.crawler.remote_shelf.RangeServer", lambda client: server)
     shelf = RemoteShelf(
         [URL("http://h/dump")], facts, version="1", contact=None, budget_folder=None, agreed=True
     )

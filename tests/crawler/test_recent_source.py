@@ -13,16 +13,16 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crawler import gathering as pages
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.faults import Faults
-from crawler.errors import BadPosition, BadSource, WikiRefused
-from crawler.limits import wikimedia_manners
-from crawler.source import Activity
-from crawler.sources import recent
-from crawler.sources.recent import RecentSource
-from crawler.wiki import Wiki
 from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
+from wikitopics.crawler import gathering as pages
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.faults import Faults
+from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused
+from wikitopics.crawler.limits import wikimedia_manners
+from wikitopics.crawler.source import Activity
+from wikitopics.crawler.sources import recent
+from wikitopics.crawler.sources.recent import RecentSource
+from wikitopics.crawler.wiki import Wiki
 
 Serve = Callable[..., Awaitable[str]]
 

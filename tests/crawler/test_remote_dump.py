@@ -5,10 +5,10 @@ import lzma
 
 import pytest
 
-from crawler.kinds.dump import DUMP, VERSIONS
 from tests.crawler.dump_server import etag_of, serving
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.kinds.dump import DUMP, VERSIONS
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 
@@ -50,7 +50,7 @@ async def test_it_is_named_after_its_files(clock, files, name):
 
 
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(server, clock, monkeypatch):
-    monkeypatch.setattr("crawler.remote_files.MOST", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.remote_files.MOST", 1 << 20)
     await read(remote([server.url + PATH], clock))
     assert server.sent == len(DATA)
 
@@ -65,7 +65,7 @@ async def test_only_a_few_places_are_looked_at_first(clock):
 
 
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
-    monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     source = remote([server.url + PATH], clock)
     kept = dict((await source.open()).identity)
     await source.close()

@@ -6,11 +6,11 @@ import itertools
 import pytest
 from aiohttp import web
 
-from crawler.errors import CrawlerError, SourceChanged
-from crawler.kinds.dump import VERSIONS
-from crawler.wire import WireLimits
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.errors import CrawlerError, SourceChanged
+from wikitopics.crawler.kinds.dump import VERSIONS
+from wikitopics.crawler.wire import WireLimits
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

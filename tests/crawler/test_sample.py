@@ -3,8 +3,8 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from crawler.embedded.sample import Sample, load_sample
-from vocab import Vocabulary
+from wikitopics.crawler.embedded.sample import Sample, load_sample
+from wikitopics.vocab import Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def sample() -> Sample:
 
 
 def test_it_is_small_enough_to_ship():
-    assert len((resources.files("crawler") / "data" / "sample.xz").read_bytes()) < 3_000_000
+    assert len((resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()) < 3_000_000
 
 
 def test_twenty_thousand_articles_with_titles_of_their_own(sample):

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from yarl import URL
 
-from crawler.embedded.api import EmbeddedApi
-from crawler.errors import WikiUnreachable
-from crawler.limits import wikimedia_manners, wikimedia_service_manners
-from crawler.sources import recent
-from crawler.sources.recent import RecentSource
-from crawler.wiki import Wiki
 from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.limits import wikimedia_manners, wikimedia_service_manners
+from wikitopics.crawler.sources import recent
+from wikitopics.crawler.sources.recent import RecentSource
+from wikitopics.crawler.wiki import Wiki
 
 Serve = Callable[..., Awaitable[str]]
 

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 import zstandard
 
-from crawler import dump_blocks, text_lines
-from crawler.errors import BadSource
-from crawler.source import Page
-from crawler.text_files import MOST_NAMED, TextFiles
-from crawler.text_ids import SeenIds
 from tests.crawler.texts import read, write
+from wikitopics.crawler import dump_blocks, text_lines
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.source import Page
+from wikitopics.crawler.text_files import MOST_NAMED, TextFiles
+from wikitopics.crawler.text_ids import SeenIds
 
 PACKERS = {
     "": lambda data: data,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from crawler.errors import BadSource
 from tests.crawler.texts import read, write
+from wikitopics.crawler.errors import BadSource
 
 
 def test_a_folder_that_cannot_be_read_is_told_and_left_out(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.errors import BadPosition, BadSource
-from crawler.page_files import page_hash
-from crawler.sources.texts import TextsSource
 from tests.crawler.dumps import collect, ids
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.page_files import page_hash
+from wikitopics.crawler.sources.texts import TextsSource
 
 
 def lines(first: int, last: int, **more: str) -> str:

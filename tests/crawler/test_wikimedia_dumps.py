@@ -4,11 +4,11 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crawler.errors import BadSource, Unconfirmed
-from crawler.kind import Asked
-from crawler.kinds.dump import DUMP, YES, Dump
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
+from wikitopics.crawler.errors import BadSource, Unconfirmed
+from wikitopics.crawler.kind import Asked
+from wikitopics.crawler.kinds.dump import DUMP, YES, Dump
 
 ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)
@@ -21,7 +21,7 @@ LATER = [f"{year}-01-01" for year in range(2027, 2037)]
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
-    monkeypatch.setattr("crawler.clock.Clock.wall", lambda self: NOW)
+    monkeypatch.setattr("wikitopics.crawler.clock.Clock.wall", lambda self: NOW)
 
 
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
@@ -126,7 +126,7 @@ async def test_a_person_is_asked_and_told_wiki_date_size_and_host():
 
 
 async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
-    monkeypatch.setattr("crawler.remote_shelf.is_wikimedia", lambda host: True)
+    monkeypatch.setattr("wikitopics.crawler.remote_shelf.is_wikimedia", lambda host: True)
     async with serving(OLD) as server:
         with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "):
             await opened(server, agreed=False, contact="me@host.org")

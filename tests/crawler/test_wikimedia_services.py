@@ -9,14 +9,14 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crawler.client import Client
-from crawler.errors import CrawlerError, WikiUnreachable
-from crawler.limits import Manners, dump_manners, wikimedia_service_manners
-from crawler.source import Activity
-from crawler.wire import Trouble
 from tests.crawler.dump_server import DumpServer, says, serving
 from tests.crawler.dumps import multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.client import Client
+from wikitopics.crawler.errors import CrawlerError, WikiUnreachable
+from wikitopics.crawler.limits import Manners, dump_manners, wikimedia_service_manners
+from wikitopics.crawler.source import Activity
+from wikitopics.crawler.wire import Trouble
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 CONTACT = "me@wiki-reader.org"
@@ -163,7 +163,7 @@ async def test_one_request_is_enough_to_look_at_each_file(
     clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For its size and its format: each request costs a second."""
-    monkeypatch.setattr("crawler.remote_files.MOST", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.remote_files.MOST", 1 << 20)
     datas = [multistream(range(100 * n + 1, 100 * n + 101), every=3) for n in range(4)]
     async with serving({f"/{n}.dump": data for n, data in enumerate(datas)}) as server:
         source = remote([f"{server.url}/{n}.dump" for n in range(4)], clock)

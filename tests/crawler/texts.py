@@ -3,8 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
-from crawler.source import Page
-from crawler.text_files import TextFiles
+from wikitopics.crawler.source import Page
+from wikitopics.crawler.text_files import TextFiles
 
 
 def write(path: Path, data: bytes | str) -> str:

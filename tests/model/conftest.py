@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from model import Minibatch
+from wikitopics.model import Minibatch
 
 # Thousands of documents: minutes where kernels run as plain Python.
 needs_jit = pytest.mark.skipif(

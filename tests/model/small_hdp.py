@@ -1,8 +1,8 @@
 """A small HDP, and documents for it."""
 
-from model._hdp_recipe import PAPER
-from model.hdp import OnlineHDP
 from tests.model.conftest import emptied, planted
+from wikitopics.model._hdp_recipe import PAPER
+from wikitopics.model.hdp import OnlineHDP
 
 T, ALPHA, ETA, OMEGA = 4, 0.7, 0.3, 1.5
 

@@ -2,11 +2,18 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from model import BatchHDP, Minibatch, OnlineHDP
-from model._hdp_e_step import Corpus, Elog_sticks, bounds, expected_sticks, figure_9, sum_statistics
-from model._words import distinct
 from tests.model.conftest import needs_jit, planted
 from tests.model.oracle_lda import topics_elbo
+from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
+from wikitopics.model._hdp_e_step import (
+    Corpus,
+    Elog_sticks,
+    bounds,
+    expected_sticks,
+    figure_9,
+    sum_statistics,
+)
+from wikitopics.model._words import distinct
 
 
 @pytest.mark.parametrize("warm_start", [True, False])

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from model import BatchLDA, Minibatch
 from tests.model.conftest import planted
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step_document, topics_elbo, words_of
+from wikitopics.model import BatchLDA, Minibatch
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from model._blocks import Workers
+from wikitopics.model._blocks import Workers
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -12,7 +12,7 @@ from tests.model.conftest import needs_jit
 SCRIPT = """
 import hashlib
 import numpy as np
-from model import Minibatch, kinds
+from wikitopics.model import Minibatch, kinds
 random = np.random.default_rng(0)
 for kind in kinds.names():
     model = kinds.load(kind).create(8, 300, 900)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from model.changes import LARGEST, LOOKS, Change, Look, changes, living
-from model.leading import affinity
+from wikitopics.model.changes import LARGEST, LOOKS, Change, Look, changes, living
+from wikitopics.model.leading import affinity
 
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
 

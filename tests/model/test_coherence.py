@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from model import Minibatch, kinds, npmi
-from model._topics import Topics
-from model.coherence import top_words
 from tests.model.conftest import batch_of, planted
+from wikitopics.model import Minibatch, kinds, npmi
+from wikitopics.model._topics import Topics
+from wikitopics.model.coherence import top_words
 
 
 def naive(topics, documents, n):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model import Minibatch, OnlineLDA, document_completion
+from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 
 @pytest.mark.parametrize("seed", range(4))

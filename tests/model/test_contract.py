@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from model import SCVB0, Entry, OnlineModel, check_model, kinds
-from model.checking import CHECKS
-from model.options import HALF_LIFE
 from tests import packages
 from tests.model.conftest import planted
+from wikitopics.model import SCVB0, Entry, OnlineModel, check_model, kinds
+from wikitopics.model.checking import CHECKS
+from wikitopics.model.options import HALF_LIFE
 
 MixtureOfUnigrams = packages.module_of("A model of your own")["MixtureOfUnigrams"]
 VARIANTS = {

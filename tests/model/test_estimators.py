@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from model import document_completion, kinds
 from tests.model.conftest import planted
 from tests.packages import needs_scikit_learn
+from wikitopics.model import document_completion, kinds
 
 pytestmark = needs_scikit_learn
 
@@ -24,7 +24,7 @@ ALL = ["OnlineLDAEstimator", "SCVB0Estimator", "OnlineHDPEstimator"]
 
 
 def named(name):
-    return getattr(importlib.import_module("model.estimators"), name)
+    return getattr(importlib.import_module("wikitopics.model.estimators"), name)
 
 
 @pytest.fixture(params=ALL)

@@ -6,9 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from model import Minibatch, OnlineLDA, OnlineModel, StateError, exported, kinds
-from model.exported import ExportError
 from tests.model.conftest import planted
+from wikitopics.model import Minibatch, OnlineLDA, OnlineModel, StateError, exported, kinds
+from wikitopics.model.exported import ExportError
 
 WORDS = [f"word{w}" for w in range(40)]
 

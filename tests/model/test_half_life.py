@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model import Minibatch, kinds
-from model.planted import planted_documents
+from wikitopics.model import Minibatch, kinds
+from wikitopics.model.planted import planted_documents
 
 KINDS = tuple(kinds.BUILT_IN)
 

@@ -4,11 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from model import Minibatch
-from model._hdp_recipe import WARM
-from model._scvb0_recipe import THETA_STEPS
-from model._topics import topics_from
-from model.hdp import OnlineHDP
 from tests.model.conftest import reordered
 from tests.model.oracle_hdp import Elog_sticks as oracle_Elog_sticks
 from tests.model.oracle_hdp import (
@@ -21,6 +16,11 @@ from tests.model.oracle_hdp import (
 from tests.model.oracle_lda import words_of
 from tests.model.oracle_scvb0 import local_step
 from tests.model.small_hdp import ALPHA, ETA, OMEGA, T, as_given, make, mixed_documents, trained
+from wikitopics.model import Minibatch
+from wikitopics.model._hdp_recipe import WARM
+from wikitopics.model._scvb0_recipe import THETA_STEPS
+from wikitopics.model._topics import topics_from
+from wikitopics.model.hdp import OnlineHDP
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model import Minibatch
-from model._hdp_recipe import WARM
-from model.hdp import OnlineHDP
 from tests.model.conftest import needs_jit, planted
 from tests.model.small_hdp import ETA, OMEGA, T, make, mixed_documents, trained
+from wikitopics.model import Minibatch
+from wikitopics.model._hdp_recipe import WARM
+from wikitopics.model.hdp import OnlineHDP
 
 
 @pytest.fixture

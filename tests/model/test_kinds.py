@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
-from model.registry import Registry
 from tests import packages
+from wikitopics.model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
+from wikitopics.model.registry import Registry
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 
@@ -77,10 +77,10 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
         ("1 / 0", "cannot be loaded: division by zero"),
         ("raise SystemExit(0)", r"cannot be loaded: it exits the program \(0\)"),
         ("", "cannot be loaded: .*Kind"),
-        ("Kind = 3", "not a subclass of model.OnlineModel"),
-        ("class Kind: pass", "not a subclass of model.OnlineModel"),
+        ("Kind = 3", "not a subclass of wikitopics.OnlineModel"),
+        ("class Kind: pass", "not a subclass of wikitopics.OnlineModel"),
         (
-            "from model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
+            "from wikitopics.model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",
         ),
         (odd_options("'eta'"), "not a tuple of ModelOptions"),
@@ -103,7 +103,7 @@ def test_a_kind_that_does_not_work_is_one_line(install, source, says):
 def test_describing_the_kinds_loads_neither_scipy_nor_numba():
     code = (
         "import sys\n"
-        "from model import kinds\n"
+        "from wikitopics.model import kinds\n"
         "for name in kinds.names():\n"
         "    kind = kinds.load(name)\n"
         "    assert kind.label and [option.takes() for option in kind.options]\n"

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model import Minibatch, OnlineLDA
 from tests.model import oracle_scvb0
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, e_step, e_step_document, learn, words_of
+from wikitopics.model import Minibatch, OnlineLDA
 
 
 def make(**options):

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from model import Minibatch, OnlineLDA, document_completion
 from tests.model.conftest import needs_jit, planted, reordered
 from tests.packages import needs_scikit_learn
+from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
 

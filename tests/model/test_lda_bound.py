@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from model import BatchLDA, OnlineLDA
-from model._blocks import Workers
-from model._lda_e_step import Limits, ascend, document_bounds, e_step
-from model._topics import Topics
-from model._words import by_word
 from tests.model.conftest import batch_of, needs_jit, planted
 from tests.model.oracle_lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
+from wikitopics.model import BatchLDA, OnlineLDA
+from wikitopics.model._blocks import Workers
+from wikitopics.model._lda_e_step import Limits, ascend, document_bounds, e_step
+from wikitopics.model._topics import Topics
+from wikitopics.model._words import by_word
 
 
 def log_evidence(documents, K, W, alpha, eta):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model import drift
+from wikitopics.model import drift
 
 
 def leading(*topics):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from model import Minibatch
+from wikitopics.model import Minibatch
 
 
 def test_sorts_and_merges_words_within_a_document():

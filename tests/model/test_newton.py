@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from model._newton import alpha_step, descend, eta_step
-from model.options import LARGEST_PRIOR
+from wikitopics.model._newton import alpha_step, descend, eta_step
+from wikitopics.model.options import LARGEST_PRIOR
 
 
 def bound(alpha, mean_Elog):

@@ -3,7 +3,7 @@ import inspect
 import numpy as np
 import pytest
 
-from model import ModelOption, kinds
+from wikitopics.model import ModelOption, kinds
 
 PRIOR = ModelOption("alpha", "of the proportions", "learn", above=0, words=("learn",))
 KAPPA = ModelOption("kappa", "how fast", least=0.5, most=1)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from model import Minibatch, kinds
-from model._rebirth import Rebirth
-from model._topics import Topics
-from model.planted import planted_documents
+from wikitopics.model import Minibatch, kinds
+from wikitopics.model._rebirth import Rebirth
+from wikitopics.model._topics import Topics
+from wikitopics.model.planted import planted_documents
 
 K, HALF_LIFE = 4, 200
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from model.repeats import repeats
 from tests.model.test_changes import topics
+from wikitopics.model.repeats import repeats
 
 
 def test_a_topic_repeats_the_larger_one_that_is_nearest():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.scaling import classical_scaling
+from wikitopics.model.scaling import classical_scaling
 
 
 def distances(places):

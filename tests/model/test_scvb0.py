@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from model import SCVB0, Minibatch
 from tests.model import oracle_scvb0 as oracle
 from tests.model.conftest import planted, reordered
+from wikitopics.model import SCVB0, Minibatch
 
 
 def make(**options):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model import Minibatch, StateError, kinds
 from tests.model.conftest import planted
 from tests.packages import needs_scikit_learn
+from wikitopics.model import Minibatch, StateError, kinds
 
 W = 40
 
@@ -140,7 +140,7 @@ def test_rows_that_lie_the_other_way_round_are_the_same_model(trained):
 
 @needs_scikit_learn
 def test_an_estimator_checks_the_state_that_was_pickled():
-    from model import estimators
+    from wikitopics.model import estimators
 
     batch, _ = planted(20, n_words=W)
     X = np.zeros((20, W))

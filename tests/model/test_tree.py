@@ -2,8 +2,8 @@ import itertools
 
 import numpy as np
 
-from model.tree import distances, parents, tree
 from tests.model.test_changes import topics
+from wikitopics.model.tree import distances, parents, tree
 
 
 def test_topics_that_share_words_come_together_first():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
 from tests.model import oracle_scvb0
 from tests.model.conftest import planted
+from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
 
 
 def weighted(batch, weight):

@@ -4,8 +4,8 @@ import asyncio
 
 import numpy as np
 
-from crawler.source import Activity, Page, PageBatch, SourceInfo
-from session.storage.reader import SessionReader
+from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
+from wikitopics.session.storage.reader import SessionReader
 
 INFO = SourceInfo("memory", 700)
 

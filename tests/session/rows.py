@@ -4,13 +4,13 @@ import hashlib
 
 import numpy as np
 
-from session.records import TopWords
-from session.settings import Settings
-from session.specs import ModelSpec
-from session.storage.articles import ArticleRows
-from session.storage.blobs import pack_state
-from session.storage.changes import Changes, ModelRow
-from session.storage.documents import Documents
+from wikitopics.session.records import TopWords
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.blobs import pack_state
+from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.documents import Documents
 
 WORDS = ("aa", "bb", "cc")
 

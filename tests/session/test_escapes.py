@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from session import escapes
 from wikitopics.cli import output
+from wikitopics.session import escapes
 
 
 class Terminal(io.StringIO):

@@ -8,8 +8,8 @@ from importlib import metadata
 
 import pytest
 
-from session.extras import EXTRAS, ZST
 from tests.commands import ROOT
+from wikitopics.session.extras import EXTRAS, ZST
 
 FOR_DEVELOPERS = {"test"}
 
@@ -47,7 +47,7 @@ def test_doctor_says_which_are_missing_and_what_each_is_for(cli, monkeypatch):
         return version(package)
 
     before = cli("doctor", "--offline").code
-    monkeypatch.setattr("crawler.extras.metadata.version", without)
+    monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     assert re.search(

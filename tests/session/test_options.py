@@ -5,20 +5,20 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from crawler import SourceInfo
-from crawler.licences import SAMPLE
-from crawler.options import Given, Option
-from model.options import HALF_LIFE
-from session import sources
-from session.errors import BadUsage, Damaged
-from session.extras import EXTRAS
-from session.metrics import METRICS
-from session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
-from session.request import TrainRequest, check_resumable
-from session.storage.codec.settings import decode_settings
-from session.training.creation import settle
-from session.training.intake.opening import Opened
-from vocab import Vocabulary
+from wikitopics.crawler import SourceInfo
+from wikitopics.crawler.licences import SAMPLE
+from wikitopics.crawler.options import Given, Option
+from wikitopics.model.options import HALF_LIFE
+from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage, Damaged
+from wikitopics.session.extras import EXTRAS
+from wikitopics.session.metrics import METRICS
+from wikitopics.session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
+from wikitopics.session.request import TrainRequest, check_resumable
+from wikitopics.session.storage.codec.settings import decode_settings
+from wikitopics.session.training.creation import settle
+from wikitopics.session.training.intake.opening import Opened
+from wikitopics.vocab import Vocabulary
 
 LATER = Option(int, "grace_days", "Days.", least=1)
 ON_END = Option(str, "on_end", "A command.", scope="outside")
@@ -90,7 +90,11 @@ def test_what_is_given_and_what_holds():
 @pytest.fixture
 def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
-    for module in ("session.request", "session.training.creation", "session.storage.codec.settings"):
+    for module in (
+        "wikitopics.session.request",
+        "wikitopics.session.training.creation",
+        "wikitopics.session.storage.codec.settings",
+    ):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 

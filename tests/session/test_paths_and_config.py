@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from session import config
-from session.errors import BadUsage
-from session.paths import config_file, session_folder, session_name, session_path
+from wikitopics.session import config
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.paths import config_file, session_folder, session_name, session_path
 
 
 def test_names_live_in_the_session_folder(home):

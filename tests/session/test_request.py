@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from crawler import Asked
-from crawler.errors import BadSource
-from crawler.kinds.wiki import Api, Recent
-from model import OnlineLDA
-from session.errors import BadUsage
-from session.request import TrainRequest, check_resumable, new_vocabulary
-from session.settings import Settings
-from session.specs import parse_specs
-from session.training.beginning import keep
-from vocab import Vocabulary
-from vocab.errors import VocabularyError
+from wikitopics.crawler import Asked
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.kinds.wiki import Api, Recent
+from wikitopics.model import OnlineLDA
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import parse_specs
+from wikitopics.session.training.beginning import keep
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.errors import VocabularyError
 
 WORDS = Vocabulary.load("english")
 
@@ -237,7 +237,7 @@ def test_recent_changes_come_with_a_half_life():
 
 
 def test_a_kind_without_half_life_is_refused(monkeypatch):
-    monkeypatch.setattr("model.lda.OnlineLDA.options", OnlineLDA.options[:-1])
+    monkeypatch.setattr("wikitopics.model.lda.OnlineLDA.options", OnlineLDA.options[:-1])
     assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
     with pytest.raises(BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"):
         TrainRequest(half_life="500", model=("lda", "hdp")).specs()

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from session.signals import ENDING, Signals
+from wikitopics.session.signals import ENDING, Signals
 
 
 @pytest.fixture(autouse=True)

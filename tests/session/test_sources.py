@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from crawler import Asked, PageKind
-from session import sources
-from session.errors import BadUsage
-from session.training.intake.counts_kind import CountedKind
+from wikitopics.crawler import Asked, PageKind
+from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.training.intake.counts_kind import CountedKind
 
 NOTES = """
-from crawler import Option, PageKind
+from wikitopics.crawler import Option, PageKind
 class Notes(PageKind):
     name = "notes"
     label = "Notes"
@@ -62,8 +62,11 @@ def test_a_name_that_two_packages_bring_is_refused_with_both(install):
     ("source", "says"),
     [
         ("1 / 0", "cannot be loaded: division by zero"),
-        ("class Notes: name = 'notes'", "not a subclass of crawler.PageKind"),
-        ("from crawler import PageKind\nclass Notes(PageKind): name = 'notes'", "lacks identity, open"),
+        ("class Notes: name = 'notes'", "not a subclass of wikitopics.crawler.PageKind"),
+        (
+            "from wikitopics.crawler import PageKind\nclass Notes(PageKind): name = 'notes'",
+            "lacks identity, open",
+        ),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (
             NOTES.replace('str, "notes"', 'str, "topics"'),
@@ -96,7 +99,7 @@ def test_a_source_that_does_not_exist():
 def test_describing_the_sources_loads_neither_http_nor_numpy():
     code = (
         "import sys\n"
-        "from session import sources\n"
+        "from wikitopics.session import sources\n"
         "for name in sources.names():\n"
         "    kind = sources.load(name)\n"
         "    assert kind.label and kind.options\n"

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from session.errors import BadUsage
-from session.settings import Settings, check_batch_sizes
-from session.specs import ModelSpec, parse_specs
-from session.storage.codec.settings import decode_settings
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.settings import Settings, check_batch_sizes
+from wikitopics.session.specs import ModelSpec, parse_specs
+from wikitopics.session.storage.codec.settings import decode_settings
 
 
 def test_no_model_named_means_lda():

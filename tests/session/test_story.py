@@ -2,8 +2,8 @@
 
 import pytest
 
-from session.records import TopicEvent
-from session.story import line
+from wikitopics.session.records import TopicEvent
+from wikitopics.session.story import line
 
 
 def born(topic):

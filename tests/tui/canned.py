@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from model.naming import most_relevant
-from session.naming import names
-from session.records import Event, TopicEvent, TopWords, TrainerActivity
-from session.settings import Settings
-from session.specs import ModelSpec
-from session.storage.articles import ArticleRows
-from session.storage.blobs import pack_state
-from session.storage.changes import Changes, ModelRow
-from session.storage.codec.progress import Progress
-from session.storage.codec.topics import TopicNames
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.coordination.lock import trainer_lock
-from session.storage.documents import Documents
-from session.storage.writer import SessionWriter, create
+from wikitopics.model.naming import most_relevant
+from wikitopics.session.naming import names
+from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.blobs import pack_state
+from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.writer import SessionWriter, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",

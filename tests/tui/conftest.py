@@ -11,20 +11,20 @@ from textual.css.model import RuleSet
 from textual.css.tokenizer import Token
 from textual.pilot import Pilot
 
-from session.doors.launch import Trainers
-from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told, start_nothing
-from tui.app import Wikitopics
-from tui.dialogs.newsession import NewSession
-from tui.preferences import Preferences
+from wikitopics.session.doors.launch import Trainers
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.dialogs.newsession import NewSession
+from wikitopics.tui.preferences import Preferences
 
 
 @pytest.fixture(autouse=True)
 def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever terminal the tests run in, or none: the screen is drawn for a good one."""
-    monkeypatch.setattr("tui.app.plain_terminal", lambda: False)
-    monkeypatch.setattr("tui.app.speaks_utf8", lambda: True)
+    monkeypatch.setattr("wikitopics.tui.app.plain_terminal", lambda: False)
+    monkeypatch.setattr("wikitopics.tui.app.speaks_utf8", lambda: True)
     monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("COLORFGBG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -59,8 +59,8 @@ def sheets_read_once() -> Iterator[None]:
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn animations off, and look soon at what a trainer has saved."""
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.setattr("tui.following.POLL_SECONDS", 0.15)
-    monkeypatch.setattr("tui.follower.FULL_EVERY", 0.15)
+    monkeypatch.setattr("wikitopics.tui.following.POLL_SECONDS", 0.15)
+    monkeypatch.setattr("wikitopics.tui.follower.FULL_EVERY", 0.15)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a test takes longer than a trainer that lives keeps silent, or a notice is shown."""
-    monkeypatch.setattr("session.storage.reader.status.STALE_SECONDS", 600.0)
+    monkeypatch.setattr("wikitopics.session.storage.reader.status.STALE_SECONDS", 600.0)
     monkeypatch.setattr("textual.app.App.NOTIFICATION_TIMEOUT", 600)
 
 
@@ -130,9 +130,9 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         preferences = Preferences(keys=keys or {})
         trainers = Trainers()
         if trainer is not None:
-            monkeypatch.setattr("session.doors.launch.start_trainer", lambda *_: trainer)
+            monkeypatch.setattr("wikitopics.session.doors.launch.start_trainer", lambda *_: trainer)
             trainers.start(path, ["train", "--session", path.stem])
-        monkeypatch.setattr("session.doors.launch.start_trainer", launch)
+        monkeypatch.setattr("wikitopics.session.doors.launch.start_trainer", launch)
         app = Wikitopics(
             SessionReader,
             path,

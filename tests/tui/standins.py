@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.tui import canned
-from tui.controls import Controls
+from wikitopics.tui.controls import Controls
 
 
 class Process:

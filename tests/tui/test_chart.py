@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
-from tui.chart.fit import fitted_range
-from tui.chart.patterns import PATTERNS, dashed, sample
-from tui.chart.plot import Frame, Series, plot
-from tui.chart.raster import ascii_signs, braille, cells, dots, spans
-from tui.chart.spark import bar, spark
+from wikitopics.tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
+from wikitopics.tui.chart.fit import fitted_range
+from wikitopics.tui.chart.patterns import PATTERNS, dashed, sample
+from wikitopics.tui.chart.plot import Frame, Series, plot
+from wikitopics.tui.chart.raster import ascii_signs, braille, cells, dots, spans
+from wikitopics.tui.chart.spark import bar, spark
 
 UNIT = Axis(0.0, 1.0)
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tui.chart.chart import Chart
-from tui.comparing import Comparing, Read
-from tui.curves import warning
-from tui.look import Beside, Look
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.comparing import Comparing, Read
+from wikitopics.tui.curves import warning
+from wikitopics.tui.look import Beside, Look
 
 Opener = Callable[..., Any]
 

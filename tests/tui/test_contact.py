@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from session.signals import Signals
 from tests.tui import seeing
 from tests.tui.standins import Launcher
-from tui.dialogs.contact import ContactBook
-from tui.first_question import Contact
+from wikitopics.session.signals import Signals
+from wikitopics.tui.dialogs.contact import ContactBook
+from wikitopics.tui.first_question import Contact
 
 Opener = Callable[..., Any]
 SIZES = [(20, 5), (40, 10), (80, 24)]

@@ -13,11 +13,11 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
-from tui.chart.chart import Chart
-from tui.keys import EVERYWHERE
-from tui.views.dashboard import Dashboard
-from tui.widgets.smallcharts import SmallChart
-from tui.widgets.topiclist import TopicList
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.keys import EVERYWHERE
+from wikitopics.tui.views.dashboard import Dashboard
+from wikitopics.tui.widgets.smallcharts import SmallChart
+from wikitopics.tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
 

@@ -10,9 +10,9 @@ from textual.widgets import Input, Select
 
 from tests.tui import seeing
 from tests.tui.standins import Process
-from tui.dialogs.ask import Ask
-from tui.dialogs.export import Export
-from tui.dialogs.newsession import NewSession
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.export import Export
+from wikitopics.tui.dialogs.newsession import NewSession
 
 Opener = Callable[..., Any]
 

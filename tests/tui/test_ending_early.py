@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from textual.widget import Widget
 
-from session.signals import Signals
 from tests.tui.standins import Process
-from tui.app import Wikitopics
-from tui.dialogs.ask import Ask
-from tui.dialogs.contact import AskContact, ContactBook
-from tui.first_question import Contact
-from tui.screens import Main
-from tui.views.dashboard import Dashboard
+from wikitopics.session.signals import Signals
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.contact import AskContact, ContactBook
+from wikitopics.tui.first_question import Contact
+from wikitopics.tui.screens import Main
+from wikitopics.tui.views.dashboard import Dashboard
 
 
 def ends_at(owner: type[Widget], step: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from session.doors import control
-from session.storage.coordination.lock import owner
 from tests.tui.terminals import LEAVE, Terminal
 from tests.waiting import until
+from wikitopics.session.doors import control
+from wikitopics.session.storage.coordination.lock import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -143,7 +143,9 @@ def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home
 
 @pytest.mark.long
 def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], home: Path) -> None:
-    terminal = demo("import tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO)
+    terminal = demo(
+        "import wikitopics.tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO
+    )
     terminal.wait_for(b"LIVE")
     terminal.type(b" ")
     assert terminal.end() == 1

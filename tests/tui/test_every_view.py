@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from tests.tui import seeing
-from tui.screens import VIEWS
-from tui.widgets.keybar import Hint, KeyBar
-from tui.widgets.topiclist import TopicList
+from wikitopics.tui.screens import VIEWS
+from wikitopics.tui.widgets.keybar import Hint, KeyBar
+from wikitopics.tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
 

@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.answers.tree import topic_tree
-from session.errors import SessionError
-from session.storage import writer as stores
-from session.storage.articles import Renewed
-from session.storage.changes import Changes
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.documents import Block
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.beginning import Beginning, establish, read_first
-from session.training.stream import Stream
 from tests.session.rows import documents, settings
 from tests.tui import canned
-from tui import curves
-from tui.follower import Follower
-from tui.look import Beside, Look
-from vocab import Vocabulary
+from wikitopics.session.answers.tree import topic_tree
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage import writer as stores
+from wikitopics.session.storage.articles import Renewed
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.beginning import Beginning, establish, read_first
+from wikitopics.session.training.stream import Stream
+from wikitopics.tui import curves
+from wikitopics.tui.follower import Follower
+from wikitopics.tui.look import Beside, Look
+from wikitopics.vocab import Vocabulary
 
 METRICS = ("perplexity",)
 

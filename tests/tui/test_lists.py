@@ -9,15 +9,15 @@ import pytest
 from rich.cells import cell_len
 from textual import events
 
-from session.records import TopicRow
-from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
-from tui.inks import Drawn, Linked
-from tui.listing import found
-from tui.rowlist import RowList
-from tui.widgets.articlelist import ArticleList
-from tui.widgets.topiclist import TopicList
-from tui.words import nearness
+from wikitopics.session.records import TopicRow
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.inks import Drawn, Linked
+from wikitopics.tui.listing import found
+from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.topiclist import TopicList
+from wikitopics.tui.words import nearness
 
 Opener = Callable[..., Any]
 RECIPE = canned.Recipe()

@@ -9,13 +9,13 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from session.records import ShareHistory, TopicRow, TopWords
-from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
-from tui.dialogs.rename import Rename
-from tui.listing import GroupRow, featured, ordered
-from tui.widgets.topiclist import TopicList
-from tui.widgets.topicmap import SHADES, TopicMap, columns, levels
+from wikitopics.session.records import ShareHistory, TopicRow, TopWords
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.dialogs.rename import Rename
+from wikitopics.tui.listing import GroupRow, featured, ordered
+from wikitopics.tui.widgets.topiclist import TopicList
+from wikitopics.tui.widgets.topicmap import SHADES, TopicMap, columns, levels
 
 Opener = Callable[..., Any]
 

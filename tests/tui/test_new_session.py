@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from textual.widgets import Input, Select
 
-from session import sources
-from session.doors.launch import NOBODY_ASKED
-from session.errors import SessionError
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
-from tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
+from wikitopics.session import sources
+from wikitopics.session.doors.launch import NOBODY_ASKED
+from wikitopics.session.errors import SessionError
+from wikitopics.tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
 
 Opener = Callable[..., Any]
 LDA = (("lda", "100"),)
@@ -82,7 +82,7 @@ async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog: Op
 
 
 NOTES = """
-from crawler import Option, PageKind
+from wikitopics.crawler import Option, PageKind
 class Notes(PageKind):
     name, label = "notes", "My notes"
     options = (Option(str, "notes", "A folder of notes.", path=True, needed=True, label="Folder"),)

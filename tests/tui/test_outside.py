@@ -10,8 +10,8 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Process
-from tui.browser import open_page
-from tui.widgets.articlelist import ArticleList
+from wikitopics.tui.browser import open_page
+from wikitopics.tui.widgets.articlelist import ArticleList
 
 Opener = Callable[..., Any]
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
@@ -21,7 +21,9 @@ BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that the browser was given; it opens no second one."""
     found: list[str] = []
-    monkeypatch.setattr("tui.app.open_page", lambda address: found.append(address) or len(found) == 1)
+    monkeypatch.setattr(
+        "wikitopics.tui.app.open_page", lambda address: found.append(address) or len(found) == 1
+    )
     return found
 
 
@@ -29,7 +31,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the terminal was told beside what is drawn."""
     told: list[str] = []
-    monkeypatch.setattr("tui.app.Wikitopics.tell_terminal", lambda self, sequence: told.append(sequence))
+    monkeypatch.setattr(
+        "wikitopics.tui.app.Wikitopics.tell_terminal", lambda self, sequence: told.append(sequence)
+    )
     return told
 
 
@@ -116,7 +120,7 @@ async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: 
 async def test_the_contact_is_asked_for_if_none_is_known(
     open_app: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.kinds.wiki.WikiKind.needs_contact", lambda *_: True)
+    monkeypatch.setattr("wikitopics.crawler.kinds.wiki.WikiKind.needs_contact", lambda *_: True)
     started: list[Path] = []
 
     def launch(path: Path, arguments: list[str]) -> Process:

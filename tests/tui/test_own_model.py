@@ -10,8 +10,8 @@ from textual.widgets import Checkbox, Input, Select
 from tests.packages import Package
 from tests.tui import seeing
 from tests.tui.standins import Launcher
-from tui.chart.chart import Chart
-from tui.dialogs.newsession import NewSession
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.dialogs.newsession import NewSession
 
 Opener = Callable[..., Any]
 

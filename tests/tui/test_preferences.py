@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from session.errors import BadUsage
-from tui.keys import names
-from tui.preferences import Preferences, preferences
+from wikitopics.session.errors import BadUsage
+from wikitopics.tui.keys import names
+from wikitopics.tui.preferences import Preferences, preferences
 
 
 def write(home: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.tui import seeing
-from tui.replay import Replay
+from wikitopics.tui.replay import Replay
 
 Opener = Callable[..., Any]
 

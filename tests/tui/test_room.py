@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from session.records import TopicRow
-from session.storage.coordination.heartbeat import HeartbeatWriter
 from tests.tui import canned, seeing
-from tui.chart.chart import Chart
-from tui.chart.drawing import Drawing
-from tui.chart.plot import Series
-from tui.widgets.evolution import COLUMN, Evolution
-from tui.widgets.keybar import KeyBar
-from tui.widgets.statusline import fitted
-from tui.widgets.topiccard import word_line
-from tui.widgets.topiclist import words_of
-from tui.words import folded, measured, padded, squeezed
+from wikitopics.session.records import TopicRow
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart.drawing import Drawing
+from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.widgets.evolution import COLUMN, Evolution
+from wikitopics.tui.widgets.keybar import KeyBar
+from wikitopics.tui.widgets.statusline import fitted
+from wikitopics.tui.widgets.topiccard import word_line
+from wikitopics.tui.widgets.topiclist import words_of
+from wikitopics.tui.words import folded, measured, padded, squeezed
 
 Opener = Callable[..., Any]
 WIDE_WORDS = ("鉄道駅", "電車", "路線")

@@ -12,8 +12,8 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from tests.tui import seeing
-from tui.dialogs.ask import Ask
-from tui.dialogs.export import Export
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.export import Export
 
 Opener = Callable[..., Any]
 
@@ -85,7 +85,7 @@ async def test_a_picture_that_cannot_be_written_says_why(
             assert app.screen.query_one("#file", Input).value == "two-topics.csv"
             await pilot.press("escape")
         else:
-            monkeypatch.setattr("session.storage.files.sync", full)
+            monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
         told = await picture(pilot)
     assert re.fullmatch(
         r"cannot write two-dashboard-\S+\.svg: No (such file or directory|space left on device)", told

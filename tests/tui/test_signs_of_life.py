@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from session.records import Flow
-from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
-from tui.look import Look
-from tui.views.crawl import facts, rates
-from tui.widgets.flow import allowed, last_stretch, rate, waiting
-from tui.widgets.statusline import StatusLine
+from wikitopics.session.records import Flow
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.look import Look
+from wikitopics.tui.views.crawl import facts, rates
+from wikitopics.tui.widgets.flow import allowed, last_stretch, rate, waiting
+from wikitopics.tui.widgets.statusline import StatusLine
 
 Opener = Callable[..., Any]
 STATES = (

@@ -15,19 +15,21 @@ from typing import Any
 
 import pytest
 
-from session import escapes
-from session.storage.coordination.lock import trainer_lock
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
-from tui.screens import VIEWS
-from tui.terminal import Drawing, speaks_utf8
 from wikitopics.cli.screen import wait_for_session
+from wikitopics.session import escapes
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.tui.screens import VIEWS
+from wikitopics.tui.terminal import Drawing, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
 KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
-    "from pathlib import Path; from session.signals import Signals; from tui.app import run\n"
+    "from pathlib import Path\n"
+    "from wikitopics.session.signals import Signals\n"
+    "from wikitopics.tui.app import run\n"
     "with Signals() as s: run(Path({!r}), s)"
 )
 
@@ -37,7 +39,7 @@ def screen(two_models: Path) -> Iterator[Callable[[str], Terminal]]:
     opened: list[Terminal] = []
 
     def start(before: str = "") -> Terminal:
-        terminal = Terminal(f"import tui.app as app; {before}\n{OPEN.format(str(two_models))}")
+        terminal = Terminal(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
         opened.append(terminal)
         terminal.wait_for(b"articles")
         terminal.wait_for(b"Freeze")
@@ -129,7 +131,7 @@ def pty_pair() -> Iterator[tuple[int, int]]:
 def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
     pty_pair: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.terminal.PATIENCE", 0.2)
+    monkeypatch.setattr("wikitopics.tui.terminal.PATIENCE", 0.2)
     drawing = Drawing(pty_pair[1], "utf-8")
     end = threading.Timer(0.3, setattr, (drawing, "ending", True))
     end.start()
@@ -139,19 +141,20 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
 
 
 HANGS = """if True:
-    import contextlib, os, signal, tui.app, tui.terminal
+    import contextlib, os, signal
     from pathlib import Path
-    from session.signals import Signals
+    from wikitopics.session.signals import Signals
+    from wikitopics.tui import app, terminal
 
     os.set_blocking(1, False)
     with contextlib.suppress(BlockingIOError):
         while True:
             os.write(1, b"x" * 100)
     os.set_blocking(1, True)
-    tui.terminal.PATIENCE = 0.2
+    terminal.PATIENCE = 0.2
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
-        tui.app.run(Path({!r}), signals)
+        app.run(Path({!r}), signals)
 """
 """Opens a screen that was told to end before, on a terminal that takes nothing."""
 
@@ -229,7 +232,8 @@ def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[...
 
 def test_the_contact_screen_gives_the_terminal_back() -> None:
     terminal = Terminal(
-        "from tui.first_question import ask; from tui.dialogs.contact import ContactBook; "
+        "from wikitopics.tui.first_question import ask\n"
+        "from wikitopics.tui.dialogs.contact import ContactBook\n"
         "wrong = lambda t: None if '@' in t else 'no address'; "
         "print('ANSWER', ask(ContactBook(wrong, lambda t: print('KEPT', t), 'not much')))"
     )
@@ -270,7 +274,7 @@ def test_what_the_user_says_of_the_terminal_counts(
         stand_in = SimpleNamespace(
             flags=SimpleNamespace(utf8_mode=0), __stdout__=SimpleNamespace(encoding=encoding)
         )
-        monkeypatch.setattr("tui.terminal.sys", stand_in)
+        monkeypatch.setattr("wikitopics.tui.terminal.sys", stand_in)
         assert speaks_utf8() is expected
 
 
@@ -287,7 +291,9 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
         db.executemany("INSERT INTO given_names VALUES (0, ?, ?)", [(k, f"{evil}{k}") for k in range(20)])
         db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(evil)])
     copied: list[str] = []
-    monkeypatch.setattr("tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text))
+    monkeypatch.setattr(
+        "wikitopics.tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text)
+    )
     app = open_app(path)
     seen = []
     async with app.run_test(size=(200, 60)) as pilot:

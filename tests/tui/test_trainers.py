@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from session.doors.launch import NOBODY_ASKED
-from session.errors import SessionError
-from session.storage.reader import SessionReader
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told
-from tui.dialogs.ask import Ask
-from tui.widgets.flow import begins_again
+from wikitopics.session.doors.launch import NOBODY_ASKED
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.widgets.flow import begins_again
 
 Opener = Callable[..., Any]
 

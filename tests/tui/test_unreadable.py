@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.ask import Ask
 
 Opener = Callable[..., Any]
 
@@ -18,7 +18,7 @@ Opener = Callable[..., Any]
 async def test_the_screen_answers_while_the_file_is_slow(
     open_app: Opener, live: Path, monkeypatch: Any
 ) -> None:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     reading, answered, waits = threading.Event(), threading.Event(), []
     real = SessionReader.status
@@ -45,8 +45,8 @@ async def test_the_screen_answers_while_the_file_is_slow(
 async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
     open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from session.errors import SessionError
-    from session.storage.reader import SessionReader
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.storage.reader import SessionReader
 
     asked = 0
     real = SessionReader.find_articles
@@ -71,8 +71,8 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
 async def test_a_file_that_cannot_be_read_any_more_is_named(
     open_app: Opener, live: Path, monkeypatch: Any
 ) -> None:
-    from session.errors import SessionError
-    from session.storage.reader import SessionReader
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.storage.reader import SessionReader
 
     def gone(self: SessionReader) -> Any:
         raise SessionError("disk I/O error [/x]")
@@ -116,7 +116,7 @@ async def test_nothing_looks_current_once_the_file_is_removed(open_app: Opener, 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
     open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     left: list[Path] = []
     real = SessionReader.leave

@@ -11,11 +11,11 @@ import pytest
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
-from tui.dialogs.ask import Ask
-from tui.views.topics import Topics
-from tui.widgets.articlelist import ArticleList
-from tui.widgets.evolution import Evolution, doublings
-from tui.widgets.topiclist import TopicList
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.evolution import Evolution, doublings
+from wikitopics.tui.widgets.topiclist import TopicList
 
 Opener = Callable[..., Any]
 

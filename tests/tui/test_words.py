@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui import words
+from wikitopics.tui import words
 
 OBEYED: Final = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 """Categories of what a terminal may obey, or show in the place of something else."""

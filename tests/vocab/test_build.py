@@ -7,12 +7,12 @@ import random
 import pytest
 
 from tests.real_text import CORPUS, needs_corpus
-from vocab import Vocabulary
-from vocab.build import Recipe, build_vocabulary
-from vocab.documents import read_documents
-from vocab.errors import BadDocuments
-from vocab.rules import Rule
-from vocab.stopwords import ENGLISH
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Recipe, build_vocabulary
+from wikitopics.vocab.documents import read_documents
+from wikitopics.vocab.errors import BadDocuments
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.stopwords import ENGLISH
 
 ALL = Recipe(Rule(), (), 1.0)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vocab import Vocabulary
-from vocab.marked import CUT_SHORT, DOTTED
-from vocab.rules import Rule
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.marked import CUT_SHORT, DOTTED
+from wikitopics.vocab.rules import Rule
 
 WORDS = {
     # language: text, words

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.commands import ROOT
-from vocab import Vocabulary
-from vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
-from vocab.vocabulary import shipped
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
+from wikitopics.vocab.vocabulary import shipped
 
 
 def test_counts_are_sorted_ids_and_how_often():
@@ -141,7 +141,7 @@ def test_bad_words(entries):
 
 
 def test_data_files_are_found_from_anywhere(tmp_path):
-    code = "from vocab import Vocabulary; print(len(Vocabulary.load('english')))"
+    code = "from wikitopics.vocab import Vocabulary; print(len(Vocabulary.load('english')))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocab.words import is_word, words
+from wikitopics.vocab.words import is_word, words
 
 
 def plain_words(text: str) -> list[str]:

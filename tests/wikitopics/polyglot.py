@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
-from crawler.embedded.api import EmbeddedApi
-from crawler.embedded.app import make_app
-from crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 
 SUBJECTS = {
     "de": (

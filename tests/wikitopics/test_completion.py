@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 
-from session.paths import session_path
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.paths import session_path
 
 
 def offered(*words: str) -> list[CompletionItem]:

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from crawler.kinds.wiki import CONTACT, Api
-from session.config import with_contact
-from session.paths import config_file
-from session.request import TrainRequest
+from wikitopics.crawler.kinds.wiki import CONTACT, Api
+from wikitopics.session.config import with_contact
+from wikitopics.session.paths import config_file
+from wikitopics.session.request import TrainRequest
 
 BROKEN = ["contact = ", "contact = 3", 'contact = "two\\nlines"', 'contact = "name@163.com"', "\x00"]
 

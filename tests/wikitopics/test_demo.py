@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from crawler import Asked
-from crawler.embedded.corpus import Articles, Corpus
-from crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
-from crawler.kinds.demo import Demo
-from session.request import TrainRequest
+from wikitopics.crawler import Asked
+from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
+from wikitopics.crawler.kinds.demo import Demo
+from wikitopics.session.request import TrainRequest
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ async def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with(mo
         started.append(options)
         raise OSError("not now")
 
-    monkeypatch.setattr("crawler.embedded.source.EmbeddedWiki", start)
+    monkeypatch.setattr("wikitopics.crawler.embedded.source.EmbeddedWiki", start)
     with pytest.raises(OSError, match="not now"):
         await Demo().open({"wiki_size": None}, Asked()).open()
     assert started == [["--size", "1000000"]]
@@ -50,7 +50,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
 
 
 def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
-    monkeypatch.setattr("crawler.embedded.sample.SAMPLE_ARTICLES", 300)
+    monkeypatch.setattr("wikitopics.crawler.embedded.sample.SAMPLE_ARTICLES", 300)
     outcome = cli("demo", "--headless")
     assert outcome.code == 0
     assert "every article has been read once" in outcome.err

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from session.errors import NoSession
-from session.storage.reader import SessionReader
 from tests.commands import ROOT
 from tests.crawler.dump_server import SMALL, served
 from tests.crawler.dumps import german, multistream
+from wikitopics.session.errors import NoSession
+from wikitopics.session.storage.reader import SessionReader
 
 pytestmark = pytest.mark.long
 PATH = "/dewiki/latest/dump.xml.bz2"
@@ -25,7 +25,7 @@ import importlib, os, sys
 os.cpu_count = lambda: 1  # one worker is started sooner
 for name, value in {PIECES!r}.items():
     module, _, name = name.partition(".")
-    setattr(importlib.import_module("crawler." + module), name, value)
+    setattr(importlib.import_module("wikitopics.crawler." + module), name, value)
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))
 """

@@ -9,10 +9,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from session.answers.exports import FORMATS, SUBJECTS, ExportRequest
-from session.records import TopicChange
-from session.storage.reader import SessionReader
 from tests.commands import ROOT
+from wikitopics.session.answers.exports import FORMATS, SUBJECTS, ExportRequest
+from wikitopics.session.records import TopicChange
+from wikitopics.session.storage.reader import SessionReader
 
 PAGE = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
 TYPES = {"text": str, "boolean": bool, "integer": int, "number": (int, float)}

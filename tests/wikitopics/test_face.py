@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
 from wikitopics.cli import run
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
 
 TWO = ["--model", "lda:topics=5", "--model", "hdp:name=many,topics=8"]
 

@@ -8,11 +8,11 @@ import sqlite3
 
 import pytest
 
-from session.errors import Damaged
-from session.request import TrainRequest
-from session.storage.coordination.lock import trainer_lock
-from session.storage.schema import VERSION
 from wikitopics.cli.screen import contact_missing
+from wikitopics.session.errors import Damaged
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.schema import VERSION
 
 
 @pytest.mark.parametrize("command", ["status", "topics", "watch", "infer"])
@@ -191,7 +191,7 @@ def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, home, tmp_path, monkeyp
         opened.append(path)
         return io.FileIO("/dev/full", "a")
 
-    monkeypatch.setattr("session.storage.files.open_to_append", full)
+    monkeypatch.setattr("wikitopics.session.storage.files.open_to_append", full)
     outcome = cli("train", *corpus.options(), "--topics", 5, "--log", tmp_path / "log")
     assert opened == [tmp_path / "log"]
     assert outcome.code == 0

@@ -10,10 +10,10 @@ from typing import Any
 import click
 import pytest
 
-from session.records import TopicEvent
-from session.storage.reader import SessionReader
 from tests.commands import ROOT
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.records import TopicEvent
+from wikitopics.session.storage.reader import SessionReader
 
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]
 ROWS = {

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from session.errors import NoSession
-from session.storage.reader import SessionReader
 from tests.wikitopics.polyglot import SUBJECTS, polyglot
-from vocab.rules import Rule
+from wikitopics.session.errors import NoSession
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.vocab.rules import Rule
 
 SMALL = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import click
 import pytest
 
-from session.errors import SessionError
 from wikitopics.cli import ending
 from wikitopics.cli.ending import at_end
+from wikitopics.session.errors import SessionError
 
 TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
 

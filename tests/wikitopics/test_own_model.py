@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-from crawler.embedded.launch import EmbeddedWiki
-from session.answers.exports import SUBJECTS
-from session.storage.reader import SessionReader
 from tests import packages
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.session.answers.exports import SUBJECTS
+from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A model of your own")
 (RACE,) = packages.commands(SECTION)
@@ -63,7 +63,7 @@ def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_one
 
 
 def test_it_can_be_tried_offline_as_the_document_says(unigrams, cli):
-    (started,) = re.findall(r"`python -m crawler\.embedded (.*?)`", SECTION)
+    (started,) = re.findall(r"`python -m wikitopics\.crawler\.embedded (.*?)`", SECTION)
     (added,) = re.findall(r"`(--session \w+ --api-url)`", SECTION)
     wiki = EmbeddedWiki(shlex.split(started))
     try:
@@ -193,14 +193,14 @@ def test_an_error_of_its_own_leaves_the_session_whole(
 # Packages that do not work
 
 
-MODEL = "from model import OnlineModel\nclass Kind(OnlineModel):\n    kind = 'odd'\n    label = 'odd'\n"
+MODEL = "from wikitopics import OnlineModel\nclass Kind(OnlineModel):\n    kind = 'odd'\n    label = 'odd'\n"
 
 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
         ("import no_such_library", "No module named 'no_such_library'"),
-        ("Kind = dict", "is not a subclass of model.OnlineModel"),
+        ("Kind = dict", "is not a subclass of wikitopics.OnlineModel"),
         (MODEL, "lacks document_prior, infer, learn, topic_shares, topics"),
         (MODEL.replace("'odd'", "'even'"), "lacks"),
     ],

@@ -8,10 +8,10 @@ from importlib.metadata import entry_points
 import pytest
 
 import wikitopics as wt
-from session.storage.coordination.lock import owner_pid
-from session.storage.reader import SessionReader
 from tests import packages
 from tests.waiting import until
+from wikitopics.session.storage.coordination.lock import owner_pid
+from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A source of your own")
 SMALL = ["--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3]
@@ -67,7 +67,7 @@ def test_it_is_trained_like_ours(train, cli, notes):
 
 
 STARRED = """
-from crawler import Option
+from wikitopics.crawler import Option
 from wikitopics_notes import NOTES, Notes
 
 STARS = Option(int, "stars", "Only notes with so many stars.", metavar="N", least=0, default=0)

@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 import pytest
 
-from session.version import __version__
 from tests.commands import ROOT
 from tests.waiting import until
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.version import __version__
 
 COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
 
@@ -140,8 +140,9 @@ main(sys.argv[1:])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""
 import os, time
-import session.training.intake.counts_kind
-import session.training.start
+import wikitopics.session.training.intake.counts_kind
+import wikitopics.session.training.start
+from wikitopics import session
 from wikitopics.cli import main
 
 def reading(*_, **__):
@@ -158,7 +159,9 @@ main(sys.argv[1:])
 
 
 def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_of, home, cli, monkeypatch):
-    monkeypatch.setattr("session.doors.control.OBEY_SECONDS", 60.0)  # a signal would end a slow one
+    monkeypatch.setattr(
+        "wikitopics.session.doors.control.OBEY_SECONDS", 60.0
+    )  # a signal would end a slow one
     many = corpus_of(8000)
     arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
     process = spawn_resting(7900, *arguments)
@@ -213,7 +216,7 @@ def test_short_memory_is_one_line(cli, corpus, one_line, monkeypatch, error):
     def refused(*_, **__):
         raise error
 
-    monkeypatch.setattr("session.training.start.Stream", refused)
+    monkeypatch.setattr("wikitopics.session.training.start.Stream", refused)
     one_line(cli("train", *corpus.options()), 1, "out of memory")
 
 

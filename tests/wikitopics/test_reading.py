@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.coordination.lock import trainer_lock
 
 STATUS = {
     "session": str,

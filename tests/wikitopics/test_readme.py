@@ -128,8 +128,8 @@ def test_the_readme_stays_short() -> None:
 
 
 def test_every_exit_code_is_explained() -> None:
-    from crawler import errors as crawling
-    from session import errors as sessions
+    from wikitopics.crawler import errors as crawling
+    from wikitopics.session import errors as sessions
 
     classes = [one for room in (crawling, sessions) for one in vars(room).values() if isinstance(one, type)]
     codes = {one.exit_code for one in classes if isinstance(getattr(one, "exit_code", None), int)}

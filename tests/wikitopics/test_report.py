@@ -11,16 +11,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from session.answers.report.gathering import told
-from session.answers.report.records import Then, ToldArticle, Word
-from session.foreign import visible
-from session.records import Curve, TopicEvent
-from session.storage.reader import SessionReader
+from wikitopics.session.answers.report.gathering import told
+from wikitopics.session.answers.report.records import Then, ToldArticle, Word
+from wikitopics.session.foreign import visible
+from wikitopics.session.records import Curve, TopicEvent
+from wikitopics.session.storage.reader import SessionReader
 
 pytestmark = pytest.mark.interop
 for package in ("matplotlib", "jinja2"):
     pytest.importorskip(package)
-from session.answers.report.page import page  # noqa: E402 - needs both
+from wikitopics.session.answers.report.page import page  # noqa: E402 - needs both
 
 HOSTILE = (
     "<script>document.title='owned'</script>",

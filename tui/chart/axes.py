@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.words import measured, short
+from wikitopics.tui.words import measured, short
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class Axis:
         return (own_space(values, self.log) - self.low) / (self.high - self.low)
 
     def value(self, position: float) -> float:
-        """The value at a position: the inverse of :meth:`position`."""
+        """The value at a position: the inverse of `position`."""
         own = self.low + position * (self.high - self.low)
         return 10.0**own if self.log else own
 

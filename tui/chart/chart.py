@@ -7,10 +7,10 @@ from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 
-from tui.chart.axes import plain
-from tui.chart.drawing import Drawing
-from tui.chart.picture import Picture
-from tui.chart.plot import Series, plot
+from wikitopics.tui.chart.axes import plain
+from wikitopics.tui.chart.drawing import Drawing
+from wikitopics.tui.chart.picture import Picture
+from wikitopics.tui.chart.plot import Series, plot
 
 ZOOM = 0.6
 SMALLEST_WINDOW = 1e-4

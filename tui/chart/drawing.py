@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tui.chart.axes import plain
-from tui.chart.plot import Series
+from wikitopics.tui.chart.axes import plain
+from wikitopics.tui.chart.plot import Series
 
 
 @dataclass(frozen=True, slots=True, eq=False)

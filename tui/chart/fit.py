@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.axes import Axis, Floats
-from tui.chart.raster import Spans
+from wikitopics.tui.chart.axes import Axis, Floats
+from wikitopics.tui.chart.raster import Spans
 
 LATER = 1 / 3
 """From this share of the x axis on, nothing is ever cut off."""

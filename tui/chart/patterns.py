@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.raster import braille, cells
+from wikitopics.tui.chart.raster import braille, cells
 
 _DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
 """Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from rich.cells import cell_len
 
-from tui.chart.axes import Floats
-from tui.chart.drawing import Drawing
-from tui.chart.patterns import sample
-from tui.chart.plot import Frame, Plot, Series, plot
-from tui.chart.raster import runs
-from tui.inks import SERIES, Lines, Part
-from tui.words import folded, squeezed
+from wikitopics.tui.chart.axes import Floats
+from wikitopics.tui.chart.drawing import Drawing
+from wikitopics.tui.chart.patterns import sample
+from wikitopics.tui.chart.plot import Frame, Plot, Series, plot
+from wikitopics.tui.chart.raster import runs
+from wikitopics.tui.inks import SERIES, Lines, Part
+from wikitopics.tui.words import folded, squeezed
 
 END_LABEL_MOST = 24
 TURNS, TURNS_ASCII = ("▴", "▾"), ("^", "v")
@@ -56,7 +56,7 @@ class Picture(Lines):
         self._labels: list[EndLabel] | None = None
 
     def set_drawing(self, drawing: Drawing) -> None:
-        """Show this drawing from the next :meth:`paint_anew` on."""
+        """Show this drawing from the next `paint_anew` on."""
         self.drawing = drawing
         self._measured = None
 

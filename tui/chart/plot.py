@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.axes import Axis, Floats, fitted, own_space, ticks
-from tui.chart.fit import Cut, cuts, fitted_range
-from tui.chart.patterns import dashed, with_signs
-from tui.chart.raster import Spans, ascii_signs, braille, cells, dots, spans
+from wikitopics.tui.chart.axes import Axis, Floats, fitted, own_space, ticks
+from wikitopics.tui.chart.fit import Cut, cuts, fitted_range
+from wikitopics.tui.chart.patterns import dashed, with_signs
+from wikitopics.tui.chart.raster import Spans, ascii_signs, braille, cells, dots, spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tui.chart.axes import Axis, Floats, own_space
+from wikitopics.tui.chart.axes import Axis, Floats, own_space
 
 _BRAILLE_BASE = 0x2800
 _BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)

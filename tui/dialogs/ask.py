@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.dialogs.dialog import Dialog
+from wikitopics.tui.dialogs.dialog import Dialog
 
 
 class Ask(Dialog[str | None]):

@@ -11,8 +11,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
-from session.errors import SessionError
-from tui.dialogs.dialog import Dialog
+from wikitopics.session.errors import SessionError
+from wikitopics.tui.dialogs.dialog import Dialog
 
 Answer = Literal["saved", "demo", "quit"]
 
@@ -34,7 +34,7 @@ class ContactBook:
     wrong: Callable[[str], str | None]
     """One line saying what is wrong with a text, or None if it is acceptable."""
     save: Callable[[str], object]
-    """Saves an acceptable text; may raise :class:`session.errors.SessionError`."""
+    """Saves an acceptable text; may raise `SessionError`."""
     volume: str
     """How much will be downloaded."""
     saved: str = ""
@@ -43,8 +43,8 @@ class ContactBook:
     @classmethod
     def of_user(cls) -> Self:
         """The user's own: the config file."""
-        from session import config
-        from session.request import DOWNLOAD
+        from wikitopics.session import config
+        from wikitopics.session.request import DOWNLOAD
 
         return cls(config.contact_problem, config.save_contact, DOWNLOAD, config.contact() or "")
 

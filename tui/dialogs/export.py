@@ -13,7 +13,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from session.answers.exports import (
+from wikitopics.session.answers.exports import (
     FORMATS,
     SUBJECTS,
     ExportRequest,
@@ -23,15 +23,15 @@ from session.answers.exports import (
     formats,
     save,
 )
-from session.answers.licences import licence_of
-from session.errors import BadUsage, SessionError
-from session.paths import user_path
-from session.storage.reader import SessionReader
-from tui.background import begin
-from tui.dialogs.ask import Ask
-from tui.dialogs.dialog import Dialog
-from tui.dialogs.form import field
-from tui.words import plural, visible
+from wikitopics.session.answers.licences import licence_of
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.paths import user_path
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import begin
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.dialogs.form import field
+from wikitopics.tui.words import plural, visible
 
 ALL_MODELS = "all models"
 

@@ -9,8 +9,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.dialogs.dialog import Dialog
-from tui.words import folded
+from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.words import folded
 
 ABOUT = (
     "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "

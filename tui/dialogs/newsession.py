@@ -17,21 +17,21 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
-from session import config, sources
-from session.doors.launch import question
-from session.errors import SessionError
-from session.options import MODEL, OWN, SOURCE, Option
-from session.paths import log_file, named_session
-from session.request import TrainRequest, check_new
-from session.specs import DEFAULT_KIND, model_choices, parse_specs
-from session.storage.files import last_line
-from tui.background import begin
-from tui.controls import TrainerProcess, Trainers
-from tui.dialogs.contact import Answer, AskContact, ContactBook
-from tui.dialogs.dialog import Dialog
-from tui.dialogs.form import Tick, field
-from tui.dialogs.starting import Agree
-from tui.words import visible
+from wikitopics.session import config, sources
+from wikitopics.session.doors.launch import question
+from wikitopics.session.errors import SessionError
+from wikitopics.session.options import MODEL, OWN, SOURCE, Option
+from wikitopics.session.paths import log_file, named_session
+from wikitopics.session.request import TrainRequest, check_new
+from wikitopics.session.specs import DEFAULT_KIND, model_choices, parse_specs
+from wikitopics.session.storage.files import last_line
+from wikitopics.tui.background import begin
+from wikitopics.tui.controls import TrainerProcess, Trainers
+from wikitopics.tui.dialogs.contact import Answer, AskContact, ContactBook
+from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.dialogs.form import Tick, field
+from wikitopics.tui.dialogs.starting import Agree
+from wikitopics.tui.words import visible
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
@@ -52,7 +52,7 @@ class Wish:
 
 
 def arguments(wish: Wish) -> list[str]:
-    """The words after `wikitopics` that start this trainer. Raises :class:`SessionError`."""
+    """The words after `wikitopics` that start this trainer. Raises `SessionError`."""
     if not wish.name:
         raise SessionError("the session needs a name")
     path = named_session(wish.name)
@@ -88,7 +88,7 @@ def _filled(wish: Wish) -> Iterator[tuple[Option[Any], str, object]]:
 
 
 def needs_contact(wish: Wish) -> bool:
-    """Whether the selected source needs a contact. Raises :class:`SessionError` for fields that are wrong."""
+    """Whether the selected source needs a contact. Raises `SessionError` for fields that are wrong."""
     kind = sources.load(wish.source)
     if kind.command:
         return False

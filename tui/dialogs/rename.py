@@ -11,11 +11,11 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from session.errors import SessionError
-from session.records import TopicRow
-from tui.background import begin
-from tui.dialogs.dialog import Dialog
-from tui.words import visible
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import TopicRow
+from wikitopics.tui.background import begin
+from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.words import visible
 
 HINT = "Enter saves it for every screen and export; an empty name restores the one made of its words."
 
@@ -26,8 +26,7 @@ class Rename(Dialog[str | None]):
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
-        """``rename`` takes the typed text and returns the topic's new name; it may raise
-        :class:`session.errors.SessionError`."""
+        """``rename`` takes the typed text and returns the topic's new name; it may raise `SessionError`."""
         super().__init__()
         self._row, self._rename = row, rename
 

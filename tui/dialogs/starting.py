@@ -7,8 +7,8 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.dialogs.ask import Ask
-from tui.words import visible
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.words import visible
 
 EVERY = 0.2
 """Seconds between two checks of the trainer."""

@@ -7,14 +7,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from session.errors import SessionError
-from session.records import ArticleRow
-from tui.background import begin
-from tui.look import Choice, Look
-from tui.messages import OpenTopic
-from tui.views.view import View, name
-from tui.widgets.articlelist import ArticleList
-from tui.words import count, nearness, plural, visible
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ArticleRow
+from wikitopics.tui.background import begin
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import OpenTopic
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.words import count, nearness, plural, visible
 
 MANY = 200
 FOUND = 2000

@@ -9,19 +9,19 @@ from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from session.records import Status, skips_told
-from session.sources import described
-from tui.chart.axes import ago
-from tui.chart.chart import ZOOM, Chart
-from tui.chart.drawing import Drawing
-from tui.chart.plot import Series
-from tui.look import Choice, Look
-from tui.views.view import View, name
-from tui.widgets.eventlist import EventList
-from tui.widgets.facts import Fact, Facts
-from tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
-from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, limited, plural, share, short, visible
+from wikitopics.session.records import Status, skips_told
+from wikitopics.session.sources import described
+from wikitopics.tui.chart.axes import ago
+from wikitopics.tui.chart.chart import ZOOM, Chart
+from wikitopics.tui.chart.drawing import Drawing
+from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.eventlist import EventList
+from wikitopics.tui.widgets.facts import Fact, Facts
+from wikitopics.tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
+from wikitopics.tui.widgets.statusline import condition, source_words
+from wikitopics.tui.words import age, count, limited, plural, share, short, visible
 
 WIDE, TALL = 110, 34
 

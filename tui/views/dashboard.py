@@ -8,25 +8,25 @@ from textual.binding import Binding
 from textual.containers import Container, Horizontal, Vertical
 from textual.widget import Widget
 
-from session.errors import SessionError
-from session.records import ArticleRow, TopicRow
-from tui.background import begin
-from tui.chart.chart import ZOOM, Chart
-from tui.curves import X_KINDS, drawing, title, warning
-from tui.listing import featured
-from tui.look import Choice, Look
-from tui.messages import LookAgain, OpenTopic
-from tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
-from tui.widgets.changes import WhatChanged, told
-from tui.widgets.eventlist import EventList
-from tui.widgets.flow import FlowPanel
-from tui.widgets.numbers import Numbers
-from tui.widgets.reading import NowReading
-from tui.widgets.smallcharts import SmallCharts
-from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList, topics_title
-from tui.widgets.topicmap import TopicMap
-from tui.words import count
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.tui.background import begin
+from wikitopics.tui.chart.chart import ZOOM, Chart
+from wikitopics.tui.curves import X_KINDS, drawing, title, warning
+from wikitopics.tui.listing import featured
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import LookAgain, OpenTopic
+from wikitopics.tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
+from wikitopics.tui.widgets.changes import WhatChanged, told
+from wikitopics.tui.widgets.eventlist import EventList
+from wikitopics.tui.widgets.flow import FlowPanel
+from wikitopics.tui.widgets.numbers import Numbers
+from wikitopics.tui.widgets.reading import NowReading
+from wikitopics.tui.widgets.smallcharts import SmallCharts
+from wikitopics.tui.widgets.topiccard import TopicCard
+from wikitopics.tui.widgets.topiclist import TopicList, topics_title
+from wikitopics.tui.widgets.topicmap import TopicMap
+from wikitopics.tui.words import count
 
 WIDE, VAST = 120, 180
 LOW = 22

@@ -4,10 +4,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from tui.look import Choice, Look
-from tui.views.view import View, name
-from tui.widgets.eventlist import EventList
-from tui.words import plural, visible
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.eventlist import EventList
+from wikitopics.tui.words import plural, visible
 
 
 class Log(View):

@@ -5,12 +5,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from session.records import TopicRow
-from tui.look import Choice, Look
-from tui.messages import OpenTopic
-from tui.views.view import View, name
-from tui.widgets.topicmap import TopicMap
-from tui.words import plural, share
+from wikitopics.session.records import TopicRow
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import OpenTopic
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.topicmap import TopicMap
+from wikitopics.tui.words import plural, share
 
 FAR = 10
 """Columns of a long step."""

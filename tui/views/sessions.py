@@ -11,18 +11,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from session.doors.listing import list_sessions
-from session.doors.removal import remove
-from session.errors import SessionError
-from session.paths import command
-from tui.background import begin
-from tui.comparing import MOST
-from tui.dialogs.ask import Ask
-from tui.look import Choice, Look
-from tui.messages import LookAgain, NewSession, OpenSession
-from tui.views.view import View, name
-from tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
-from tui.words import plural, visible
+from wikitopics.session.doors.listing import list_sessions
+from wikitopics.session.doors.removal import remove
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import command
+from wikitopics.tui.background import begin
+from wikitopics.tui.comparing import MOST
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import LookAgain, NewSession, OpenSession
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
+from wikitopics.tui.words import plural, visible
 
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""

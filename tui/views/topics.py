@@ -8,18 +8,18 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from session.answers.tree import overview, topic_tree
-from session.errors import SessionError
-from session.records import ArticleRow, TopicRow
-from tui.background import begin
-from tui.look import Choice, Look
-from tui.messages import OpenArticle
-from tui.views.view import View, name
-from tui.widgets.articlelist import ArticleList
-from tui.widgets.evolution import Evolution
-from tui.widgets.topiccard import TopicCard
-from tui.widgets.topiclist import TopicList, topics_title
-from tui.words import share
+from wikitopics.session.answers.tree import overview, topic_tree
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.tui.background import begin
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import OpenArticle
+from wikitopics.tui.views.view import View, name
+from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.evolution import Evolution
+from wikitopics.tui.widgets.topiccard import TopicCard
+from wikitopics.tui.widgets.topiclist import TopicList, topics_title
+from wikitopics.tui.words import share
 
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55

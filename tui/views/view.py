@@ -7,11 +7,11 @@ from typing import Protocol, TypeVar, cast
 from textual.containers import Container
 from textual.widget import Widget
 
-from session.records import ArticleRow, TopicRow
-from session.storage.reader import SessionReader
-from tui.inks import name as name
-from tui.look import Choice, Look
-from tui.messages import Ready
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.inks import name as name
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import Ready
 
 T = TypeVar("T")
 

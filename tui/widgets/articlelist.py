@@ -2,12 +2,12 @@
 
 from rich.cells import cell_len
 
-from session.records import ArticleRow
-from tui.inks import Part, linked
-from tui.look import Look
-from tui.rowlist import RowList
-from tui.widgets.reading import about
-from tui.words import count, cut, visible
+from wikitopics.session.records import ArticleRow
+from wikitopics.tui.inks import Part, linked
+from wikitopics.tui.look import Look
+from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.reading import about
+from wikitopics.tui.words import count, cut, visible
 
 
 class ArticleList(RowList[ArticleRow]):

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from session.records import TopicChange, TopicEvent
-from tui.inks import Lines, Part
-from tui.look import Choice, Look
-from tui.words import count, folded, visible
+from wikitopics.session.records import TopicChange, TopicEvent
+from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.words import count, folded, visible
 
 NOTHING = " nothing has happened to topics yet"
 INKS: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted", "merged": "muted"}

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Sequence
 
-from session.records import Event
-from tui.inks import Part
-from tui.rowlist import Folded
-from tui.words import folded, visible
+from wikitopics.session.records import Event
+from wikitopics.tui.inks import Part
+from wikitopics.tui.rowlist import Folded
+from wikitopics.tui.words import folded, visible
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
 LEAST = 20

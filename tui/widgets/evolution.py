@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tui.inks import Lines, Part
-from tui.words import count, padded, share
+from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.words import count, padded, share
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
 """(articles, share, words with probabilities) of every stored snapshot, oldest first."""

@@ -1,8 +1,8 @@
 """Names and values, one pair per line."""
 
-from tui.inks import Part
-from tui.rowlist import Folded
-from tui.words import folded
+from wikitopics.tui.inks import Part
+from wikitopics.tui.rowlist import Folded
+from wikitopics.tui.words import folded
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from session.paths import command
-from session.records import Flow, Status
-from session.sources import described
-from tui.chart.spark import spark
-from tui.inks import Lines, Part
-from tui.look import Look
-from tui.words import age, clock, count, folded, plural, short, size, visible
+from wikitopics.session.paths import command
+from wikitopics.session.records import Flow, Status
+from wikitopics.session.sources import described
+from wikitopics.tui.chart.spark import spark
+from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.look import Look
+from wikitopics.tui.words import age, clock, count, folded, plural, short, size, visible
 
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""

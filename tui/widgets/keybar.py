@@ -6,7 +6,7 @@ from textual import events
 from textual.binding import Binding
 from textual.strip import Strip
 
-from tui.inks import Drawn, Part
+from wikitopics.tui.inks import Drawn, Part
 
 KEYS = 32
 """Cells that the names of the views leave to the keys: there is room for Help, Quit and Unfreeze."""

@@ -2,11 +2,11 @@
 
 import math
 
-from tui.inks import Lines, Part
-from tui.listing import ordered
-from tui.look import Choice, Look
-from tui.widgets.flow import incoming, rate, waiting
-from tui.words import count, measured, share
+from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.listing import ordered
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.flow import incoming, rate, waiting
+from wikitopics.tui.words import count, measured, share
 
 
 class Numbers(Lines):

@@ -2,10 +2,10 @@
 
 from rich.cells import cell_len
 
-from session.records import NO_KNOWN_WORD, ArticleRow
-from tui.inks import Lines, Part, linked, name
-from tui.look import Choice, Look
-from tui.words import cut, plural, visible
+from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.tui.inks import Lines, Part, linked, name
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.words import cut, plural, visible
 
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from session.records import Status
-from tui.inks import Part
-from tui.rowlist import RowList
-from tui.widgets.statusline import condition, source_words
-from tui.words import age, count, cut, measured, padded, squeezed, visible
+from wikitopics.session.records import Status
+from wikitopics.tui.inks import Part
+from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.statusline import condition, source_words
+from wikitopics.tui.words import age, count, cut, measured, padded, squeezed, visible
 
 STATE, ARTICLES, SOURCE = 12, 10, 15
 """Cells of these columns if the terminal is narrow."""

@@ -6,11 +6,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
 
-from tui.chart.chart import Chart
-from tui.chart.picture import Picture
-from tui.curves import drawing
-from tui.inks import name
-from tui.look import Choice, Look
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart.picture import Picture
+from wikitopics.tui.curves import drawing
+from wikitopics.tui.inks import name
+from wikitopics.tui.look import Choice, Look
 
 MOST = 4
 """The most charts: narrower ones would be unreadable."""

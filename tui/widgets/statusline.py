@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from session.records import Status
-from session.sources import described
-from tui.inks import Lines, Part
-from tui.replay import Replay
-from tui.words import age, clock, count, limited, visible
+from wikitopics.session.records import Status
+from wikitopics.session.sources import described
+from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.replay import Replay
+from wikitopics.tui.words import age, clock, count, limited, visible
 
 
 def condition(status: Status) -> tuple[str, str, str]:

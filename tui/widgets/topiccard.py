@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from session.answers.addresses import Address, nowhere
-from session.records import ArticleRow, TopicRow
-from tui.chart.spark import bar, spark
-from tui.inks import Lines, Part, linked, name
-from tui.look import Choice, Look
-from tui.widgets.reading import weight
-from tui.widgets.topiclist import NOISE
-from tui.words import cut, padded, share, visible
+from wikitopics.session.answers.addresses import Address, nowhere
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.tui.chart.spark import bar, spark
+from wikitopics.tui.inks import Lines, Part, linked, name
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.reading import weight
+from wikitopics.tui.widgets.topiclist import NOISE
+from wikitopics.tui.words import cut, padded, share, visible
 
 WORD = 18
 """The most cells of a word."""

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from session.answers.tree import Branch
-from session.records import TopicRow
-from tui.chart.spark import spark
-from tui.inks import Part
-from tui.listing import Row, found, grouped, number_of
-from tui.look import Choice, Look
-from tui.rowlist import RowList
-from tui.words import cut, padded, plural, share, short
+from wikitopics.session.answers.tree import Branch
+from wikitopics.session.records import TopicRow
+from wikitopics.tui.chart.spark import spark
+from wikitopics.tui.inks import Part
+from wikitopics.tui.listing import Row, found, grouped, number_of
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.words import cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8

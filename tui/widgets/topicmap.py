@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from textual.message import Message
 
-from session.errors import SessionError
-from session.records import ShareHistory, TopicRow
-from session.storage.reader import SessionReader
-from tui.background import begin
-from tui.chart.axes import Axis, Floats, own_space, ticks
-from tui.inks import Part
-from tui.listing import found
-from tui.look import Choice, Look
-from tui.rowlist import RowList
-from tui.widgets.topiclist import NO_TOPICS, words_of
-from tui.words import count, padded, share, short
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ShareHistory, TopicRow
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import begin
+from wikitopics.tui.chart.axes import Axis, Floats, own_space, ticks
+from wikitopics.tui.inks import Part
+from wikitopics.tui.listing import found
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
+from wikitopics.tui.words import count, padded, share, short
 
 SHADES = "·░░▒▒▓▓█"
 INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")

@@ -4,10 +4,10 @@ import contextlib
 
 import click
 
-from session.paths import session_path
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import json_option
 from wikitopics.cli.output import ProgressLine, put_json, put_line, say
+from wikitopics.session.paths import session_path
 
 
 @click.command(
@@ -36,8 +36,8 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     --keep-articles top or none, a session does not know which articles it trained on, so only those that it
     holds out itself are scored.
     """
-    from session.answers.comparison import compare as compared
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.comparison import compare as compared
+    from wikitopics.session.storage.reader import SessionReader
 
     named = (*sessions, *more) or ("default",)
     paths = list(dict.fromkeys(session_path(name) for name in named))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from session.errors import SessionError
-from session.paths import session_folder, session_path
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_folder, session_path
 
 if TYPE_CHECKING:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
 Answer = TypeVar("Answer")
 
@@ -40,7 +40,7 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 
 def _of_session(ctx: click.Context, ask: "Callable[[SessionReader], Sequence[Answer]]") -> Sequence[Answer]:
     """Ask the session of an unfinished command line; returns nothing if it cannot be read."""
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     try:
         with SessionReader(session_path(ctx.params.get("session") or "default")) as reader:

@@ -2,10 +2,10 @@
 
 import click
 
-from crawler.kinds.demo import WIKI_SIZE, Demo
-from session.options import ARTICLES, NOTIFY
 from wikitopics.cli.options import progress_option, take
 from wikitopics.cli.train import run_trainer
+from wikitopics.crawler.kinds.demo import WIKI_SIZE, Demo
+from wikitopics.session.options import ARTICLES, NOTIFY
 
 
 @click.command(
@@ -40,7 +40,7 @@ def demo(
         from wikitopics.cli.screen import open_demo
 
         return open_demo(session, articles, wiki_size, notify)
-    from session.request import TrainRequest
+    from wikitopics.session.request import TrainRequest
 
     request = TrainRequest(
         source=Demo.name, articles=articles, wiki_size=wiki_size, notify=notify, **Demo.presets

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from session.errors import BadUsage
-from session.paths import config_file, session_folder
 from wikitopics.cli.options import json_option
 from wikitopics.cli.output import put_json, put_line
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.paths import config_file, session_folder
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6
@@ -51,7 +51,7 @@ def _installation() -> Iterator[Check]:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             yield package, False, "not installed: reinstall wikitopics"
-    from model.compiling import cache_folder
+    from wikitopics.model.compiling import cache_folder
 
     kept = cache_folder()
     yield (
@@ -63,7 +63,7 @@ def _installation() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     """The extras. Nothing is wrong if one is missing."""
-    from session.extras import EXTRAS
+    from wikitopics.session.extras import EXTRAS
 
     for extra in EXTRAS:
         missing = extra.missing()
@@ -73,8 +73,8 @@ def _extras() -> Iterator[Check]:
 
 def _brought() -> Iterator[Check]:
     """Models and sources from other packages."""
-    from model import kinds
-    from session import sources
+    from wikitopics.model import kinds
+    from wikitopics.session import sources
 
     for what, theirs, load, errors in (
         ("model", set(kinds.names()) - set(kinds.BUILT_IN), kinds.load, kinds.KindError),
@@ -112,7 +112,7 @@ def _places() -> Iterator[Check]:
 
 def _leftovers(folders: set[Path]) -> str:
     """What commands that were killed left unfinished, and no later one deletes by itself."""
-    from session.storage.files import left_behind
+    from wikitopics.session.storage.files import left_behind
 
     found = sorted(str(path) for folder in folders for path in left_behind(folder))
     return f"unfinished files of killed commands, to be deleted: {', '.join(found)}" if found else "none"
@@ -172,11 +172,11 @@ def _file_system(path: Path) -> str | None:
 def _contact() -> Iterator[Check]:
     """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
     needed."""
-    from crawler.contact import check_contact, user_agent
-    from crawler.errors import CrawlerError
-    from session import config
-    from session.errors import SessionError
-    from session.version import __version__
+    from wikitopics.crawler.contact import check_contact, user_agent
+    from wikitopics.crawler.errors import CrawlerError
+    from wikitopics.session import config
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.version import __version__
 
     try:
         text = config.contact()
@@ -196,9 +196,9 @@ def _contact() -> Iterator[Check]:
 
 
 def _session(name: str) -> Check:
-    from session.errors import SessionError
-    from session.paths import session_path
-    from session.storage.reader import SessionReader
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.paths import session_path
+    from wikitopics.session.storage.reader import SessionReader
 
     try:
         with SessionReader(session_path(name)) as reader:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from session import escapes
-from session.foreign import visible
-from session.paths import session_name
 from wikitopics.cli.output import ReaderGone, error_line
+from wikitopics.session import escapes
+from wikitopics.session.foreign import visible
+from wikitopics.session.paths import session_name
 
 STANDARD_ERROR = 2
 INTERRUPTED = (KeyboardInterrupt, click.Abort)

@@ -5,12 +5,20 @@ from pathlib import Path
 
 import click
 
-from session.answers.exports import FORMATS, SUBJECTS, ExportRequest, Format, Subject, format_of, save
-from session.metrics import METRICS, Metric
-from session.paths import session_path
 from wikitopics.cli.completion import model_names
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
+from wikitopics.session.answers.exports import (
+    FORMATS,
+    SUBJECTS,
+    ExportRequest,
+    Format,
+    Subject,
+    format_of,
+    save,
+)
+from wikitopics.session.metrics import METRICS, Metric
+from wikitopics.session.paths import session_path
 
 
 def _told(metric: Metric) -> str:
@@ -72,9 +80,9 @@ def export(
     session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read."""
-    from session.answers.licences import licence_of
-    from session.errors import BadUsage
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.licences import licence_of
+    from wikitopics.session.errors import BadUsage
+    from wikitopics.session.storage.reader import SessionReader
 
     subject = SUBJECTS[what]
     written_as = format_of(subject, form)
@@ -101,8 +109,8 @@ def export(
 
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
-    """Write an export to standard output. Raises :class:`session.errors.BadUsage` for bytes on a terminal."""
-    from session.errors import BadUsage
+    """Write an export to standard output. Raises `BadUsage` for bytes on a terminal."""
+    from wikitopics.session.errors import BadUsage
 
     if form.binary:
         if sys.stdout.isatty():

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from session.paths import command, session_path
 from wikitopics.cli.options import json_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.session.paths import command, session_path
 
 if TYPE_CHECKING:
-    from session.answers.inference import Inferred
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.inference import Inferred
+    from wikitopics.session.storage.reader import SessionReader
 
 _MOST = 32 * 2**20
 """The largest text, in bytes."""
@@ -35,7 +35,7 @@ Examples:
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
     """Infer topic proportions of any text: files, or standard input."""
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     with _uncollected(), SessionReader(session_path(session)) as reader:
         name = reader.model_named(model)
@@ -86,11 +86,10 @@ def _uncollected() -> Iterator[None]:
 def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "list[Inferred]":
     """Infer each file, where "-" is standard input.
 
-    Raises :class:`session.errors.SessionError` for a file that is not text, and if no word of any file is
-    known.
+    Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from session.answers.inference import infer
-    from session.errors import SessionError
+    from wikitopics.session.answers.inference import infer
+    from wikitopics.session.errors import SessionError
 
     found = infer(reader, model, [_read(file) for file in files])
     if not any(one.known for one in found):
@@ -105,8 +104,8 @@ def _called(file: str) -> str:
 
 
 def _read(file: str) -> str:
-    from session.errors import SessionError
-    from session.storage.files import read_bounded, read_input
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.storage.files import read_bounded, read_input
 
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")

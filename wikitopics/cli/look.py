@@ -4,10 +4,10 @@ import math
 
 import click
 
-from session.paths import command, session_path
 from wikitopics.cli.completion import topic_numbers
 from wikitopics.cli.options import WholeNumber, json_option, limit_option, model_option, session_option
 from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
+from wikitopics.session.paths import command, session_path
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -43,9 +43,9 @@ def status(session: str, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from session.records import skips_told
-    from session.sources import described
-    from session.storage.reader import SessionReader
+    from wikitopics.session.records import skips_told
+    from wikitopics.session.sources import described
+    from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         now = reader.status()
@@ -113,8 +113,8 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
     """
-    from session.answers.addresses import addresses
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.addresses import addresses
+    from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader, reader.one_moment():
         name = reader.model_named(model)

@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from session.errors import SessionError, did_you_mean
-from session.version import __version__
 from wikitopics.cli.options import (
     TakesSettings,
     log_option,
@@ -19,6 +17,8 @@ from wikitopics.cli.options import (
     session_option,
 )
 from wikitopics.cli.output import ReaderGone
+from wikitopics.session.errors import SessionError, did_you_mean
+from wikitopics.session.version import __version__
 
 _COMMANDS = {
     "demo": "wikitopics.cli.demo",

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import click
 
-from session.paths import session_path
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import say
+from wikitopics.session.paths import session_path
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
 @session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
-    from session.doors import control
+    from wikitopics.session.doors import control
 
     control.stop(session_path(session), say)
     say("stopped; everything is saved")
@@ -23,7 +23,7 @@ def stop(session: str) -> None:
 @session_option
 def pause(session: str) -> None:
     """Pause the session's trainer until `wikitopics resume`."""
-    from session.doors import control
+    from wikitopics.session.doors import control
 
     control.pause(session_path(session))
 
@@ -32,7 +32,7 @@ def pause(session: str) -> None:
 @session_option
 def resume(session: str) -> None:
     """Resume a paused trainer."""
-    from session.doors import control
+    from wikitopics.session.doors import control
 
     control.resume(session_path(session))
 
@@ -41,7 +41,7 @@ def resume(session: str) -> None:
 @session_option
 def save(session: str) -> None:
     """Have the session's trainer commit now."""
-    from session.doors import control
+    from wikitopics.session.doors import control
 
     control.save(session_path(session))
 
@@ -51,7 +51,7 @@ def save(session: str) -> None:
 @session_option
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained."""
-    from session.storage.backup import backup as copy
+    from wikitopics.session.storage.backup import backup as copy
 
     copy(session_path(session), file)
     say(f"copied to {file}")

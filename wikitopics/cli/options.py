@@ -12,11 +12,11 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from session.errors import BadUsage
 from wikitopics.cli.completion import model_names, session_names
+from wikitopics.session.errors import BadUsage
 
 if TYPE_CHECKING:
-    from crawler.options import Option
+    from wikitopics.crawler.options import Option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,7 +84,7 @@ class WholeNumber(Takes):
     """A whole number, refused in the same words as the settings of a trainer."""
 
     def __init__(self, least: int, most: float = math.inf) -> None:
-        from crawler.options import Option
+        from wikitopics.crawler.options import Option
 
         super().__init__(Option(int, "number", "", least=least, most=most))
 
@@ -100,7 +100,7 @@ class TakesSource(Takes):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Look for other packages' kinds only if the name is not one of ours."""
-        from session import sources
+        from wikitopics.session import sources
 
         try:
             kind = sources.load(str(value))
@@ -112,7 +112,7 @@ class TakesSource(Takes):
 
     def words(self) -> Sequence[str]:
         """Including those of other packages."""
-        from session import sources
+        from wikitopics.session import sources
 
         return [name for name in sources.names() if not sources.described(name).command]
 
@@ -122,7 +122,7 @@ class TakesModel(Takes):
 
     def words(self) -> Sequence[str]:
         """The kinds, including those of other packages."""
-        from model import kinds
+        from wikitopics.model import kinds
 
         return kinds.names()
 
@@ -197,7 +197,7 @@ class TakesSettings(click.Command):
 
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; ``source`` is a source from another package."""
-    from session import options, sources
+    from wikitopics.session import options, sources
 
     kinds = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     kinds += [sources.load(source)] if source is not None else []
@@ -227,7 +227,7 @@ def _source_in(args: Sequence[str]) -> str | None:
 
 def _loaded(source: str | None) -> str | None:
     """The source if it is from another package and can be loaded."""
-    from session import sources
+    from wikitopics.session import sources
 
     if source is None or source in sources.BUILT_IN:
         return None
@@ -239,8 +239,8 @@ def _loaded(source: str | None) -> str | None:
 
 
 def _explain(flag: str, source: str | None) -> None:
-    """Raise :class:`BadUsage` if an unknown option may be that of a source from another package."""
-    from session import sources
+    """Raise `BadUsage` if an unknown option may be that of a source from another package."""
+    from wikitopics.session import sources
 
     if source is not None:
         sources.load(source)

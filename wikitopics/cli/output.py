@@ -12,9 +12,9 @@ from typing import TextIO
 
 import click
 
-from session import escapes
-from session.errors import BadUsage, SessionError
-from session.foreign import visible
+from wikitopics.session import escapes
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.foreign import visible
 
 
 class ReaderGone(BrokenPipeError):
@@ -47,7 +47,7 @@ def mend_standard_streams() -> None:
 
 @contextlib.contextmanager
 def standard_output() -> Iterator[TextIO]:
-    """Standard output, flushed at the end. Raises :class:`ReaderGone`, or :class:`SessionError`."""
+    """Standard output, flushed at the end. Raises `ReaderGone`, or `SessionError`."""
     try:
         yield sys.stdout
         sys.stdout.flush()
@@ -121,7 +121,7 @@ def say(message: str) -> None:
 def agrees(question: str, otherwise: str) -> bool:
     """Ask a person on the terminal. If that is impossible, raises BadUsage, which says ``otherwise`` and
     `--yes`."""
-    from session.doors.launch import NOBODY_ASKED
+    from wikitopics.session.doors.launch import NOBODY_ASKED
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadUsage(f"{otherwise} {NOBODY_ASKED}")

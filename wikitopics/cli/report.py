@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from session.paths import session_path
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.session.paths import session_path
 
 
 @click.command(
@@ -25,10 +25,10 @@ def report(output: str | None, session: str) -> None:
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
     """
-    from session.answers.report import made
-    from session.errors import BadUsage
-    from session.storage.files import check_target, replacing
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.report import made
+    from wikitopics.session.errors import BadUsage
+    from wikitopics.session.storage.files import check_target, replacing
+    from wikitopics.session.storage.reader import SessionReader
 
     path = session_path(session)
     target = None if output in (None, "-") else Path(str(output))

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from session.options import NOTIFY
-from session.paths import command, log_file, session_path
-from session.signals import Signals
 from wikitopics.cli.options import session_option, take
 from wikitopics.cli.output import error_line, say
+from wikitopics.session.options import NOTIFY
+from wikitopics.session.paths import command, log_file, session_path
+from wikitopics.session.signals import Signals
 
 if TYPE_CHECKING:
-    from session.doors.launch import Trainers
-    from session.request import TrainRequest
+    from wikitopics.session.doors.launch import Trainers
+    from wikitopics.session.request import TrainRequest
 
 BEGIN_SECONDS = 30.0
 """Seconds that a screen waits for a trainer that has not yet announced the session."""
@@ -42,8 +42,8 @@ def watch(session: str, notify: str | None) -> int:
 
 def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
-    from session.errors import NoSession
-    from session.storage.reader import SessionReader
+    from wikitopics.session.errors import NoSession
+    from wikitopics.session.storage.reader import SessionReader
 
     try:
         SessionReader(path).close()
@@ -61,7 +61,7 @@ def attach(path: Path, notify: str | None = None) -> int:
 
 def wait_for_session(path: Path) -> None:
     """Return when there is a session at ``path``, or nothing seems to be creating one."""
-    from session.storage.coordination.lock import owner
+    from wikitopics.session.storage.coordination.lock import owner
 
     enough = time.monotonic() + BEGIN_SECONDS
     while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
@@ -70,8 +70,8 @@ def wait_for_session(path: Path) -> None:
 
 def open_screen(session: str, options: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
-    from session.request import TrainRequest
-    from session.storage.coordination.lock import owner_pid
+    from wikitopics.session.request import TrainRequest
+    from wikitopics.session.storage.coordination.lock import owner_pid
 
     path = session_path(session)
     need_terminal(command("train", path))
@@ -91,9 +91,9 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
-    from crawler.kinds.wiki import CONTACT
-    from session import config, sources
-    from session.storage.reader import SessionReader
+    from wikitopics.crawler.kinds.wiki import CONTACT
+    from wikitopics.session import config, sources
+    from wikitopics.session.storage.reader import SessionReader
 
     if CONTACT in request:
         return False
@@ -110,15 +110,15 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and save it; returns "saved", "demo" or "quit"."""
-    from tui.dialogs.contact import ContactBook
-    from tui.first_question import ask
+    from wikitopics.tui.dialogs.contact import ContactBook
+    from wikitopics.tui.first_question import ask
 
     return ask(ContactBook.of_user())
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
     """`wikitopics demo` with the screen."""
-    from session.storage.coordination.lock import owner_pid
+    from wikitopics.session.storage.coordination.lock import owner_pid
 
     path = session_path(session)
     need_terminal(command("demo --headless", path))
@@ -138,8 +138,8 @@ def on_terminal() -> bool:
 
 
 def need_terminal(instead: str) -> None:
-    """Raise :class:`session.errors.BadUsage` if no screen can be drawn; ``instead`` works without one."""
-    from session.errors import BadUsage
+    """Raise `BadUsage` if no screen can be drawn; ``instead`` works without one."""
+    from wikitopics.session.errors import BadUsage
 
     if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
@@ -152,7 +152,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
     behind.
     """
-    from session.doors.launch import Trainers
+    from wikitopics.session.doors.launch import Trainers
 
     need_terminal(command("status", path))
     trainers, trainer, ending = Trainers(), None, None
@@ -160,7 +160,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
         try:
             if arguments is not None:
                 trainer = trainers.start(path, arguments)
-            run = importlib.import_module("tui.app").run
+            run = importlib.import_module("wikitopics.tui.app").run
             if not signals.noted:
                 ending = run(path, signals, trainers, trainer, notify)
         finally:
@@ -177,7 +177,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and print one line about the state of each session."""
-    from session.storage.coordination.lock import owner
+    from wikitopics.session.storage.coordination.lock import owner
 
     if trainers.running():
         say("saving and stopping …")
@@ -194,8 +194,8 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
 
 def not_begun(path: Path, code: int | None) -> int:
     """Say why there is no session; returns the exit code."""
-    from session.doors.launch import question
-    from session.storage.files import last_line
+    from wikitopics.session.doors.launch import question
+    from wikitopics.session.storage.files import last_line
 
     if not code or code < 0 or question(path):
         say("stopped before training began")

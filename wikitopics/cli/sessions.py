@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from session.errors import SessionError
-from session.paths import session_folder, session_path
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import json_option, refuse_early_options
 from wikitopics.cli.output import agrees, put_json, put_line, say
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_folder, session_path
 
 
 @click.group(
@@ -24,7 +24,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
-    from session.doors.listing import list_sessions
+    from wikitopics.session.doors.listing import list_sessions
 
     _check(session_folder())
     found = [one for one in list_sessions() if session in (None, one[0])]
@@ -60,7 +60,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
 
 
 def _check(folder: Path) -> None:
-    """Raise :class:`SessionError` if the folder exists but cannot be listed."""
+    """Raise `SessionError` if the folder exists but cannot be listed."""
     try:
         os.scandir(folder).close()
     except FileNotFoundError:
@@ -79,8 +79,8 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
-    from session.doors.removal import check_removable, remove
-    from session.storage.coordination.lock import in_use, owner
+    from wikitopics.session.doors.removal import check_removable, remove
+    from wikitopics.session.storage.coordination.lock import in_use, owner
 
     named = {each for each in (name, session) if each is not None}
     if len(named) != 1:

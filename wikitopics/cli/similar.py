@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import click
 
-from session.paths import session_path
 from wikitopics.cli.infer import infer_files
 from wikitopics.cli.options import json_option, limit_option, model_option, session_option
 from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.session.paths import session_path
 
 
 @click.command(
@@ -33,8 +33,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     proportions. An article's proportions date from its training; those of the newest 20,000 articles are
     updated each time the session doubles in size.
     """
-    from session.answers.similar import Trained, not_found
-    from session.storage.reader import SessionReader
+    from wikitopics.session.answers.similar import Trained, not_found
+    from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         name = reader.model_named(model)

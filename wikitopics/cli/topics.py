@@ -4,9 +4,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from session.errors import NO_TOPICS
-from session.foreign import visible
-from session.paths import session_path
 from wikitopics.cli.completion import topic_numbers
 from wikitopics.cli.options import (
     WholeNumber,
@@ -16,9 +13,12 @@ from wikitopics.cli.options import (
     session_option,
 )
 from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.session.errors import NO_TOPICS
+from wikitopics.session.foreign import visible
+from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
 
 @click.group(
@@ -52,7 +52,7 @@ def topics(
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         name = reader.model_named(model)
@@ -63,17 +63,17 @@ def topics(
 
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
-    from model.online import IN_USE
-    from session.answers.coherence import coherences
-    from session.answers.repeats import repeats_told, topic_repeats
-    from session.answers.tree import topic_tree
-    from session.records import SNAPSHOT_WORDS
+    from wikitopics.model.online import IN_USE
+    from wikitopics.session.answers.coherence import coherences
+    from wikitopics.session.answers.repeats import repeats_told, topic_repeats
+    from wikitopics.session.answers.tree import topic_tree
+    from wikitopics.session.records import SNAPSHOT_WORDS
 
     with reader.one_moment():
         rows = reader.topics(model, SNAPSHOT_WORDS)
         words = {row.topic: row.words[:top] for row in rows}
         if rows and top > SNAPSHOT_WORDS:
-            from session.answers.inference import topics as from_model
+            from wikitopics.session.answers.inference import topics as from_model
 
             words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
         npmi = dict(zip(words, coherences(reader, rows), strict=True))
@@ -117,8 +117,8 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
 
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
-    from model.online import IN_USE
-    from session.answers.tree import overview, topic_tree
+    from wikitopics.model.online import IN_USE
+    from wikitopics.session.answers.tree import overview, topic_tree
 
     branches = topic_tree(reader, model)
     if as_json:
@@ -160,8 +160,8 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 
     The name is used everywhere from then on; '' removes it. Works while a trainer is running.
     """
-    from session.doors.naming import rename as give
-    from session.storage.reader import SessionReader
+    from wikitopics.session.doors.naming import rename as give
+    from wikitopics.session.storage.reader import SessionReader
 
     path = session_path(session)
     with SessionReader(path) as reader:
@@ -185,7 +185,7 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
     With TOPIC, list its words over time.
     """
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:
         if topic is None:

@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from session.errors import BadUsage
-from session.foreign import visible
-from session.options import MODEL, NOTIFY, ON_END
-from session.paths import session_path
 from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
 from wikitopics.cli.output import (
@@ -31,10 +27,14 @@ from wikitopics.cli.output import (
     say,
     until,
 )
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.foreign import visible
+from wikitopics.session.options import MODEL, NOTIFY, ON_END
+from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
-    from session.request import TrainRequest
-    from session.training.running.monitor import Report
+    from wikitopics.session.request import TrainRequest
+    from wikitopics.session.training.running.monitor import Report
 
 HELP = "help"
 """Given instead of a kind of model."""
@@ -61,15 +61,15 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
         for line in model_help():
             put_line(line)
         return 0
-    from session.request import TrainRequest
+    from wikitopics.session.request import TrainRequest
 
     return run_trainer(session, TrainRequest(**options), as_json, log)
 
 
 def model_help() -> Iterator[str]:
     """The values of `--model`: every kind of model and the keys it takes."""
-    from model import kinds
-    from session.specs import load_kind, options_of
+    from wikitopics.model import kinds
+    from wikitopics.session.specs import load_kind, options_of
 
     for name in kinds.names():
         try:
@@ -85,10 +85,10 @@ def model_help() -> Iterator[str]:
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process, printing progress; returns the exit code."""
-    from crawler.errors import Unconfirmed
-    from crawler.kinds.dump import YES
-    from session.request import TrainRequest
-    from session.training.start import train as start
+    from wikitopics.crawler.errors import Unconfirmed
+    from wikitopics.crawler.kinds.dump import YES
+    from wikitopics.session.request import TrainRequest
+    from wikitopics.session.training.start import train as start
 
     path = session_path(session)
     with (
@@ -118,7 +118,7 @@ class Log(logging.handlers.RotatingFileHandler):
     """A rotated file of messages; a full disk is no reason to stop training."""
 
     def _open(self) -> io.TextIOWrapper:
-        from session.storage.files import open_to_append
+        from wikitopics.session.storage.files import open_to_append
 
         return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
 
@@ -129,8 +129,8 @@ class Log(logging.handlers.RotatingFileHandler):
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes a line to standard error and, with the time, to a rotated file."""
-    from session.errors import SessionError
-    from session.storage.database import keep_sessions
+    from wikitopics.session.errors import SessionError
+    from wikitopics.session.storage.database import keep_sessions
 
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
@@ -201,7 +201,7 @@ class JsonLines(Lines):
 
     @staticmethod
     def _values(report: "Report") -> dict[str, object]:
-        from session.records import per_hour
+        from wikitopics.session.records import per_hour
 
         progress = report.progress
         return {

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from crawler.kinds.texts import COLUMN
-from crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import WholeNumber, take
 from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.crawler.kinds.texts import COLUMN
+from wikitopics.crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
 
 _session_option = click.option(
     "--session",
@@ -38,9 +38,9 @@ def show(name: str, session: str | None) -> None:
 
     Its size, rule and fingerprint go to standard error.
     """
-    from session.paths import session_path
-    from session.request import load_vocabulary
-    from session.storage.reader import SessionReader
+    from wikitopics.session.paths import session_path
+    from wikitopics.session.request import load_vocabulary
+    from wikitopics.session.storage.reader import SessionReader
 
     if session is not None:
         with SessionReader(session_path(session)) as reader:
@@ -97,13 +97,13 @@ def build(
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
     files, or a plain-text file in which blank lines separate the documents.
     """
-    from crawler.languages import check_spaced, language_of
-    from session.config import with_contact
-    from session.errors import BadUsage
-    from session.request import TrainRequest
-    from session.storage.files import check_target, replacing
-    from session.training.intake.vocabulary import crawled_documents, file_documents
-    from vocab.build import Recipe, build_vocabulary
+    from wikitopics.crawler.languages import check_spaced, language_of
+    from wikitopics.session.config import with_contact
+    from wikitopics.session.errors import BadUsage
+    from wikitopics.session.request import TrainRequest
+    from wikitopics.session.storage.files import check_target, replacing
+    from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
+    from wikitopics.vocab.build import Recipe, build_vocabulary
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
     if language is not None:

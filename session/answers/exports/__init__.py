@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from session.answers.exports.formats.csv import Csv
-from session.answers.exports.formats.format import Format
-from session.answers.exports.formats.gensim import Gensim
-from session.answers.exports.formats.json import Json
-from session.answers.exports.formats.ldavis import Ldavis
-from session.answers.exports.formats.npz import Npz
-from session.answers.exports.subject import Batch, ExportRequest, Subject
-from session.answers.exports.tables.articles import ARTICLES
-from session.answers.exports.tables.events import EVENTS
-from session.answers.exports.tables.history import HISTORY
-from session.answers.exports.tables.metrics import METRICS
-from session.answers.exports.tables.model import MODEL
-from session.answers.exports.tables.proportions import PROPORTIONS
-from session.answers.exports.tables.topics import TOPICS
-from session.answers.exports.tables.words import WORDS
-from session.errors import BadUsage
+from wikitopics.session.answers.exports.formats.csv import Csv
+from wikitopics.session.answers.exports.formats.format import Format
+from wikitopics.session.answers.exports.formats.gensim import Gensim
+from wikitopics.session.answers.exports.formats.json import Json
+from wikitopics.session.answers.exports.formats.ldavis import Ldavis
+from wikitopics.session.answers.exports.formats.npz import Npz
+from wikitopics.session.answers.exports.subject import Batch, ExportRequest, Subject
+from wikitopics.session.answers.exports.tables.articles import ARTICLES
+from wikitopics.session.answers.exports.tables.events import EVENTS
+from wikitopics.session.answers.exports.tables.history import HISTORY
+from wikitopics.session.answers.exports.tables.metrics import METRICS
+from wikitopics.session.answers.exports.tables.model import MODEL
+from wikitopics.session.answers.exports.tables.proportions import PROPORTIONS
+from wikitopics.session.answers.exports.tables.topics import TOPICS
+from wikitopics.session.answers.exports.tables.words import WORDS
+from wikitopics.session.errors import BadUsage
 
 __all__ = [
     "FORMATS",
@@ -49,8 +49,7 @@ def formats(subject: Subject) -> list[Format]:
 
 
 def format_of(subject: Subject, name: str | None) -> Format:
-    """The format of this name, or the default one. Raises :class:`BadUsage` for a format that does not
-    fit."""
+    """The format of this name, or the default one. Raises `BadUsage` for a format that does not fit."""
     fitting = {form.name: form for form in formats(subject)}
     if name is None:
         return next(iter(fitting.values()))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from model import OnlineModel
-    from session.storage.reader import SessionReader
+    from wikitopics.model import OnlineModel
+    from wikitopics.session.storage.reader import SessionReader
 
 Row = Sequence[object]
 """One value per column."""

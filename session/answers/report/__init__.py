@@ -7,22 +7,21 @@ The last two need packages that only the extra `report` installs; importing this
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from session.errors import BadUsage
-from session.extras import REPORT
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.extras import REPORT
 
 if TYPE_CHECKING:
-    from session.storage.reader import SessionReader
+    from wikitopics.session.storage.reader import SessionReader
 
 
 def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
     """The page of a session. ``progress`` is given the number of topics read.
 
-    Raises :class:`session.errors.SessionError` if there are no topics yet, :class:`BadUsage` if the extra is
-    not installed.
+    Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.
     """
     if REPORT.missing():
         raise BadUsage(REPORT.needed("wikitopics report"))
-    from session.answers.report.gathering import told
-    from session.answers.report.page import page
+    from wikitopics.session.answers.report.gathering import told
+    from wikitopics.session.answers.report.page import page
 
     return page(told(reader, progress))

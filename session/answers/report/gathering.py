@@ -10,17 +10,17 @@ from pathlib import PurePath
 
 import numpy as np
 
-from model import KindError, kinds
-from model.naming import ownership
-from model.online import IN_USE
-from model.scaling import classical_scaling
-from model.tree import distances
-from session.answers.addresses import Address, addresses
-from session.answers.coherence import coherences
-from session.answers.licences import licence_of
-from session.answers.metrics import metrics_of
-from session.answers.repeats import repeats_told, topic_repeats
-from session.answers.report.records import (
+from wikitopics.model import KindError, kinds
+from wikitopics.model.naming import ownership
+from wikitopics.model.online import IN_USE
+from wikitopics.model.scaling import classical_scaling
+from wikitopics.model.tree import distances
+from wikitopics.session.answers.addresses import Address, addresses
+from wikitopics.session.answers.coherence import coherences
+from wikitopics.session.answers.licences import licence_of
+from wikitopics.session.answers.metrics import metrics_of
+from wikitopics.session.answers.repeats import repeats_told, topic_repeats
+from wikitopics.session.answers.report.records import (
     Bracket,
     Group,
     Then,
@@ -31,17 +31,25 @@ from session.answers.report.records import (
     ToldTopic,
     Word,
 )
-from session.answers.tree import Branch, overview, pruned, topic_tree
-from session.errors import NO_TOPICS, SessionError
-from session.foreign import visible
-from session.options import KEPT
-from session.records import SNAPSHOT_WORDS, Curve, ShareHistory, Status, TopicEvent, TopicRow, TopWords
-from session.settings import Settings
-from session.sources import described
-from session.specs import ModelSpec
-from session.storage.reader import SessionReader
-from session.storage.schema import VERSION
-from session.version import __version__
+from wikitopics.session.answers.tree import Branch, overview, pruned, topic_tree
+from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.foreign import visible
+from wikitopics.session.options import KEPT
+from wikitopics.session.records import (
+    SNAPSHOT_WORDS,
+    Curve,
+    ShareHistory,
+    Status,
+    TopicEvent,
+    TopicRow,
+    TopWords,
+)
+from wikitopics.session.settings import Settings
+from wikitopics.session.sources import described
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.version import __version__
 
 ARTICLES = 10
 """The most articles of each topic."""
@@ -57,7 +65,7 @@ Progress = Callable[[int], None]
 def told(reader: SessionReader, progress: Progress = lambda topics: None) -> Told:
     """The topics of the session, and how they were found. ``progress`` is given the number of topics read.
 
-    Raises :class:`SessionError` if there are no topics yet.
+    Raises `SessionError` if there are no topics yet.
     """
     with reader.one_moment():
         settings, status = reader.settings(), reader.status()

@@ -9,14 +9,14 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from session.answers.report.drawings.curves import curves, said
-from session.answers.report.drawings.plain import SERIES
-from session.answers.report.drawings.small import bars, growth, thin
-from session.answers.report.drawings.topicmap import topic_map
-from session.answers.report.drawings.topictree import topic_tree
-from session.answers.report.records import Told, ToldMetric
-from session.foreign import visible
-from session.records import skips_told
+from wikitopics.session.answers.report.drawings.curves import curves, said
+from wikitopics.session.answers.report.drawings.plain import SERIES
+from wikitopics.session.answers.report.drawings.small import bars, growth, thin
+from wikitopics.session.answers.report.drawings.topicmap import topic_map
+from wikitopics.session.answers.report.drawings.topictree import topic_tree
+from wikitopics.session.answers.report.records import Told, ToldMetric
+from wikitopics.session.foreign import visible
+from wikitopics.session.records import skips_told
 
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
@@ -54,7 +54,7 @@ MOST_EVENTS = 200
 def page(told: Told) -> str:
     """The whole page."""
     environment = Environment(
-        loader=PackageLoader("session.answers.report", "assets"),
+        loader=PackageLoader("wikitopics.session.answers.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -123,7 +123,7 @@ def short(text: str, most: int = 90) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("session.answers.report").joinpath("assets", name).read_text("utf-8")
+    return resources.files("wikitopics.session.answers.report").joinpath("assets", name).read_text("utf-8")
 
 
 def _hashed(text: str) -> str:

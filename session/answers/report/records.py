@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler import Licence
-from model import Metric
-from session.records import Curve, PastRun, Status, TopicEvent
+from wikitopics.crawler import Licence
+from wikitopics.model import Metric
+from wikitopics.session.records import Curve, PastRun, Status, TopicEvent
 
 
 @dataclass(frozen=True, slots=True)

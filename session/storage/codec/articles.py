@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from session.errors import Damaged
-from session.options import HELD_OUT
-from session.records import ArticleColumns
-from session.settings import Settings
-from session.specs import ModelSpec
-from session.storage.decoding import texts, wholes
-from session.storage.schema import ROLES
+from wikitopics.session.errors import Damaged
+from wikitopics.session.options import HELD_OUT
+from wikitopics.session.records import ArticleColumns
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.decoding import texts, wholes
+from wikitopics.session.storage.schema import ROLES
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""

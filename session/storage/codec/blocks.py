@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from session.errors import Damaged
-from session.storage.codec.settings import MOST_WORD_BYTES
-from session.storage.decoding import json_object, number, optional, text, whole
-from session.storage.documents import Block, Documents
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.codec.settings import MOST_WORD_BYTES
+from wikitopics.session.storage.decoding import json_object, number, optional, text, whole
+from wikitopics.session.storage.documents import Block, Documents
 
 MOST_ROW_BYTES = 16 * 2**20
 """The size of a row's words and counts before its last article: far below what may be read of one."""
@@ -49,7 +49,7 @@ def _cut(documents: Documents) -> Iterator[Documents]:
 
 
 def decode_block(row: tuple[Any, ...]) -> Block:
-    """`first_articles`: (documents, words, skips, unread, position, lap). Raises :class:`Damaged`."""
+    """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
     documents, joined, skips, unread, position, lap = row
     words = text(joined, "first_articles.words", MOST_WORD_BYTES)
     lexicon = tuple(words.split("\n")) if words else ()

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TypeVar, get_args
 
-from session.errors import Damaged
-from session.process import Process
-from session.records import BoundBy, Event, State, TrainerActivity
-from session.storage.decoding import (
+from wikitopics.session.errors import Damaged
+from wikitopics.session.process import Process
+from wikitopics.session.records import BoundBy, Event, State, TrainerActivity
+from wikitopics.session.storage.decoding import (
     flag,
     json_object,
     listed,
@@ -58,7 +58,7 @@ def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
 
 
 def decode_heartbeat(row: Mapping[str, object]) -> Heartbeat:
-    """The one row of `heartbeat`, if there is one; the inverse of :func:`encode_heartbeat`."""
+    """The one row of `heartbeat`, if there is one; the inverse of `encode_heartbeat`."""
     place = "heartbeat.activity"
     told = json_object(row.get("activity"), place)
     return Heartbeat(

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any, Literal
 
-from session.records import Event, Flow, PastRun
-from session.storage.decoding import LATEST, moment, number, one_of, optional, text, whole
+from wikitopics.session.records import Event, Flow, PastRun
+from wikitopics.session.storage.decoding import LATEST, moment, number, one_of, optional, text, whole
 
 
 def decode_flow(row: tuple[Any, ...]) -> Flow:

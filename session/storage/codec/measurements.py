@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from session.storage.decoding import FINITE, LATEST, number, whole
+from wikitopics.session.storage.decoding import FINITE, LATEST, number, whole
 
 
 def decode_measurement(row: tuple[Any, ...]) -> tuple[int, int, float, float]:

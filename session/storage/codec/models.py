@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from session.errors import Damaged, SessionError
-from session.records import ModelStatus
-from session.specs import ModelSpec
-from session.storage.decoding import number, optional, whole
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.decoding import number, optional, whole
 
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0, so that its exponential is a number."""
@@ -52,7 +52,7 @@ def state_room(topics: int, n_words: int) -> int:
 
 
 def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
-    """Raise :class:`SessionError` for a model's state that would be refused when read."""
+    """Raise `SessionError` for a model's state that would be refused when read."""
     size = sum(value.nbytes for value in state.values() if isinstance(value, np.ndarray))
     room = state_room(topics, n_words) - 2**20
     if size > room:

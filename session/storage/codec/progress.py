@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from session.errors import Damaged
-from session.storage.decoding import (
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.decoding import (
     LARGEST,
     LATEST,
     from_json,

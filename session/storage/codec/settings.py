@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.options import Option
-from model.options import Value
-from session.errors import Damaged
-from session.options import KEPT
-from session.settings import Settings
-from session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
-from session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
+from wikitopics.crawler.options import Option
+from wikitopics.model.options import Value
+from wikitopics.session.errors import Damaged
+from wikitopics.session.options import KEPT
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
+from wikitopics.session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20
 """The most bytes of a vocabulary."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from session.errors import Damaged
-from session.records import TopWords
-from session.specs import ModelSpec
-from session.storage.decoding import numbers, whole
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import TopWords
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.decoding import numbers, whole
 
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from session.errors import Damaged
-from session.records import TopicChange, TopicEvent
-from session.specs import ModelSpec
-from session.storage.decoding import one_of, optional, text, whole
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import TopicChange, TopicEvent
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.decoding import one_of, optional, text, whole
 
 LONGEST_NAME = 60
 """The most characters of a given name."""

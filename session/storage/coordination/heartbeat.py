@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from session.process import Process
-from session.records import Flow, State, TrainerActivity
-from session.storage.codec.heartbeat import Heartbeat, Wishes, encode_heartbeat
-from session.storage.coordination.lock import in_use
-from session.storage.database import connect, session_errors, writing
-from session.storage.reader import SessionReader
-from session.storage.reader.status import STALE_SECONDS
-from session.storage.tables import read_wishes
+from wikitopics.session.process import Process
+from wikitopics.session.records import Flow, State, TrainerActivity
+from wikitopics.session.storage.codec.heartbeat import Heartbeat, Wishes, encode_heartbeat
+from wikitopics.session.storage.coordination.lock import in_use
+from wikitopics.session.storage.database import connect, session_errors, writing
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.reader.status import STALE_SECONDS
+from wikitopics.session.storage.tables import read_wishes
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
@@ -26,7 +26,7 @@ class HeartbeatWriter:
     """The small writes about the running trainer, on a separate connection (and thread).
 
     They describe the present, and losing the newest costs nothing, so they never share a transaction with
-    training results. Each raises :class:`session.errors.SessionError`.
+    training results. Each raises `SessionError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +84,7 @@ class HeartbeatWriter:
 
 
 def check_alone(path: Path) -> None:
-    """Raise :class:`SessionInUse` if another trainer's heartbeat continues although the lock was free.
+    """Raise `SessionInUse` if another trainer's heartbeat continues although the lock was free.
 
     That happens if its lock file was deleted.
     """

@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawler.ownfile import open_own
-from session.errors import SessionError, SessionInUse
-from session.paths import LOCK, beside, command
-from session.process import Process
+from wikitopics.crawler.ownfile import open_own
+from wikitopics.session.errors import SessionError, SessionInUse
+from wikitopics.session.paths import LOCK, beside, command
+from wikitopics.session.process import Process
 
 TRIES = 20
 _MOST_BYTES = 400
@@ -64,7 +64,7 @@ class TrainerLock:
 
 @contextlib.contextmanager
 def trainer_lock(path: Path) -> Iterator[TrainerLock]:
-    """Hold the session for this process. Raises :class:`SessionInUse` with the owner's pid."""
+    """Hold the session for this process. Raises `SessionInUse` with the owner's pid."""
     lock = TrainerLock(path)
     try:
         yield lock
@@ -124,7 +124,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 def owner(path: Path) -> Process | None:
     """The trainer that holds the session, or None. Never blocks, changes nothing.
 
-    :data:`~session.process.UNKNOWN` if the holder does not identify itself.
+    `UNKNOWN` if the holder does not identify itself.
     """
     try:
         descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from session.storage.database import connect, session_errors
+from wikitopics.session.storage.database import connect, session_errors
 
 
 def wish(path: Path, **columns: bool) -> None:
-    """Set `paused`, `save` or `stop`. Raises :class:`session.errors.SessionError`."""
+    """Set `paused`, `save` or `stop`. Raises `SessionError`."""
     db = connect(path)
     try:
         with session_errors(path):

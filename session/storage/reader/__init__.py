@@ -1,5 +1,5 @@
 """Reading the session file. Never changes anything."""
 
-from session.storage.reader.session import SessionReader
+from wikitopics.session.storage.reader.session import SessionReader
 
 __all__ = ["SessionReader"]

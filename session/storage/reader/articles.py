@@ -3,16 +3,16 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from session.errors import Damaged
-from session.records import ArticleColumns, ArticleRow
-from session.storage import released
-from session.storage.codec.articles import LARGEST, decode_articles, largest_between
-from session.storage.decoding import MOST, whole
-from session.storage.reader.opened import OpenedSession
-from session.storage.schema import ROLES, largest_topic
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import ArticleColumns, ArticleRow
+from wikitopics.session.storage import released
+from wikitopics.session.storage.codec.articles import LARGEST, decode_articles, largest_between
+from wikitopics.session.storage.decoding import MOST, whole
+from wikitopics.session.storage.reader.opened import OpenedSession
+from wikitopics.session.storage.schema import ROLES, largest_topic
 
 MOST_ARTICLES = 1_000_000
-"""The most articles of one answer; :meth:`ArticleReader.all_articles` has no such bound."""
+"""The most articles of one answer; `all_articles` has no such bound."""
 _TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
 """An article's title: documents of a file of word counts have only numbers."""
 _TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\')"
@@ -27,7 +27,7 @@ class ArticleReader(OpenedSession):
     """Questions about articles."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
-        """Newest first; ``up_to``: from this number (:attr:`ArticleRow.seq`) down."""
+        """Newest first; ``up_to``: from this number (`seq`) down."""
         where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
         return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
 
@@ -36,7 +36,7 @@ class ArticleReader(OpenedSession):
         return self._articles(f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit])
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
-        """Those articles of these numbers (:attr:`ArticleRow.seq`) that exist."""
+        """Those articles of these numbers (`seq`) that exist."""
         left, found = list(seqs), {}
         while left:
             now, left = left[:_AT_ONCE], left[_AT_ONCE:]
@@ -45,7 +45,7 @@ class ArticleReader(OpenedSession):
         return found
 
     def articles_of(self, first_seq: int, articles: int) -> ArticleColumns:
-        """This many articles from this number on. Raises :class:`Damaged` if one is missing."""
+        """This many articles from this number on. Raises `Damaged` if one is missing."""
         found = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1])
         if len(found.seqs) != articles:
             raise Damaged("blocks and articles do not match")

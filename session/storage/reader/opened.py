@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from session.errors import NO_TOPICS, BadUsage, SessionError
-from session.paths import WAL, beside, command, no_session, session_name
-from session.records import ModelStatus
-from session.settings import Settings
-from session.specs import ModelSpec
-from session.storage.codec.heartbeat import Heartbeat
-from session.storage.codec.progress import Committed
-from session.storage.coordination.lock import owner
-from session.storage.database import (
+from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
+from wikitopics.session.paths import WAL, beside, command, no_session, session_name
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.codec.heartbeat import Heartbeat
+from wikitopics.session.storage.codec.progress import Committed
+from wikitopics.session.storage.coordination.lock import owner
+from wikitopics.session.storage.database import (
     as_session_error,
     check_file,
     check_session,
@@ -23,8 +23,8 @@ from session.storage.database import (
     read_rows,
     session_errors,
 )
-from session.storage.schema import RELEASED
-from session.storage.tables import (
+from wikitopics.session.storage.schema import RELEASED
+from wikitopics.session.storage.tables import (
     read_committed,
     read_heartbeat,
     read_models,
@@ -32,14 +32,14 @@ from session.storage.tables import (
     read_state,
     read_words,
 )
-from vocab import Vocabulary
+from wikitopics.vocab import Vocabulary
 
 
 class OpenedSession:
     """An existing session, open for reading, whether or not a trainer is writing to it.
 
-    Raises :class:`NoSession` if there is none and :class:`NotASession` for another file; every later call
-    raises :class:`session.errors.SessionError` if the file cannot be read.
+    Raises `NoSession` if there is none and `NotASession` for another file; every later call raises
+    `SessionError` if the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -125,7 +125,7 @@ class OpenedSession:
             return read_state(self._connection, number, topics, n_words)
 
     def model_named(self, name: str | None) -> str:
-        """The requested model; None: the first one. Raises :class:`BadUsage`."""
+        """The requested model; None: the first one. Raises `BadUsage`."""
         names = self.models()
         if name is None:
             return names[0]
@@ -134,13 +134,13 @@ class OpenedSession:
         return name
 
     def check_topic(self, model: str, topic: int) -> None:
-        """Raise :class:`BadUsage` if the model has no topic of this number."""
+        """Raise `BadUsage` if the model has no topic of this number."""
         topics = self.spec(model).topics
         if not 0 <= topic < topics:
             raise BadUsage(f"model {model} has topics 0 to {topics - 1:,}, not {topic:,}")
 
     def check_trained(self) -> None:
-        """Raise :class:`SessionError` if no model has been trained on an article yet."""
+        """Raise `SessionError` if no model has been trained on an article yet."""
         if not self.committed().progress.articles:
             raise SessionError(NO_TOPICS)
 

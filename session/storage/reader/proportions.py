@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import Damaged, SessionError
-from session.options import KEEP_ARTICLES
-from session.storage.blocks import page_ids_of, title_keys_of
-from session.storage.database import SMALL, session_errors
-from session.storage.decoding import whole
-from session.storage.proportions import LARGEST_ARTICLE, Proportions
-from session.storage.reader.opened import OpenedSession
-from session.storage.tables import read_word_counts
-from session.storage.word_counts import WordCounts
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.storage.blocks import page_ids_of, title_keys_of
+from wikitopics.session.storage.database import SMALL, session_errors
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.proportions import LARGEST_ARTICLE, Proportions
+from wikitopics.session.storage.reader.opened import OpenedSession
+from wikitopics.session.storage.tables import read_word_counts
+from wikitopics.session.storage.word_counts import WordCounts
 
 MOST_BLOCKS = 10_000_000
 """Rows of `blocks`, one per minibatch."""
@@ -33,7 +33,7 @@ class TrainedArticles:
     page_ids: NDArray[np.int64]
     """(n,)"""
     title_keys: NDArray[np.uint16]
-    """(n,) see :func:`session.storage.blocks.title_key`"""
+    """(n,) see `title_key`"""
 
     def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """The numbers of the articles at these rows."""
@@ -45,7 +45,7 @@ class ProportionReader(OpenedSession):
     """Questions about all trained articles at once."""
 
     def check_proportions(self) -> None:
-        """Raise :class:`SessionError` if no article's proportions are recorded, and say why."""
+        """Raise `SessionError` if no article's proportions are recorded, and say why."""
         if self._rows("SELECT 1 FROM blocks LIMIT 1"):
             return
         if self.settings()[KEEP_ARTICLES] != "all":
@@ -75,7 +75,7 @@ class ProportionReader(OpenedSession):
         )
 
     def proportions(self, model: str) -> Proportions:
-        """The proportions of all :meth:`trained_articles` in one model."""
+        """The proportions of all `trained_articles` in one model."""
         rows = self._rows(
             "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
             " ON p.first_seq = b.first_seq AND p.model = ? ORDER BY b.first_seq",

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from session.records import Curve, Event, Flow, PastRun, Status
-from session.storage.codec.log import decode_event, decode_flow, decode_run
-from session.storage.codec.measurements import decode_measurement
-from session.storage.database import session_errors
-from session.storage.decoding import text, whole
-from session.storage.documents import Documents
-from session.storage.reader.articles import ArticleReader
-from session.storage.reader.proportions import ProportionReader
-from session.storage.reader.status import status_of
-from session.storage.reader.topics import TopicReader
-from session.storage.tables import read_held_out
+from wikitopics.session.records import Curve, Event, Flow, PastRun, Status
+from wikitopics.session.storage.codec.log import decode_event, decode_flow, decode_run
+from wikitopics.session.storage.codec.measurements import decode_measurement
+from wikitopics.session.storage.database import session_errors
+from wikitopics.session.storage.decoding import text, whole
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.reader.articles import ArticleReader
+from wikitopics.session.storage.reader.proportions import ProportionReader
+from wikitopics.session.storage.reader.status import status_of
+from wikitopics.session.storage.reader.topics import TopicReader
+from wikitopics.session.storage.tables import read_held_out
 
 MOST_MEASUREMENTS = 500_000
 _STORED = "metric <> 'perplexity'"
@@ -25,7 +25,7 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
     """Everything that can be asked of a session: its state, curves, log, topics and articles."""
 
     def status(self) -> Status:
-        """One look at the session as it is now; raises :class:`NoSession` if its file was replaced."""
+        """One look at the session as it is now; raises `NoSession` if its file was replaced."""
         return status_of(self)
 
     def held_out(self) -> Documents:

@@ -3,13 +3,13 @@
 import time
 from dataclasses import replace
 
-from session.errors import NoSession
-from session.options import HELD_OUT
-from session.records import State, Status, TrainerActivity, per_hour
-from session.storage.codec.heartbeat import Heartbeat
-from session.storage.coordination.lock import owner_pid
-from session.storage.database import is_at
-from session.storage.reader.opened import OpenedSession
+from wikitopics.session.errors import NoSession
+from wikitopics.session.options import HELD_OUT
+from wikitopics.session.records import State, Status, TrainerActivity, per_hour
+from wikitopics.session.storage.codec.heartbeat import Heartbeat
+from wikitopics.session.storage.coordination.lock import owner_pid
+from wikitopics.session.storage.database import is_at
+from wikitopics.session.storage.reader.opened import OpenedSession
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""
@@ -18,7 +18,7 @@ STALE_SECONDS = 15.0
 def status_of(opened: OpenedSession) -> Status:
     """The session as it is now.
 
-    Raises :class:`NoSession` if its file was removed or replaced, since the open file is then abandoned.
+    Raises `NoSession` if its file was removed or replaced, since the open file is then abandoned.
     """
     if not is_at(opened.path, opened.file):
         raise NoSession(f"{opened.path} was removed or replaced")

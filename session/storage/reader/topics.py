@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from model.naming import distinctness, most_relevant
-from session.errors import Damaged
-from session.naming import names
-from session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
-from session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
-from session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
-from session.storage.decoding import whole
-from session.storage.reader.opened import OpenedSession
+from wikitopics.model.naming import distinctness, most_relevant
+from wikitopics.session.errors import Damaged
+from wikitopics.session.naming import names
+from wikitopics.session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
+from wikitopics.session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
+from wikitopics.session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.reader.opened import OpenedSession
 
 TREND_POINTS = 12
 LEADING = 10

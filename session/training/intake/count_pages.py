@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from crawler import extract_html, extract_wikitext
-from crawler.errors import BadSource, CutOff, Lacking
-from crawler.source import Lack, Page, Part, Skip, SourceInfo
-from session.storage.documents import Documents
-from vocab import Vocabulary
-from vocab.lexicon import Lexicon
-from vocab.rules import Rule, rule_of
+from wikitopics.crawler import extract_html, extract_wikitext
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.source import Lack, Page, Part, Skip, SourceInfo
+from wikitopics.session.storage.documents import Documents
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.lexicon import Lexicon
+from wikitopics.vocab.rules import Rule, rule_of
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
 
 
 def count_in_worker(pages: Sequence[Page]) -> Documents:
-    """:func:`count_pages` in a worker that :func:`start_worker` has prepared."""
+    """`count_pages` in a worker that `start_worker` has prepared."""
     assert _worker is not None
     vocabulary, info = _worker
     return _in_time(lambda: count_pages(pages, vocabulary, info))
@@ -73,7 +73,7 @@ NOTHING = CountedPart(Documents.concatenate([]), {}, ())
 
 
 def count_part_in_worker(part: Part) -> CountedPart:
-    """:func:`count_part` in a worker that :func:`start_worker` has prepared."""
+    """`count_part` in a worker that `start_worker` has prepared."""
     assert _worker is not None
     return count_part(part, *_worker)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from crawler.source import Activity, Position
-from session.storage.decoding import whole
-from session.storage.documents import Block, Documents
-from session.training.intake.crawl import Wait
-from session.training.rates import Rate
+from wikitopics.crawler.source import Activity, Position
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.training.intake.crawl import Wait
+from wikitopics.session.training.rates import Rate
 
 
 class CountedDocuments(Protocol):

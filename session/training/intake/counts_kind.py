@@ -6,14 +6,14 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.kind import Asked, Identity, SourceKind
-from crawler.options import Option
-from session.errors import BadUsage
+from wikitopics.crawler.kind import Asked, Identity, SourceKind
+from wikitopics.crawler.options import Option
+from wikitopics.session.errors import BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from session.training.intake.counts_feed import CountedDocuments
+    from wikitopics.session.training.intake.counts_feed import CountedDocuments
 
 COUNTS = Option(
     str,
@@ -35,7 +35,7 @@ class CountedKind(SourceKind):
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
         """The documents, over the vocabulary of these lines.
 
-        Raises :class:`BadUsage`, also if it is not the content that the session was made with.
+        Raises `BadUsage`, also if it is not the content that the session was made with.
         """
 
 
@@ -54,8 +54,8 @@ class Counts(CountedKind):
 
     def words(self, asked: Asked) -> Sequence[str] | None:
         """The words that the session counted."""
-        from session.storage.database import is_sqlite
-        from session.storage.reader import SessionReader
+        from wikitopics.session.storage.database import is_sqlite
+        from wikitopics.session.storage.reader import SessionReader
 
         path = Path(asked[COUNTS])
         if not is_sqlite(path):
@@ -64,10 +64,10 @@ class Counts(CountedKind):
             return reader.counter().lines
 
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
-        from session.storage.database import is_sqlite
-        from session.storage.kept_counts import KeptCounts
-        from session.training.intake.counts_npz import CountsFile
-        from vocab import Vocabulary
+        from wikitopics.session.storage.database import is_sqlite
+        from wikitopics.session.storage.kept_counts import KeptCounts
+        from wikitopics.session.training.intake.counts_npz import CountsFile
+        from wikitopics.vocab import Vocabulary
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
         file: CountedDocuments

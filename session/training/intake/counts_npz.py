@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from session.errors import BadUsage
-from session.storage.documents import Documents
-from session.storage.files import open_input
-from session.storage.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.files import open_input
+from wikitopics.session.storage.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""
@@ -32,7 +32,7 @@ class CountsFile:
     def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
         """``known``: the ``identity`` of a file that was checked before; the same file is not checked again.
 
-        Raises :class:`BadUsage` for any other kind of file, and for one with another ``n_words``.
+        Raises `BadUsage` for any other kind of file, and for one with another ``n_words``.
         """
         self.path, self.name = path, path.name
         try:

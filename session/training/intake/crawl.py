@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Literal, Protocol
 
-from crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
-from session.errors import SessionError
-from session.storage.documents import Block, Documents
-from session.training.intake.count_pages import count_in_worker
-from session.training.intake.pool import CountingPool
-from session.training.intake.workers import JobFailed, WorkerDied
-from session.training.rates import Rate
+from wikitopics.crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.training.intake.count_pages import count_in_worker
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
+from wikitopics.session.training.rates import Rate
 
 Wait = Literal["network", "parsing"]
 MOST_AHEAD = 48 << 20
@@ -27,7 +27,7 @@ class Blocks(Protocol):
 
     activity: Activity
     waits_for: Wait | None
-    """What :meth:`next` is currently waiting for."""
+    """What `next` is currently waiting for."""
     queued: int
     """Articles fetched and not yet handed out."""
 
@@ -48,7 +48,7 @@ class Blocks(Protocol):
 
 
 class CrawledBlocks:
-    """A :class:`crawler.source.Source` with its pages counted by a pool of processes.
+    """A `Source` with its pages counted by a pool of processes.
 
     At most ``ahead`` batches are in progress, or as many as the workers need, and about 48 MiB of text, so
     that memory stays bounded when training is slower than the crawl. Fetching continues while earlier pages

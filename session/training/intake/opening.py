@@ -6,21 +6,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.kind import Asked, Identity, PageKind, SourceKind
-from crawler.source import Activity, PartedSource, Source, SourceInfo
-from session.errors import BadUsage
-from session.extras import DASK
-from session.options import CLUSTER
-from session.sources import check_identity
-from session.specs import ModelSpec
-from session.training.compiling import warm_up
-from session.training.intake.counts_feed import CountedBlocks
-from session.training.intake.counts_kind import CountedKind
-from session.training.intake.crawl import Blocks, CrawledBlocks
-from session.training.intake.parted import PartedBlocks
-from session.training.intake.pool import CountingPool
-from vocab import Vocabulary
-from vocab.rules import Rule
+from wikitopics.crawler.kind import Asked, Identity, PageKind, SourceKind
+from wikitopics.crawler.source import Activity, PartedSource, Source, SourceInfo
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.extras import DASK
+from wikitopics.session.options import CLUSTER
+from wikitopics.session.sources import check_identity
+from wikitopics.session.specs import ModelSpec
+from wikitopics.session.training.compiling import warm_up
+from wikitopics.session.training.intake.counts_feed import CountedBlocks
+from wikitopics.session.training.intake.counts_kind import CountedKind
+from wikitopics.session.training.intake.crawl import Blocks, CrawledBlocks
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ async def _far_pool(
 ) -> CountingPool:
     """The workers of a cluster, once there are any."""
     try:
-        from session.training.intake.cluster.pool import ClusterPool
+        from wikitopics.session.training.intake.cluster.pool import ClusterPool
     except ModuleNotFoundError:
         raise BadUsage(DASK.needed(CLUSTER.flag)) from None
     pool = await asyncio.to_thread(ClusterPool, address, vocabulary, info, activity)

@@ -7,14 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crawler.errors import BadPosition, BadSource
-from crawler.source import Part, PartedSource, Position, Skip, SourceInfo
-from session.storage.documents import Block, Documents
-from session.training.intake.count_pages import NOTHING, CountedPart, count_part_in_worker, pages_in_worker
-from session.training.intake.crawl import Wait
-from session.training.intake.pool import CountingPool
-from session.training.intake.workers import JobFailed, WorkerDied
-from session.training.rates import Rate
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.source import Part, PartedSource, Position, Skip, SourceInfo
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.training.intake.count_pages import (
+    NOTHING,
+    CountedPart,
+    count_part_in_worker,
+    pages_in_worker,
+)
+from wikitopics.session.training.intake.crawl import Wait
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
+from wikitopics.session.training.rates import Rate
 
 BLOCK = 512
 """Articles handed out at a time."""
@@ -182,7 +187,7 @@ class PartedBlocks:
 
 
 def _number(position: Position, key: str) -> int:
-    """A number of the position. Raises :class:`~crawler.errors.BadPosition`."""
+    """A number of the position. Raises `BadPosition`."""
     number = position.get(key)
     if type(number) is not int or not 0 <= number < 2**63:
         raise BadPosition

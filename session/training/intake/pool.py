@@ -5,11 +5,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from typing import ParamSpec, TypeVar
 
-from crawler.source import Page, SourceInfo
-from session.errors import SessionError
-from session.storage.documents import Documents
-from session.training.intake.count_pages import CALL_SECONDS, count_in_worker, skipped, start_worker
-from session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.training.intake.count_pages import (
+    CALL_SECONDS,
+    count_in_worker,
+    skipped,
+    start_worker,
+)
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +47,7 @@ class CountingPool:
     async def result(self, job: Future[T]) -> T:
         """The job's result. Cancelling the wait does not cancel the job.
 
-        Raises :class:`JobFailed`, :class:`WorkerDied`, and SessionError if one worker after another dies.
+        Raises `JobFailed`, `WorkerDied`, and SessionError if one worker after another dies.
         """
         made = asyncio.wrap_future(job)
         made.add_done_callback(_look_at)

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from crawler.dump_files import DumpFiles
-from crawler.source import Page, PageBatch, Source, SourceInfo, close_batches
-from crawler.text_files import TextFiles
-from crawler.text_folders import ONE_DOCUMENT, ending
-from session.storage.files import open_input
-from session.training.intake.count_pages import prose, skipped
-from vocab.documents import read_documents
-from vocab.errors import BadDocuments
+from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.source import Page, PageBatch, Source, SourceInfo, close_batches
+from wikitopics.crawler.text_files import TextFiles
+from wikitopics.crawler.text_folders import ONE_DOCUMENT, ending
+from wikitopics.session.storage.files import open_input
+from wikitopics.session.training.intake.count_pages import prose, skipped
+from wikitopics.vocab.documents import read_documents
+from wikitopics.vocab.errors import BadDocuments
 
 
 def file_documents(

@@ -1,8 +1,7 @@
-"""Worker processes that run the jobs sent through a pipe, as an :class:`Executor`.
+"""Worker processes that run the jobs sent through a pipe, as an `Executor`.
 
-Unlike a pool of :mod:`multiprocessing` they need no semaphores (``/dev/shm`` may be full or read-only), no
-server and no tracker, leave nothing behind however they end, and a worker that dies takes only its own job
-with it.
+Unlike a pool of `multiprocessing` they need no semaphores (``/dev/shm`` may be full or read-only), no server
+and no tracker, leave nothing behind however they end, and a worker that dies takes only its own job with it.
 """
 
 import contextlib
@@ -18,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
 
-from crawler.child import end_with_parent, start_python
+from wikitopics.crawler.child import end_with_parent, start_python
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,8 +34,8 @@ class JobFailed(Exception):
 class Workers(Executor):
     """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
 
-    Functions and arguments travel pickled. A future raises :class:`JobFailed` for an exception of its job
-    and :class:`WorkerDied` if the process was lost; the next job gets a new one.
+    Functions and arguments travel pickled. A future raises `JobFailed` for an exception of its job and
+    `WorkerDied` if the process was lost; the next job gets a new one.
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:

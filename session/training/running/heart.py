@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from session.errors import NotNow, SessionError
-from session.records import State
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.training.running.monitor import Monitor, Report
-from session.training.running.news import Line
-from session.training.running.orders import Orders
+from wikitopics.session.errors import NotNow, SessionError
+from wikitopics.session.records import State
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.training.running.monitor import Monitor, Report
+from wikitopics.session.training.running.news import Line
+from wikitopics.session.training.running.orders import Orders
 
 BEAT_SECONDS = 0.5
 FLOW_EVERY = 4
@@ -44,7 +44,7 @@ class Heart:
         self._over = asyncio.Event()
 
     async def begin(self, first_article: int) -> None:
-        """Begin a run. Raises :class:`SessionError` if that cannot be written."""
+        """Begin a run. Raises `SessionError` if that cannot be written."""
         try:
             self._writer, self._run = await self._call(lambda: _begun(self._path, first_article))
         except BaseException:

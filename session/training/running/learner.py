@@ -6,12 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from session.storage.writer import SessionWriter
-from session.training.beginning import Beginning
-from session.training.rates import Speed
-from session.training.running.commits import Saving
-from session.training.running.orders import Orders
-from session.training.stream import Stream, Work
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.beginning import Beginning
+from wikitopics.session.training.rates import Speed
+from wikitopics.session.training.running.commits import Saving
+from wikitopics.session.training.running.orders import Orders
+from wikitopics.session.training.stream import Stream, Work
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Learner:
         self._under_way = None
 
     async def commit(self, bytes_read: int) -> None:
-        """Save; ``bytes_read``: those of this run. Raises :class:`session.errors.SessionError`."""
+        """Save; ``bytes_read``: those of this run. Raises `SessionError`."""
         stream, bytes_before = self.stream, self._before[1]
         self._saves_since = time.monotonic()
         try:

@@ -5,13 +5,13 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model.compiling import is_compiling
-from session.records import BoundBy, Event, State, TrainerActivity
-from session.storage.codec.progress import Progress
-from session.training.intake.crawl import Blocks
-from session.training.running.learner import Learner
-from session.training.running.news import Line, News
-from session.training.running.orders import Orders
+from wikitopics.model.compiling import is_compiling
+from wikitopics.session.records import BoundBy, Event, State, TrainerActivity
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.training.intake.crawl import Blocks
+from wikitopics.session.training.running.learner import Learner
+from wikitopics.session.training.running.news import Line, News
+from wikitopics.session.training.running.orders import Orders
 
 QUIET_SECONDS = 60.0
 """Seconds without a counted page after which the run reports what it waits for."""
@@ -33,7 +33,7 @@ class Report:
 
 
 class Monitor:
-    """Watches a run; :meth:`sample` must be called with every heartbeat."""
+    """Watches a run; `sample` must be called with every heartbeat."""
 
     def __init__(self, feed: Blocks, learner: Learner, orders: Orders, news: News) -> None:
         self.blocked: str | None = None

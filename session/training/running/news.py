@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from session.records import skips_told
-from session.storage.codec.progress import Progress
-from session.training.evaluation import Measured
+from wikitopics.session.records import skips_told
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.training.evaluation import Measured
 
 Line = tuple[str, str]
 """Level and text."""
@@ -51,7 +51,7 @@ class News:
         return news
 
     def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:
-        """The newest numbers, if :meth:`since` was waiting for them to double."""
+        """The newest numbers, if `since` was waiting for them to double."""
         return [*self._measurement(measured), *self._skips(progress)]
 
     def _measurement(self, measured: Measured) -> list[Line]:

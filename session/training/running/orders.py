@@ -5,8 +5,8 @@ import contextlib
 import signal
 from typing import Literal, TypeVar
 
-from session.records import State
-from session.storage.codec.heartbeat import Wishes
+from wikitopics.session.records import State
+from wikitopics.session.storage.codec.heartbeat import Wishes
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """One run of a trainer: crawl, count, learn, measure and save until the end or until told to stop.
 
-Three things go on at once: the source is read ahead (this event loop and a pool of processes), the
-models learn and the store commits (one thread: :mod:`~session.training.running.learner`), and a heartbeat
-reports to other processes and receives their requests (:mod:`~session.training.running.heart`).
+Three things go on at once: the source is read ahead (this event loop and a pool of processes), the models
+learn and the store commits (one thread: `wikitopics.session.training.running.learner`), and a heartbeat
+reports to other processes and receives their requests (`wikitopics.session.training.running.heart`).
 """
 
 import asyncio
@@ -11,20 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from session.errors import NotNow
-from session.signals import Signals
-from session.sources import described
-from session.storage.documents import Block
-from session.storage.writer import SessionWriter
-from session.training.beginning import Beginning
-from session.training.intake.crawl import Blocks
-from session.training.running.commits import COMMIT_SECONDS
-from session.training.running.heart import Heart
-from session.training.running.learner import Learner
-from session.training.running.monitor import Monitor, Report
-from session.training.running.news import News
-from session.training.running.orders import Orders
-from session.training.stream import Stream
+from wikitopics.session.errors import NotNow
+from wikitopics.session.signals import Signals
+from wikitopics.session.sources import described
+from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.beginning import Beginning
+from wikitopics.session.training.intake.crawl import Blocks
+from wikitopics.session.training.running.commits import COMMIT_SECONDS
+from wikitopics.session.training.running.heart import Heart
+from wikitopics.session.training.running.learner import Learner
+from wikitopics.session.training.running.monitor import Monitor, Report
+from wikitopics.session.training.running.news import News
+from wikitopics.session.training.running.orders import Orders
+from wikitopics.session.training.stream import Stream
 
 FINISHED = "finished"
 """The reason for the end of a run that was not stopped."""

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.kind import PageKind
-from session import sources
-from session.answers.addresses import addresses
-from session.records import ArticleRow
-from session.settings import Settings
-from session.specs import ModelSpec
+from wikitopics.crawler.kind import PageKind
+from wikitopics.session import sources
+from wikitopics.session.answers.addresses import addresses
+from wikitopics.session.records import ArticleRow
+from wikitopics.session.settings import Settings
+from wikitopics.session.specs import ModelSpec
 
 SETTINGS = Settings(
     {},

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from session.answers.exports import SUBJECTS, ExportRequest, format_of, formats, save
-from session.answers.exports.subject import batched
-from session.errors import SessionError
-from session.storage.backup import backup
-from session.storage.reader import SessionReader
 from tests.commands import ROOT
+from wikitopics.session.answers.exports import SUBJECTS, ExportRequest, format_of, formats, save
+from wikitopics.session.answers.exports.subject import batched
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.backup import backup
+from wikitopics.session.storage.reader import SessionReader
 
 HEADERS = {
     "topics": "model,topic,rank,word,probability,share,name,npmi,parent,in_use",
@@ -60,9 +60,9 @@ def test_topics_and_metrics_make_sense(cli, trained):
 
 
 def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
-    import model.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
+    import wikitopics.model.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
 
-    monkeypatch.setattr("model.online.IN_USE", 0.2)
+    monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
     exported = {
         row["topic"]: row["in_use"] for row in json.loads(cli("export", "topics", "--format", "json").out)
     }
@@ -82,7 +82,7 @@ def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained
 
 
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
-    monkeypatch.setattr("session.answers.exports.subject._BATCH_ROWS", 1)
+    monkeypatch.setattr("wikitopics.session.answers.exports.subject._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
         batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
@@ -285,7 +285,7 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path, monkeypatch):
         backup(trained, tmp_path / "file" / "copy.db")
     with pytest.raises(SessionError):
         backup(tmp_path / "nothing.db", tmp_path / "copy.db")
-    monkeypatch.setattr("session.storage.files.sync", full)
+    monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
     with pytest.raises(SessionError, match="No space left"):
         backup(trained, tmp_path / "copy.db")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home"]

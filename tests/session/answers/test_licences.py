@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.licences import SAMPLE, Licence
-from session import sources
-from session.answers.licences import licence_of
 from tests.session.answers.test_addresses import SETTINGS
+from wikitopics.crawler.licences import SAMPLE, Licence
+from wikitopics.session import sources
+from wikitopics.session.answers.licences import licence_of
 
 WIKIPEDIA = "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"
 DOCUMENTS = {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}

@@ -5,16 +5,16 @@ import json
 
 import pytest
 
-from model import KindError, Metric, check_model, kinds
-from session.answers.metrics import metrics_of
-from session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
-from session.storage.reader import SessionReader
-from tui.curves import drawing, title
-from tui.follower import Follower
-from tui.look import Choice
+from wikitopics.model import KindError, Metric, check_model, kinds
+from wikitopics.session.answers.metrics import metrics_of
+from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.curves import drawing, title
+from wikitopics.tui.follower import Follower
+from wikitopics.tui.look import Choice
 
 SURPRISED = """
-from model import Metric
+from wikitopics.model import Metric
 from wikitopics_unigrams import MixtureOfUnigrams
 
 class Kind(MixtureOfUnigrams):
@@ -71,7 +71,7 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
     def gone(name):
         raise KindError("not installed")
 
-    monkeypatch.setattr("model.kinds.load", gone)
+    monkeypatch.setattr("wikitopics.model.kinds.load", gone)
     assert ("surprised", "surprise") in exported(cli)
     names, heading, lines = drawn(home / "default.db", "surprise")
     assert (names[-1], heading, lines) == ("surprise", "Surprise over articles", ["surprised"])

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
-from model import Minibatch
+from wikitopics.model import Minibatch
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
@@ -132,8 +132,8 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
-    from model.scaling import classical_scaling
-    from session.answers import ldavis
+    from wikitopics.model.scaling import classical_scaling
+    from wikitopics.session.answers import ldavis
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
         distances = ldavis.distances(beta)
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("session.storage.files.sync", full)
+    monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
     one_line(cli(*export), 1, "No space left")
     assert sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "g").iterdir()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g", "home"]

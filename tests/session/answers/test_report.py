@@ -9,10 +9,10 @@ from importlib import metadata
 
 import pytest
 
-from session.answers.report.gathering import spread, told
-from session.answers.tree import overview, pruned, topic_tree
-from session.errors import SessionError
-from session.storage.reader import SessionReader
+from wikitopics.session.answers.report.gathering import spread, told
+from wikitopics.session.answers.tree import overview, pruned, topic_tree
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.reader import SessionReader
 
 
 def read(path):
@@ -104,14 +104,14 @@ def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path,
     def missing(package):
         raise metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr("crawler.extras.metadata.version", missing)
+    monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", missing)
     one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
     assert not (tmp_path / "page.html").exists()
 
 
 def test_no_other_command_loads_what_draws():
     code = (
-        "import sys, session.answers.report, wikitopics.cli.report, session.answers.report.gathering;"
+        "import sys, wikitopics.cli.report, wikitopics.session.answers.report.gathering;"
         "sys.exit(any(name in sys.modules for name in ('matplotlib', 'jinja2')))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from session.answers.similar import not_found
-from session.records import ArticleRow
+from wikitopics.session.answers.similar import not_found
+from wikitopics.session.records import ArticleRow
 
 
 def test_of_titles_that_differ_in_case_only_one_is_told_with_its_own_reason():

@@ -13,14 +13,14 @@ import time
 
 import pytest
 
-from session.doors import control
-from session.errors import NotRunning, SessionError, SessionInUse
-from session.process import Process
-from session.records import TrainerActivity
-from session.storage.coordination import heartbeat
-from session.storage.coordination.heartbeat import HeartbeatWriter, check_alone
-from session.storage.coordination.lock import lock_path
-from session.storage.coordination.wishes import wish
+from wikitopics.session.doors import control
+from wikitopics.session.errors import NotRunning, SessionError, SessionInUse
+from wikitopics.session.process import Process
+from wikitopics.session.records import TrainerActivity
+from wikitopics.session.storage.coordination import heartbeat
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter, check_alone
+from wikitopics.session.storage.coordination.lock import lock_path
+from wikitopics.session.storage.coordination.wishes import wish
 
 
 @contextlib.contextmanager
@@ -72,7 +72,7 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
 
 HOLDER = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from session.storage.coordination.lock import trainer_lock\n"
+    "from wikitopics.session.storage.coordination.lock import trainer_lock\n"
     "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 
@@ -121,7 +121,8 @@ def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
 def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
     """Its heartbeat goes on in the session."""
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
-    code = "from session.process import Process; print(Process.own().as_text(), end='', flush=True); input()"
+    code = "from wikitopics.session.process import Process\n"
+    code += "print(Process.own().as_text(), end='', flush=True); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -5,15 +5,15 @@ import os
 
 import pytest
 
-from session.doors.launch import Trainers, start_trainer
-from session.errors import SessionError
+from wikitopics.session.doors.launch import Trainers, start_trainer
+from wikitopics.session.errors import SessionError
 
 
 def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_path, monkeypatch):
     def refuse(*_, **more):
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-    monkeypatch.setattr("session.doors.launch.start_python", refuse)
+    monkeypatch.setattr("wikitopics.session.doors.launch.start_python", refuse)
     before = os.listdir("/dev/fd")
     with pytest.raises(SessionError, match="cannot start a trainer: Resource temporarily unavailable"):
         start_trainer(tmp_path / "night.db", [])

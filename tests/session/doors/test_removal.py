@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from session.doors.removal import check_removable, remove
-from session.errors import NoSession, NotASession, SessionInUse
-from session.paths import LOCK, beside, log_file
-from session.storage.coordination.lock import trainer_lock
-from session.storage.reader import SessionReader
+from wikitopics.session.doors.removal import check_removable, remove
+from wikitopics.session.errors import NoSession, NotASession, SessionInUse
+from wikitopics.session.paths import LOCK, beside, log_file
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture

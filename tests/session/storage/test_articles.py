@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from session.storage.articles import (
+from tests.session.rows import settings
+from wikitopics.session.storage.articles import (
     ArticleRows,
     insert_articles,
     insert_recent,
@@ -11,13 +12,12 @@ from session.storage.articles import (
     recent_articles,
     renew_topics,
 )
-from session.storage.blocks import insert_block, renew_proportions
-from session.storage.documents import Documents
-from session.storage.packing import recent_row
-from session.storage.proportions import Proportions
-from session.storage.schema import CREATE, largest_topic
-from session.storage.sqliteutils import Database
-from tests.session.rows import settings
+from wikitopics.session.storage.blocks import insert_block, renew_proportions
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.packing import recent_row
+from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.storage.schema import CREATE, largest_topic
+from wikitopics.session.storage.sqliteutils import Database
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
-    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 5)
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
         insert_recent(db, [recent_row(documents(3), first)])
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import wikitopics
-from session.doors.naming import rename
-from session.errors import NotASession
-from session.storage.blobs import pack_state
-from session.storage.coordination.lock import trainer_lock
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.stream import Stream
 from tests.corpora import write_corpus
 from tests.session.damage import all_damages
-from tui.follower import Follower
+from wikitopics.session.doors.naming import rename
+from wikitopics.session.errors import NotASession
+from wikitopics.session.storage.blobs import pack_state
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.stream import Stream
+from wikitopics.tui.follower import Follower
 
 CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 """Ways to damage a file that are tried, out of some thousands; each on a few commands."""
@@ -67,8 +67,8 @@ TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A session of three models with something in every table."""
-    from session.storage.documents import Block
     from wikitopics.cli import run
+    from wikitopics.session.storage.documents import Block
 
     folder = tmp_path_factory.mktemp("whole")
     corpus = write_corpus(folder, 220, words=20)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from session.errors import Damaged
-from session.storage import decoding
-from session.storage.codec.topics import LONGEST_NAME, given_name
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage import decoding
+from wikitopics.session.storage.codec.topics import LONGEST_NAME, given_name
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from session.errors import Damaged, SessionError
-from session.storage.blobs import pack_state, unpack_state
-from session.storage.documents import Documents
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.storage.blobs import pack_state, unpack_state
+from wikitopics.session.storage.documents import Documents
 
 
 def documents(lengths, first_page=0, titles=None):

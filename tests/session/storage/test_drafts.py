@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from session.errors import SessionError
-from session.storage.files import draft_of, left_behind, replacing, replacing_folder
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.files import draft_of, left_behind, replacing, replacing_folder
 
 KILLED = """
 import os, signal
-import session.storage.files as files
+import wikitopics.session.storage.files as files
 
 def killed(path):
     for ending in ("-journal", "-wal"):

@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
-from session.errors import SessionError
-from session.storage import writer as stores
-from session.storage.files import last_line, replacing, replacing_folder
 from tests.session.rows import WORDS, row, settings
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage import writer as stores
+from wikitopics.session.storage.files import last_line, replacing, replacing_folder
 
 
 def write(target, *names):

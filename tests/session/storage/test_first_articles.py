@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from crawler.source import Page, SourceInfo
-from session.errors import Damaged
-from session.storage.codec.blocks import decode_block, encode_block
-from session.storage.documents import Block, Documents
-from session.training.beginning import chosen
-from session.training.intake.count_pages import count_pages
-from vocab import Vocabulary
-from vocab.build import Recipe
-from vocab.rules import Rule
+from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.codec.blocks import decode_block, encode_block
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.training.beginning import chosen
+from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Recipe
+from wikitopics.vocab.rules import Rule
 
 INFO = SourceInfo("w", None)
 RULE = Rule.of_language("uk")
@@ -45,8 +45,8 @@ def test_a_stretch_survives_the_file():
 
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     """Whatever a wiki sends: a session that could not be read again would be lost."""
-    monkeypatch.setattr("session.storage.codec.blocks.MOST_ROW_BYTES", 100)
-    monkeypatch.setattr("session.storage.codec.blocks.MOST_WORD_BYTES", 400)
+    monkeypatch.setattr("wikitopics.session.storage.codec.blocks.MOST_ROW_BYTES", 100)
+    monkeypatch.setattr("wikitopics.session.storage.codec.blocks.MOST_WORD_BYTES", 400)
     texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
     whole = Block(documents, {"redirect": 3}, {"page": 10}, 0.5, (), 2)

@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from session.storage.documents import Block, Documents
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.stream import Stream
+from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.stream import Stream
 
 TITLES = [
     "\x1b[2J\x1b]0;owned\x07",

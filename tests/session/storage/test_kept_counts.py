@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from session.errors import BadUsage
-from session.options import DOCUMENTS
-from session.storage.kept_counts import KeptCounts
-from session.storage.reader import SessionReader
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.options import DOCUMENTS
+from wikitopics.session.storage.kept_counts import KeptCounts
+from wikitopics.session.storage.reader import SessionReader
 
 
 def kept(cli, corpus, *more):

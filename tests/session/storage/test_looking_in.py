@@ -9,20 +9,20 @@ import time
 
 import pytest
 
-from session.errors import NoSession
-from session.storage.changes import Changes
-from session.storage.database import connect
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from tui.follower import Follower
+from wikitopics.session.errors import NoSession
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.tui.follower import Follower
 
 TRAINER = """
 import sys
 from pathlib import Path
-from session.records import TrainerActivity
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.changes import Changes
-from session.storage.writer import SessionWriter
+from wikitopics.session.records import TrainerActivity
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])
 store, pulse = SessionWriter(path), HeartbeatWriter(path)
 pulse.begin(0)

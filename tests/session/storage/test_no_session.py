@@ -6,12 +6,12 @@ import sqlite3
 
 import pytest
 
-from session.errors import NotASession, SessionError
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.database import is_ours, is_sqlite
-from session.storage.reader import SessionReader
-from session.storage.schema import VERSION
-from session.storage.writer import SessionWriter
+from wikitopics.session.errors import NotASession, SessionError
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.database import is_ours, is_sqlite
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.storage.writer import SessionWriter
 
 
 @pytest.mark.parametrize("opener", [SessionWriter, HeartbeatWriter, SessionReader])

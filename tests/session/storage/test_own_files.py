@@ -4,15 +4,15 @@ import os
 
 import pytest
 
-from crawler.clock import Clock
-from crawler.errors import CrawlerError
-from crawler.limits import manners_for
-from crawler.pace import SharedPace
-from session import config
-from session.doors.launch import start_trainer
-from session.errors import SessionError
-from session.paths import config_file, log_file
-from session.version import __version__
+from wikitopics.crawler.clock import Clock
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.limits import manners_for
+from wikitopics.crawler.pace import SharedPace
+from wikitopics.session import config
+from wikitopics.session.doors.launch import start_trainer
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import config_file, log_file
+from wikitopics.session.version import __version__
 
 
 @pytest.fixture

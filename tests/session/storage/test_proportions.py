@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from session.errors import Damaged
-from session.storage.proportions import LEAST, MOST_KEPT, Proportions
-from session.storage.reader.proportions import ProportionReader
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
+from wikitopics.session.storage.reader.proportions import ProportionReader
 
 
 @pytest.mark.parametrize("n_topics", [2, 100, 256, 257, 3000])

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import wikitopics
-from session.storage.kept_counts import KeptCounts
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
 from tests.sessions import RELEASES
+from wikitopics.session.storage.kept_counts import KeptCounts
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
 
 READING = [
     ["status"],

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from session.errors import DiskFull
-from session.storage import released as formats
-from session.storage.reader import SessionReader
-from session.storage.schema import RELEASED, VERSION, tables
+from wikitopics.session.errors import DiskFull
+from wikitopics.session.storage import released as formats
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import RELEASED, VERSION, tables
 
 MODELS = ("lda", "scvb0", "hdp")
 EXPORTS = ("topics", "history", "metrics", "events", "words", "articles", "proportions")
@@ -85,8 +85,8 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from session.storage import released
-from session.storage.sqliteutils import Database
+from wikitopics.session.storage import released
+from wikitopics.session.storage.sqliteutils import Database
 
 left, connect = int(sys.argv[2]), released.connect
 

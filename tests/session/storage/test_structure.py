@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import wikitopics
-from session.errors import NotASession
-from session.storage.reader import SessionReader
-from session.storage.schema import RELEASED
-from session.storage.writer import SessionWriter
+from wikitopics.session.errors import NotASession
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import RELEASED
+from wikitopics.session.storage.writer import SessionWriter
 
 HARMLESS = {
     "analyzed": "ANALYZE",

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from session.errors import Damaged
-from session.storage.word_counts import WordCounts
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.word_counts import WordCounts
 
 
 def counts(total, articles):

@@ -11,19 +11,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from session.errors import Damaged, DiskFull, SessionError
-from session.storage import writer as stores
-from session.storage.articles import ArticleRows
-from session.storage.changes import Changes
-from session.storage.codec.progress import Progress
-from session.storage.coordination.lock import lock_path
-from session.storage.database import SMALL, connect, read_rows
-from session.storage.files import draft_of
-from session.storage.reader import SessionReader
-from session.storage.schema import VERSION
-from session.storage.sqliteutils import Database
-from session.storage.writer import SessionWriter
 from tests.session.rows import WORDS, changes, documents, row, settings
+from wikitopics.session.errors import Damaged, DiskFull, SessionError
+from wikitopics.session.storage import writer as stores
+from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.coordination.lock import lock_path
+from wikitopics.session.storage.database import SMALL, connect, read_rows
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.writer import SessionWriter
 
 TABLES = ("pending", "held_out", "articles", "metrics", "snapshots")
 

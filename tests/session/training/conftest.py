@@ -25,24 +25,25 @@ def trainer_of(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    from session.signals import Signals
-    from session.storage.coordination.lock import trainer_lock
-    from session.storage.writer import SessionWriter
-    from session.training.intake.count_pages import count_pages
-    from session.training.intake.crawl import CrawledBlocks
-    from session.training.running.run import Run, RunLimits
-    from session.training.stream import Stream
     from tests.session.memory import INFO
-    from vocab import Vocabulary
+    from wikitopics.session.signals import Signals
+    from wikitopics.session.storage.coordination.lock import trainer_lock
+    from wikitopics.session.storage.writer import SessionWriter
+    from wikitopics.session.training.intake.count_pages import count_pages
+    from wikitopics.session.training.intake.crawl import CrawledBlocks
+    from wikitopics.session.training.running.run import Run, RunLimits
+    from wikitopics.session.training.stream import Stream
+    from wikitopics.vocab import Vocabulary
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
-    monkeypatch.setattr("session.training.running.heart.BEAT_SECONDS", 0.05)
-    monkeypatch.setattr("session.training.running.run.COMMIT_SECONDS", 0.05)
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: ThreadPoolExecutor(2))
+    monkeypatch.setattr("wikitopics.session.training.running.heart.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("wikitopics.session.training.running.run.COMMIT_SECONDS", 0.05)
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: ThreadPoolExecutor(2))
     monkeypatch.setattr(
-        "session.training.intake.crawl.count_in_worker", lambda pages: count_pages(pages, vocabulary, INFO)
+        "wikitopics.session.training.intake.crawl.count_in_worker",
+        lambda pages: count_pages(pages, vocabulary, INFO),
     )
 
     async def run(

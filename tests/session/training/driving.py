@@ -2,12 +2,12 @@
 
 import contextlib
 
-from session.options import KEEP_ARTICLES
-from session.storage.documents import Block
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.intake.counts_npz import CountsFile
-from session.training.stream import Stream
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.intake.counts_npz import CountsFile
+from wikitopics.session.training.stream import Stream
 
 MODELS = {
     "lda": "lda:topics=4,batch_size=64",

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from model.changes import LOOKS
-from session.records import TopWords
-from session.storage.codec.topics import TopicNames
-from session.training.chronicle import Chronicle
-from session.training.schedule import looks
+from wikitopics.model.changes import LOOKS
+from wikitopics.session.records import TopWords
+from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.training.schedule import looks
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)

@@ -2,12 +2,12 @@
 
 import contextlib
 
-from session.storage import blobs
-from session.storage.database import connect
-from session.storage.documents import Block
-from session.storage.writer import SessionWriter
-from session.training.intake.counts_npz import CountsFile
-from session.training.stream import Stream
+from wikitopics.session.storage import blobs
+from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.intake.counts_npz import CountsFile
+from wikitopics.session.training.stream import Stream
 
 
 def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_session, monkeypatch):
@@ -20,7 +20,7 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         return pack_arrays(arrays)
 
     for module in ("blobs", "documents", "word_counts"):
-        monkeypatch.setattr(f"session.storage.{module}.pack_arrays", pack)
+        monkeypatch.setattr(f"wikitopics.session.storage.{module}.pack_arrays", pack)
     store, file = SessionWriter(path), CountsFile(corpus.counts, len(corpus.words))
     with contextlib.closing(store), contextlib.closing(file), contextlib.closing(beating):
         stream = Stream(store, article_limit=None, threads=1)

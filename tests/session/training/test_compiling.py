@@ -6,9 +6,9 @@ import sys
 
 from numba.core import event
 
-from model.compiling import is_compiling
 from tests.commands import ROOT
 from tests.waiting import until
+from wikitopics.model.compiling import is_compiling
 
 NEW_KERNELS = """
 import sys
@@ -16,15 +16,15 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from model import Minibatch, kinds
-from session.models import new_model
-from session.records import SNAPSHOT_WORDS
-from session.request import TrainRequest
-from session.training.compiling import warm_up
-from session.training.evaluation import HeldOut
+from wikitopics.model import Minibatch, kinds
+from wikitopics.session.models import new_model
+from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.training.compiling import warm_up
+from wikitopics.session.training.evaluation import HeldOut
 
 def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith("model.")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("wikitopics.model.")]
     kernels = {one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
     return {(kernel.__name__, signature) for kernel in kernels for signature in kernel.signatures}
 
@@ -54,7 +54,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up() -> None:
 
 
 def test_a_compilation_is_told_as_long_as_it_lasts() -> None:
-    importlib.import_module("model._jit")  # what compiles them, and listens
+    importlib.import_module("wikitopics.model._jit")  # what compiles them, and listens
     until(lambda: not is_compiling())  # in a thread that another test has left behind
     with event.trigger_event("numba:compile", data={}):
         assert is_compiling()

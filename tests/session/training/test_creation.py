@@ -2,9 +2,9 @@
 
 import pytest
 
-from session.paths import vocabulary_file
-from session.request import load_vocabulary
-from vocab.errors import UnknownVocabulary
+from wikitopics.session.paths import vocabulary_file
+from wikitopics.session.request import load_vocabulary
+from wikitopics.vocab.errors import UnknownVocabulary
 
 
 def test_a_vocabulary_that_was_built_is_found_by_its_name():

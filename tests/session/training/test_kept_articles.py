@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from session.errors import SessionError
-from session.storage.writer import SessionWriter
 from tests.session.training.driving import MODELS, Driver, account
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.writer import SessionWriter
 
 
 @pytest.fixture
@@ -26,9 +26,11 @@ def committed(monkeypatch):
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
     sessions, corpus, keep, states, assert_same_states, monkeypatch
 ):
-    monkeypatch.setattr("session.training.schedule.DROPPED_EVERY", 300)
-    monkeypatch.setattr("session.storage.writer.TOP_ARTICLES", 3)
-    monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: before < 256 <= after)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 300)
+    monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
+    monkeypatch.setattr(
+        "wikitopics.session.training.stream.renewal_due", lambda before, after: before < 256 <= after
+    )
     everything, calm = sessions("all"), sessions("calm", keep_articles=keep)
     Driver(everything, corpus).run()
     Driver(calm, corpus).run()
@@ -46,8 +48,8 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
 def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
     tmp_path, corpus_of, new_session, monkeypatch
 ):
-    monkeypatch.setattr("session.training.schedule.DROPPED_EVERY", 400)
-    monkeypatch.setattr("session.storage.writer.TOP_ARTICLES", 3)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 400)
+    monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
     path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40, keep_articles="top")
     driver, kept = Driver(path, many), []
@@ -65,8 +67,8 @@ def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
 def test_old_articles_end_up_as_in_an_undisturbed_run(
     tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
 ):
-    monkeypatch.setattr("session.training.stream.RENEWED_TOGETHER", 100)
-    monkeypatch.setattr("session.storage.articles.RECENT_ARTICLES", 700)
+    monkeypatch.setattr("wikitopics.session.training.stream.RENEWED_TOGETHER", 100)
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     models = (MODELS["lda"], MODELS["scvb0"])
     calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)
@@ -114,7 +116,9 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(tmp_path, corpus_of, n
 
 def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, monkeypatch):
     """It may have been given up by then, and the session be saved and closed beside it."""
-    monkeypatch.setattr("session.training.stream.renewal_due", lambda before, after: before < 256 <= after)
+    monkeypatch.setattr(
+        "wikitopics.session.training.stream.renewal_due", lambda before, after: before < 256 <= after
+    )
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
     while not (driver.trainer.renewing and driver.trainer.ready()):
         driver.act()

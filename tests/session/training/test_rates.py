@@ -1,6 +1,6 @@
 """Events per second, of the last seconds and of the work in them."""
 
-from session.training.rates import Rate, Speed
+from wikitopics.session.training.rates import Rate, Speed
 
 
 def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():

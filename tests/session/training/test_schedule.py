@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from session.training.schedule import (
+from wikitopics.session.training.schedule import (
     evaluation_due,
     look_due,
     looks,

@@ -10,17 +10,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawler.source import Activity
-from session import sources
-from session.errors import Damaged
-from session.request import TrainRequest
-from session.signals import Signals
-from session.training import start
-from session.training.intake import opening
-from session.training.intake.opening import patiently
 from tests import waiting
 from tests.waiting import until_true
-from vocab import Vocabulary
+from wikitopics.crawler.source import Activity
+from wikitopics.session import sources
+from wikitopics.session.errors import Damaged
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.signals import Signals
+from wikitopics.session.training import start
+from wikitopics.session.training.intake import opening
+from wikitopics.session.training.intake.opening import patiently
+from wikitopics.vocab import Vocabulary
 
 
 class Slow:
@@ -226,7 +226,7 @@ async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeyp
 
 
 async def test_what_is_free_is_told_in_gigabytes(planned, monkeypatch):
-    monkeypatch.setattr("session.training.start.file_bytes", lambda *_: 9_000_000_000)
+    monkeypatch.setattr("wikitopics.session.training.start.file_bytes", lambda *_: 9_000_000_000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000_000))
     (line,) = await remarks(*planned())
     assert "about 9.0 GB more" in line

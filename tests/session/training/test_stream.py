@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from model import kinds
-from session.storage.documents import Block, Documents
 from tests.session.training.driving import MODELS, Driver, account, block, reading
+from wikitopics.model import kinds
+from wikitopics.session.storage.documents import Block, Documents
 
 
 def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, states, assert_same_states):

@@ -5,8 +5,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from session.answers.exports.formats.format import Format, as_texts, as_utf8
-from session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.answers.exports.formats.format import Format, as_texts, as_utf8
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
 
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
 _SPECIAL = re.compile('[,"\\r\\n]')

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from session.answers.exports.subject import ExportRequest, Subject
-from session.errors import BadUsage
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.errors import BadUsage
 
 
 class Format(ABC):
@@ -32,16 +32,15 @@ class Format(ABC):
 
     @abstractmethod
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        """The stream; text is UTF-8. Raises :class:`session.errors.BadUsage` if the format is not a
-        stream."""
+        """The stream; text is UTF-8. Raises `BadUsage` if the format is not a stream."""
 
     def with_bom(self) -> "Format":
-        """This format with a byte order mark. Raises :class:`BadUsage` for a format that has none."""
+        """This format with a byte order mark. Raises `BadUsage` for a format that has none."""
         raise BadUsage(f"--bom is only for csv, not for {self.name}")
 
     def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
         """Write it to ``path``, whole or not at all."""
-        from session.storage.files import replacing
+        from wikitopics.session.storage.files import replacing
 
         with replacing(path) as file:
             for piece in self.pieces(subject, asked):

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from session.answers.exports.formats.format import Format
-from session.answers.exports.subject import ExportRequest, Subject
-from session.errors import BadUsage
-from session.extras import INTEROP
+from wikitopics.session.answers.exports.formats.format import Format
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.extras import INTEROP
 
 if TYPE_CHECKING:
     from gensim.models import LdaModel
@@ -45,7 +45,7 @@ class Gensim(Format):
         raise BadUsage("gensim's model is several files: name a folder for them with -o")
 
     def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
-        from session.storage.files import replacing_folder
+        from wikitopics.session.storage.files import replacing_folder
 
         with replacing_folder(path, STEM) as folder:
             _lda_model(subject, asked).save(str(folder / STEM))

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from session.answers.exports.formats.format import Format, as_texts, as_utf8
-from session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.answers.exports.formats.format import Format, as_texts, as_utf8
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from session.answers.exports.formats.format import Format, as_utf8
-from session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.answers.exports.formats.format import Format, as_utf8
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
 
 
 class Ldavis(Format):
@@ -21,7 +21,7 @@ class Ldavis(Format):
         return subject.model is not None
 
     def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        from session.answers.ldavis import prepare
+        from wikitopics.session.answers.ldavis import prepare
 
         assert subject.model is not None
         with asked.reader.one_moment():

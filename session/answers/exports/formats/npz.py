@@ -3,8 +3,8 @@
 import io
 from collections.abc import Iterator
 
-from session.answers.exports.formats.format import Format
-from session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.answers.exports.formats.format import Format
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
 
 
 class Npz(Format):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
+from wikitopics.session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
 
 
 def _batches(asked: ExportRequest) -> Iterator[Batch]:

@@ -3,26 +3,26 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import ExportRequest, Subject
+from wikitopics.session.answers.exports.subject import ExportRequest, Subject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from model import OnlineModel
+    from wikitopics.model import OnlineModel
 
 
 def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     import numpy as np
 
-    from model.exported import arrays_of
+    from wikitopics.model.exported import arrays_of
 
     rule = {"word_rule": np.array(asked.reader.settings().rule)}
     return {**arrays_of(_model(asked), asked.reader.vocabulary()), **rule}
 
 
 def _model(asked: ExportRequest) -> "OnlineModel":
-    """The model. Raises :class:`session.errors.SessionError` if it has no topics yet."""
-    from session.answers.inference import saved_model
+    """The model. Raises `SessionError` if it has no topics yet."""
+    from wikitopics.session.answers.inference import saved_model
 
     asked.reader.check_trained()
     return saved_model(asked.reader, asked.models[0])

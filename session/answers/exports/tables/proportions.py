@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
+from wikitopics.session.answers.exports.subject import Batch, ExportRequest, Subject, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def _arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
     import numpy as np
 
-    from session.answers.proportions import as_csr
+    from wikitopics.session.answers.proportions import as_csr
 
     matrix, page_ids = as_csr(asked.reader, asked.models[0])
     return {

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, batched
+from wikitopics.session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 WORDS = 20
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:
-    from model.online import IN_USE
-    from session.answers.coherence import coherences
-    from session.answers.tree import topic_tree
+    from wikitopics.model.online import IN_USE
+    from wikitopics.session.answers.coherence import coherences
+    from wikitopics.session.answers.tree import topic_tree
 
     for model in asked.models:
         with asked.reader.one_moment():

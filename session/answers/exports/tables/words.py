@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from session.answers.exports.subject import ExportRequest, Row, Subject, batched
+from wikitopics.session.answers.exports.subject import ExportRequest, Row, Subject, batched
 
 
 def _rows(asked: ExportRequest) -> Iterator[Row]:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from session.answers.report.drawings.plain import INKS, SERIES, figure, plain, series
-from session.answers.report.records import ToldMetric
-from session.records import Curve
+from wikitopics.session.answers.report.drawings.plain import INKS, SERIES, figure, plain, series
+from wikitopics.session.answers.report.records import ToldMetric
+from wikitopics.session.records import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

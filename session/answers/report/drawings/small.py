@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from session.answers.report.records import ToldTopic, Word
+from wikitopics.session.answers.report.records import ToldTopic, Word
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 240, 40

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from session.answers.report.drawings.plain import CLASS, INKS, cut, figure, plain, series
-from session.answers.report.records import ToldModel, ToldTopic
+from wikitopics.session.answers.report.drawings.plain import CLASS, INKS, cut, figure, plain, series
+from wikitopics.session.answers.report.records import ToldModel, ToldTopic
 
 if TYPE_CHECKING:
     from matplotlib.path import Path

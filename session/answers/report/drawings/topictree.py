@@ -2,8 +2,8 @@
 
 from markupsafe import Markup
 
-from session.answers.report.drawings.plain import INKS, cut, figure, plain, series
-from session.answers.report.records import ToldModel
+from wikitopics.session.answers.report.drawings.plain import INKS, cut, figure, plain, series
+from wikitopics.session.answers.report.records import ToldModel
 
 WIDTH, ROW, ABOVE, BELOW = 380, 17, 10, 36
 TREE = 130

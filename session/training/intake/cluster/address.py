@@ -3,9 +3,9 @@
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from session.errors import BadUsage
-from session.options import CLUSTER, CLUSTER_UNENCRYPTED
-from session.request import TrainRequest
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.options import CLUSTER, CLUSTER_UNENCRYPTED
+from wikitopics.session.request import TrainRequest
 
 ENCRYPTED = ("tls", "wss")
 UNENCRYPTED = ("tcp", "ws")
@@ -14,7 +14,7 @@ PORT = 8786
 
 
 def cluster_address(request: TrainRequest) -> str | None:
-    """The requested scheduler, as Dask writes it; None if there is none. Raises :class:`BadUsage`."""
+    """The requested scheduler, as Dask writes it; None if there is none. Raises `BadUsage`."""
     text = request.get(CLUSTER)
     if text is None:
         if CLUSTER_UNENCRYPTED in request:

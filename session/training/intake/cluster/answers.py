@@ -9,12 +9,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
-from session.errors import Damaged
-from session.foreign import visible
-from session.storage.decoding import from_json, listed, named, one_of, text, whole
-from session.storage.documents import Documents
-from session.training.intake.count_pages import (
+from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
+from wikitopics.session.errors import Damaged
+from wikitopics.session.foreign import visible
+from wikitopics.session.storage.decoding import from_json, listed, named, one_of, text, whole
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.training.intake.count_pages import (
     NOTHING,
     CountedPart,
     count_in_worker,
@@ -49,14 +49,13 @@ def pack(found: object, fields: Fields) -> bytes:
 
 
 def fields_of(data: object) -> Fields:
-    """Everything in an answer except its counts. Raises :class:`Damaged`."""
+    """Everything in an answer except its counts. Raises `Damaged`."""
     head = data.partition(b"\n")[0] if isinstance(data, bytes) and len(data) <= LARGEST else b""
     return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LARGEST), PLACE)
 
 
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
-    """The result of ``fn(*args)`` on the worker. Raises :class:`Damaged` for anything it cannot have
-    returned."""
+    """The result of ``fn(*args)`` on the worker. Raises `Damaged` for anything it cannot have returned."""
     if fn is pages_in_worker:
         return listed(fields.get("pages"), PLACE, _page), _part(fields, NOTHING.documents)
     documents = _documents(data.partition(b"\n")[2], n_words)

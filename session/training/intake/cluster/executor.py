@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as an :class:`Executor`; work that is lost is done again.
+"""The workers of a Dask cluster as an `Executor`; work that is lost is done again.
 
 A job is a task for one worker. Its bytes stay here until its answer has come, so a worker that ends, or a
 scheduler that is restarted, costs only the work under way.
@@ -12,12 +12,12 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
-from crawler.source import Activity, SourceInfo
-from session.errors import Damaged, SessionError
-from session.options import CLUSTER
-from session.training.intake.cluster.answers import fields_of, unpack
-from session.training.intake.cluster.fitness import in_use, told_differently
-from session.training.intake.cluster.scheduler import (
+from wikitopics.crawler.source import Activity, SourceInfo
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.options import CLUSTER
+from wikitopics.session.training.intake.cluster.answers import fields_of, unpack
+from wikitopics.session.training.intake.cluster.fitness import in_use, told_differently
+from wikitopics.session.training.intake.cluster.scheduler import (
     LOOK_SECONDS,
     FarWorker,
     Gone,
@@ -25,9 +25,9 @@ from session.training.intake.cluster.scheduler import (
     TaskFailed,
     Unreachable,
 )
-from session.training.intake.cluster.work import DIED, FAILED, packed
-from session.training.intake.workers import JobFailed, WorkerDied
-from vocab import Vocabulary
+from wikitopics.session.training.intake.cluster.work import DIED, FAILED, packed
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
+from wikitopics.vocab import Vocabulary
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
-from session.version import __version__
+from wikitopics.session.version import __version__
 
 PACKAGES = ("wikitopics", "distributed")
 """The packages of which a worker must have the same versions."""
@@ -50,7 +50,7 @@ def in_use(fingerprint: str) -> dict[str, str]:
 
 
 def told_differently(there: object, here: Mapping[str, str]) -> str:
-    """The differences between an answer's :func:`in_use` and that of ``here``, in words; "" for none."""
+    """The differences between an answer's `in_use` and that of ``here``, in words; "" for none."""
     return ", ".join(
         f"{_said(name, _text(there, name))} (the trainer: {value[:16]})"
         for name, value in here.items()

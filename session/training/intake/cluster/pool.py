@@ -1,12 +1,12 @@
-"""A :class:`CountingPool` whose workers are those of a cluster."""
+"""A `CountingPool` whose workers are those of a cluster."""
 
 from concurrent.futures import Executor
 
-from crawler.source import Activity, SourceInfo
-from session.training.intake.cluster.executor import Cluster
-from session.training.intake.cluster.scheduler import JOBS_A_THREAD
-from session.training.intake.pool import CountingPool
-from vocab import Vocabulary
+from wikitopics.crawler.source import Activity, SourceInfo
+from wikitopics.session.training.intake.cluster.executor import Cluster
+from wikitopics.session.training.intake.cluster.scheduler import JOBS_A_THREAD
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.vocab import Vocabulary
 
 
 class ClusterPool(CountingPool):

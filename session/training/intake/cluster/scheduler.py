@@ -14,12 +14,12 @@ from typing import Any
 import dask
 from distributed import Client, Future, KilledWorker, Security
 
-from session.errors import BadUsage, SessionError
-from session.options import CLUSTER
-from session.training.intake.cluster.address import ENCRYPTED
-from session.training.intake.cluster.answers import LARGEST
-from session.training.intake.cluster.fitness import PACKAGES, Versions
-from session.training.intake.cluster.work import Job, answer, prepare
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.options import CLUSTER
+from wikitopics.session.training.intake.cluster.address import ENCRYPTED
+from wikitopics.session.training.intake.cluster.answers import LARGEST
+from wikitopics.session.training.intake.cluster.fitness import PACKAGES, Versions
+from wikitopics.session.training.intake.cluster.work import Job, answer, prepare
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
@@ -83,7 +83,7 @@ class Scheduler:
 
     @classmethod
     async def connect(cls, address: str, initial: Job, refused: Callable[[str], None]) -> Scheduler:
-        """Connect. Raises :class:`Unreachable`, or :class:`SessionError` if trying again would not help."""
+        """Connect. Raises `Unreachable`, or `SessionError` if trying again would not help."""
         _be_quiet()
         security = Security()  # from Dask's configuration
         if (
@@ -119,7 +119,7 @@ class Scheduler:
         return scheduler
 
     async def look(self) -> bool:
-        """Update the list of workers; returns whether there is a new one. Raises :class:`Unreachable`."""
+        """Update the list of workers; returns whether there is a new one. Raises `Unreachable`."""
         if self._client.status != "running":
             raise Unreachable("the connection is lost")
         try:
@@ -139,7 +139,7 @@ class Scheduler:
         return bool(new)
 
     async def ask(self, worker: FarWorker, job: Job) -> object:
-        """The answer to a job. Raises :class:`Gone`, :class:`TaskFailed`."""
+        """The answer to a job. Raises `Gone`, `TaskFailed`."""
         task = self._submit(answer, worker.counting, *job, worker.address)
         asking = asyncio.ensure_future(self._result(task))
         lost = asyncio.ensure_future(worker.gone.wait())
@@ -178,7 +178,7 @@ class Scheduler:
         await _closed(self._client)
 
     async def _result(self, task: Future) -> object:
-        """What a task returned, as plain bytes. Raises as :meth:`ask` does."""
+        """What a task returned, as plain bytes. Raises as `ask` does."""
         try:
             failure = await task.exception()
             if failure is None:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.source import SourceInfo
-from session.training.intake.cluster.answers import pack
-from session.training.intake.cluster.fitness import in_use
-from session.training.intake.count_pages import NOTHING, start_worker
-from session.training.intake.workers import JobFailed, WorkerDied, Workers
-from vocab import Vocabulary
+from wikitopics.crawler.source import SourceInfo
+from wikitopics.session.training.intake.cluster.answers import pack
+from wikitopics.session.training.intake.cluster.fitness import in_use
+from wikitopics.session.training.intake.count_pages import NOTHING, start_worker
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.vocab import Vocabulary
 
 Buffer = NDArray[np.uint8]
 Job = tuple[bytes, *tuple[Buffer, ...]]
@@ -79,7 +79,7 @@ def _packed(job: Job, told: dict[str, str]) -> bytes:
 
 
 def _unpacked(job: Job) -> Sequence[Any]:
-    """The inverse of :func:`packed`."""
+    """The inverse of `packed`."""
     head, *beside = job
     # From the trainer, which may run anything here.
     found: Sequence[Any] = pickle.loads(head, buffers=[bytes(each) for each in beside])  # noqa: S301

@@ -5,17 +5,17 @@ import dataclasses
 import json
 import sqlite3
 
-from session.process import Process
-from session.records import Event, TrainerActivity
-from session.storage.changes import Changes
-from session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
-from session.storage.codec.progress import Progress
-from session.storage.coordination import heartbeat as pulses
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.coordination.lock import trainer_lock
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
 from tests.session.memory import status
+from wikitopics.session.process import Process
+from wikitopics.session.records import Event, TrainerActivity
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.coordination import heartbeat as pulses
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
 
 
 def test_the_pulse_answers_with_what_others_ask(path):

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from session.errors import BadUsage
-from session.training.intake.counts_npz import CountsFile
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.training.intake.counts_npz import CountsFile
 
 GOOD = {
     "indptr": np.array([0, 2, 2, 3]),
@@ -331,7 +331,7 @@ def small_reads(read):
 
 
 def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("session.training.intake.counts_npz.MOST_DOCUMENTS", 2)
+    monkeypatch.setattr("wikitopics.session.training.intake.counts_npz.MOST_DOCUMENTS", 2)
     with pytest.raises(BadUsage, match="over 2 documents"):
         counts_file(write(tmp_path / "c.npz"), 5)
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from session.errors import BadUsage
-from session.storage.articles import ArticleRows, insert_articles, renew_topics
-from session.storage.schema import CREATE
-from session.storage.sqliteutils import Database
-from session.training.intake import counts_npz
-from session.training.intake.counts_npz import CountsFile
 from tests.corpora import Corpus
 from tests.session.rows import documents
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.storage.articles import ArticleRows, insert_articles, renew_topics
+from wikitopics.session.storage.schema import CREATE
+from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.training.intake import counts_npz
+from wikitopics.session.training.intake.counts_npz import CountsFile
 
 
 def write(path: Path, lengths: list[int]) -> Path:

@@ -10,13 +10,13 @@ from concurrent.futures import Executor, Future
 import numpy as np
 import pytest
 
-from crawler.source import Activity, Page, PageBatch
-from session.training.intake.count_pages import count_pages
-from session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
-from session.training.intake.pool import CountingPool
-from session.training.intake.workers import WorkerDied, Workers
 from tests.session.memory import INFO
-from vocab import Vocabulary
+from wikitopics.crawler.source import Activity, Page, PageBatch
+from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import WorkerDied, Workers
+from wikitopics.vocab import Vocabulary
 
 
 async def test_real_worker_processes_count_the_same(corpus, memory):
@@ -51,7 +51,7 @@ async def test_a_killed_worker_loses_no_page(corpus, memory, monkeypatch):
         made.append(Workers(*arguments))
         return made[0]
 
-    monkeypatch.setattr("session.training.intake.pool.Workers", workers)
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", workers)
     feed = CrawledBlocks(memory, INFO, corpus.words, workers=1)
     memory.slow = 0.02
     feed.start(None)
@@ -104,7 +104,7 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: Never())
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Never())
     feed = CrawledBlocks(source, INFO, ("word",), ahead=100)
     feed.start(None)
     for _ in range(1000):
@@ -115,7 +115,7 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
 
 async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
     source = Slow()
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: Never())
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Never())
     feed = CrawledBlocks(source, INFO, ("word",), ahead=1)
     feed.start(None)
     while not feed.queued:
@@ -129,7 +129,7 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end(monkeypat
         def submit(self, fn, /, *args, **kwargs):
             raise OSError("no more processes")
 
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: Broken())
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Broken())
     feed = CrawledBlocks(Slow(), INFO, ("word",))
     feed.start(None)
     async with asyncio.timeout(60):

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from crawler.page_files import page_hash
-from crawler.source import Page, SourceInfo
-from session.training.intake.vocabulary import file_documents
 from tests.crawler.dumps import german, multistream
 from tests.wikitopics.polyglot import SUBJECTS
+from wikitopics.crawler.page_files import page_hash
+from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.session.training.intake.vocabulary import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -103,7 +103,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(
             raise ValueError("&#" + "9" * 5000)
         return page.title
 
-    monkeypatch.setattr("session.training.intake.vocabulary.prose", choosy)
+    monkeypatch.setattr("wikitopics.session.training.intake.vocabulary.prose", choosy)
     told: list[str] = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from crawler.dump_order import Order
-from crawler.errors import BadPosition, BadSource
-from crawler.shelf import LocalShelf
-from crawler.sources.shuffled import ShuffledDump
-from session.training.intake.parted import PartedBlocks
-from session.training.intake.pool import CountingPool
-from session.training.intake.workers import Workers
 from tests.crawler.dumps import multistream
+from wikitopics.crawler.dump_order import Order
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.shelf import LocalShelf
+from wikitopics.crawler.sources.shuffled import ShuffledDump
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import Workers
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 901)
 POISONED = """
 import os
-from crawler.source import SourceInfo
-from session.training.intake import count_pages as counting
+from wikitopics.crawler.source import SourceInfo
+from wikitopics.session.training.intake import count_pages as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:
@@ -76,7 +76,7 @@ def ids(blocks: list[Any]) -> list[int]:
 
 
 async def test_every_article_once_from_any_position_on(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     whole, feed = await read(source)
     assert sorted(ids(whole)) == list(NUMBERS)
     assert whole[-1].lap == 1
@@ -122,7 +122,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr("session.training.intake.pool.Workers", poisoned)
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {
@@ -139,7 +139,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
 async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
     source: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("session.training.intake.parted.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
     feed = PartedBlocks(made, info, WORDS, workers=2)

@@ -7,25 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.source import Activity, Page, PageBatch, SourceInfo
-from session.errors import SessionError
-from session.signals import Signals
-from session.storage.coordination.lock import trainer_lock
-from session.storage.documents import Documents
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.intake.count_pages import count_pages
-from session.training.intake.crawl import CrawledBlocks
-from session.training.intake.pool import CountingPool
-from session.training.intake.workers import WorkerDied, Workers
-from session.training.running.run import Run, RunLimits
-from session.training.stream import Stream
-from vocab import Vocabulary
+from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
+from wikitopics.session.errors import SessionError
+from wikitopics.session.signals import Signals
+from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.crawl import CrawledBlocks
+from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import WorkerDied, Workers
+from wikitopics.session.training.running.run import Run, RunLimits
+from wikitopics.session.training.stream import Stream
+from wikitopics.vocab import Vocabulary
 
 INFO = SourceInfo("memory", 60)
 WORKER = """
 import os
-from session.training.intake import count_pages as counting
+from wikitopics.session.training.intake import count_pages as counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -64,7 +64,7 @@ class Memory:
 def feed_of(corpus, monkeypatch):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     monkeypatch.setattr(
-        "session.training.intake.pool.Workers",
+        "wikitopics.session.training.intake.pool.Workers",
         lambda *_: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
     )
     return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), INFO, corpus.words)
@@ -147,7 +147,7 @@ def path(corpus, tmp_path, new_session):
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path, monkeypatch):
     # Kernels that take long to be compiled are told of too.
-    monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 3600)
+    monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 3600)
     feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
     with trainer_lock(path), Signals() as signals:
         store = SessionWriter(path)

@@ -10,12 +10,12 @@ import time
 
 import pytest
 
-from crawler.child import start_python
-from session.errors import SessionError
-from session.training.intake.crawl import CrawledBlocks
-from session.training.intake.workers import JobFailed, WorkerDied, Workers
 from tests.session.memory import INFO
 from tests.waiting import gone, until
+from wikitopics.crawler.child import start_python
+from wikitopics.session.errors import SessionError
+from wikitopics.session.training.intake.crawl import CrawledBlocks
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -69,7 +69,7 @@ def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
 def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
     job = f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); time.sleep(600)"
     script = (
-        "import time; from session.training.intake.workers import Workers\n"
+        "import time; from wikitopics.session.training.intake.workers import Workers\n"
         f"pool = Workers(2, int, ()); jobs = [pool.submit(exec, {job!r}) for _ in range(2)]\n"
         "while len(pool.pids()) < 2: time.sleep(0.01)\n"
         "print(*pool.pids(), flush=True); time.sleep(600)"
@@ -95,7 +95,7 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
 def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
     """Neither is the job whole, nor does anybody read what the worker says of it."""
     worker = start_python(
-        "session.training.intake.workers",
+        "wikitopics.session.training.intake.workers",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -131,7 +131,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 
 async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    monkeypatch.setattr("session.training.intake.pool.Workers", lambda *_: short)
+    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: short)
     feed = CrawledBlocks(memory, INFO, corpus.words)
     feed.start(None)
     try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from session.training.running.commits import Saving
+from wikitopics.session.training.running.commits import Saving
 
 
 class Clock:

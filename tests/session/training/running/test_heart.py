@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from session.doors import control
-from session.errors import Damaged, DiskFull, SessionError
-from session.storage.coordination.heartbeat import HeartbeatWriter
-from session.storage.reader import SessionReader
 from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
+from wikitopics.session.doors import control
+from wikitopics.session.errors import Damaged, DiskFull, SessionError
+from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """The session's log: each thing once."""
 
-from crawler.kinds.wiki import Api
-from session.storage.codec.progress import Progress
-from session.training.evaluation import Measured
-from session.training.running.news import News
+from wikitopics.crawler.kinds.wiki import Api
+from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.training.evaluation import Measured
+from wikitopics.session.training.running.news import News
 
 UNMEASURED = Measured(0, {})
 

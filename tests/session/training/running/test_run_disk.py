@@ -9,17 +9,17 @@ import threading
 
 import pytest
 
-from session.doors import control
-from session.errors import DiskFull, SessionError
-from session.storage.reader import SessionReader
-from session.storage.writer import SessionWriter
-from session.training.running.run import RunLimits
 from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
+from wikitopics.session.doors import control
+from wikitopics.session.errors import DiskFull, SessionError
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.running.run import RunLimits
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
     full = True
     real = SessionWriter.commit
 
@@ -45,8 +45,8 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.running.monitor.SAVING_SECONDS", 0.2)
-    monkeypatch.setattr("session.training.running.monitor.QUIET_SECONDS", 0.4)
+    monkeypatch.setattr("wikitopics.session.training.running.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 0.4)
     disk, commit = threading.Event(), SessionWriter.commit
 
     def slowly(self, *arguments):
@@ -95,7 +95,7 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     def commit(self, *arguments):
         raise DiskFull("no space left on the disk of x")
 
-    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
@@ -105,8 +105,8 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("session.training.running.run.RETRY_SECONDS", 0.1)
-    monkeypatch.setattr("session.storage.database.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):
         await until_true(lambda: run.learner.stream.progress.crawled > 0)

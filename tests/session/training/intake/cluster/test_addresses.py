@@ -2,10 +2,10 @@
 
 import pytest
 
-from session.errors import BadUsage
-from session.request import TrainRequest
-from session.training.intake.cluster.address import cluster_address
-from session.training.intake.cluster.fitness import Versions, in_use, told_differently
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.training.intake.cluster.address import cluster_address
+from wikitopics.session.training.intake.cluster.fitness import Versions, in_use, told_differently
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawler.source import Page, SourceInfo
-from session.errors import Damaged
-from session.storage.documents import Documents
-from session.training.intake.cluster.answers import fields_of, pack, unpack
-from session.training.intake.count_pages import (
+from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.training.intake.cluster.answers import fields_of, pack, unpack
+from wikitopics.session.training.intake.count_pages import (
     CountedPart,
     count_in_worker,
     count_pages,
     count_part_in_worker,
     pages_in_worker,
 )
-from vocab import Vocabulary
+from wikitopics.vocab import Vocabulary
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
 PAGES = (

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from crawler.shelf import LocalShelf
-from crawler.sources.shuffled import ShuffledDump
-from session.errors import SessionError
-from session.storage.documents import Block
-from session.training.intake.parted import PartedBlocks
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
-from vocab import Vocabulary
+from wikitopics.crawler.shelf import LocalShelf
+from wikitopics.crawler.sources.shuffled import ShuffledDump
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.documents import Block
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
 
@@ -25,7 +25,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from session.training.intake import count_pages as counting
+    from wikitopics.session.training.intake import count_pages as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -46,9 +46,9 @@ def dump(tmp_path: Path) -> str:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
-        monkeypatch.setattr(f"session.training.intake.parted.{name}", value)
-    monkeypatch.setattr("crawler.shelf.BEYOND", 300)
-    monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
+        monkeypatch.setattr(f"wikitopics.session.training.intake.parted.{name}", value)
+    monkeypatch.setattr("wikitopics.crawler.shelf.BEYOND", 300)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 
 async def read(
@@ -59,7 +59,7 @@ async def read(
     info = await source.open()
     pool = None
     if cluster is not None:
-        from session.training.intake.cluster.pool import ClusterPool
+        from wikitopics.session.training.intake.cluster.pool import ClusterPool
 
         pool = await asyncio.to_thread(ClusterPool, cluster, VOCABULARY, info, source.activity)
     feed = PartedBlocks(source, info, VOCABULARY.words, workers=1, pool=pool)
@@ -121,8 +121,8 @@ async def test_a_scheduler_that_does_not_come_back_ends_the_run(
     dask.start_worker()
 
     def lose() -> None:
-        monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
-        monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
+        monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
+        monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
         kill(scheduler)
 
     with pytest.raises(SessionError, match="scheduler has not answered for 1 s") as caught:
@@ -173,11 +173,11 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: 
 async def test_nobody_there_is_told_in_a_line(
     dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
-    monkeypatch.setattr("session.training.intake.cluster.executor.FIRST_PATIENCE", 0)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 0)
     with pytest.raises(SessionError, match=f"no Dask scheduler answers at {dask.address}"):
         await read(dump, dask.address)
     dask.start_scheduler()
-    monkeypatch.setattr("session.training.intake.cluster.scheduler.CONNECT_SECONDS", 60)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 60)
     with pytest.raises(SessionError, match="the cluster has no worker"):
         await read(dump, dask.address)

@@ -10,17 +10,17 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from crawler.source import Activity, SourceInfo
-from session.errors import SessionError
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
 from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, notes, plain, read, small
+from wikitopics.crawler.source import Activity, SourceInfo
+from wikitopics.session.errors import SessionError
 
 __all__ = ["dump", "small"]
 
 pytestmark = pytest.mark.interop
 
 ANSWERS = """
-from session.training.intake.cluster import work
+from wikitopics.session.training.intake.cluster import work
 
 class Evil:
     def __reduce__(self):
@@ -53,7 +53,7 @@ def silent(port: int) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in {"scheduler.REPLY_SECONDS": 5, "scheduler.ANSWER_SECONDS": 5}.items():
-        monkeypatch.setattr(f"session.training.intake.cluster.{name}", seconds)
+        monkeypatch.setattr(f"wikitopics.session.training.intake.cluster.{name}", seconds)
 
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(
@@ -71,7 +71,7 @@ async def test_what_listens_and_never_answers_is_given_up_in_mid_run(
     mute = silent(dask.port)
 
     def replace() -> None:
-        monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+        monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
         kill(scheduler)
         mute.__enter__()
 
@@ -106,7 +106,7 @@ async def test_a_suspended_worker_is_given_up(dump: str, dask: DaskProcesses) ->
 async def test_an_answer_that_is_none_ends_the_use_of_its_worker(
     dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, found: str, why: str
 ) -> None:
-    monkeypatch.setattr("session.training.intake.cluster.executor.PATIENCE", 1)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
     folder, touched = dask.folder / "other", dask.folder / "touched"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(ANSWERS.format(found=found, path=str(touched)))
@@ -119,7 +119,7 @@ async def test_an_answer_that_is_none_ends_the_use_of_its_worker(
 
 def test_what_dask_leaves_behind_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
-    executor = pytest.importorskip("session.training.intake.cluster.executor")
+    executor = pytest.importorskip("wikitopics.session.training.intake.cluster.executor")
     cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
 
     async def leave() -> None:
