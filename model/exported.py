@@ -8,8 +8,6 @@
 | topic_share | (K,) floats | each topic's share of the corpus, sums to 1 |
 | topic_weight | (K,) floats | as `topic_weights` |
 | kind | a str | the model's kind |
-
-Files of older versions lack the last two; they are read as an online LDA with topic weights of `WORDS` words.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ from wikitopics.model import kinds
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.states import LARGEST, TINY
 
-WORDS = 1e8
 MOST_BYTES = 2**31  # unpacked: 5,000 topics of 100,000 words
 _BROKEN = (ValueError, OSError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What zipfile and numpy raise on hostile bytes; NotImplementedError is a RuntimeError."""
@@ -90,11 +87,10 @@ def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
             raise ValueError(f"it unpacks to over {MOST_BYTES >> 30} GB")
     file.seek(0)
     with np.load(file, allow_pickle=False) as found:
-        wanted = ("topic_word", "alpha", "vocabulary", "topic_share")
+        wanted = ("topic_word", "alpha", "vocabulary", "topic_share", "topic_weight", "kind")
         if missing := [name for name in wanted if name not in found]:
             raise ValueError(f"{missing[0]} is missing")
-        also = (name for name in ("topic_weight", "kind") if name in found)
-        return {name: found[name] for name in (*wanted, *also)}
+        return {name: found[name] for name in wanted}
 
 
 def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:
@@ -113,14 +109,13 @@ def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:
         raise ValueError(f"vocabulary must be {W} str, not {words.dtype} of shape {words.shape}")
     if len(np.unique(words)) < W or "" in words:
         raise ValueError("vocabulary must not have a word twice, or an empty one")
-    kind = arrays.get("kind", np.array("lda"))
+    kind = arrays["kind"]
     if kind.dtype.kind != "U" or kind.ndim:
         raise ValueError(f"kind must be a str, not {kind.dtype} of shape {kind.shape}")
-    weights = arrays.get("topic_weight", WORDS * shares + W)
     return Exported(
         str(kind),
         topics,
-        _numbers("topic_weight", weights, (K,), TINY, LARGEST).astype(np.float64),
+        _numbers("topic_weight", arrays["topic_weight"], (K,), TINY, LARGEST).astype(np.float64),
         _numbers("alpha", arrays["alpha"], (K,), TINY, LARGEST).astype(np.float64),
         words,
     )

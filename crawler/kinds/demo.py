@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from wikitopics.crawler.licences import Licence
     from wikitopics.crawler.source import Source
 
-UNNAMED_SIZE = 1_000_000
-"""The size of the embedded wiki for sessions of the first version, which do not state it."""
 WIKI_SIZE = Option(
     int,
     "wiki_size",
@@ -46,8 +44,7 @@ class Demo(PageKind):
 
     def fault(self, identity: Identity) -> str:
         size = identity.get(WIKI_SIZE.name)
-        fits = size is None or (type(size) is int and size >= 1)
-        return "" if fits else f"{WIKI_SIZE.name} is not a number of articles"
+        return "" if type(size) is int and size >= 1 else f"{WIKI_SIZE.name} is not a number of articles"
 
     def wiki(self, identity: Identity) -> str:
         """The same for all sizes: a larger wiki has the same articles, and more."""
@@ -62,7 +59,7 @@ class Demo(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.embedded.source import DemoSource
 
-        return DemoSource(version=asked.version, size=identity.get(WIKI_SIZE.name) or UNNAMED_SIZE)
+        return DemoSource(version=asked.version, size=identity[WIKI_SIZE.name])
 
     def shown(self, source_name: str) -> str:
         return "embedded sample (demo)"

@@ -39,22 +39,6 @@ def test_infers_as_the_model_exported(kind, tmp_path):
     assert (type(again), list(found.vocabulary)) == (type(model), WORDS)
 
 
-def test_a_file_of_an_older_version_is_of_online_lda(arrays, tmp_path):
-    del arrays["kind"], arrays["topic_weight"]
-    np.savez_compressed(tmp_path / "m.npz", **arrays)
-    batch, _ = planted(60, seed=1)
-    theta = exported.read(tmp_path / "m.npz").model().infer(batch)
-    np.testing.assert_allclose(theta, trained("lda").infer(batch), atol=0.02)
-
-
-def test_a_topic_without_a_share_may_be_in_a_file_of_an_older_version(arrays, tmp_path):
-    del arrays["kind"], arrays["topic_weight"]
-    arrays["topic_share"] = np.array([0, 0.25, 0.25, 0.25, 0.25])
-    np.savez(tmp_path / "m.npz", **arrays)
-    weights = exported.read(tmp_path / "m.npz").model().topic_weights()
-    assert weights[0] == pytest.approx(len(WORDS))
-
-
 def test_words_that_no_topic_has_are_inferred_all_the_same(arrays, tmp_path):
     arrays["topic_word"] = np.eye(5, 40)
     for kind in kinds.names():

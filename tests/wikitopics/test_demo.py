@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from wikitopics.crawler import Asked
 from wikitopics.crawler.embedded.corpus import Articles, Corpus
 from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
 from wikitopics.crawler.kinds.demo import Demo
@@ -26,19 +25,6 @@ from wikitopics.session.request import TrainRequest
 def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, wiki_size, size):
     request = TrainRequest(source="demo", held_out=200, articles=articles, wiki_size=wiki_size)
     assert Demo().identity(request.asked(Demo())) == {"wiki_size": size}
-
-
-async def test_a_session_that_names_no_size_keeps_the_wiki_that_it_began_with(monkeypatch):
-    started = []
-
-    def start(options):
-        started.append(options)
-        raise OSError("not now")
-
-    monkeypatch.setattr("wikitopics.crawler.embedded.source.EmbeddedWiki", start)
-    with pytest.raises(OSError, match="not now"):
-        await Demo().open({"wiki_size": None}, Asked()).open()
-    assert started == [["--size", "1000000"]]
 
 
 def test_a_wiki_as_large_as_the_sample_has_no_copies():
