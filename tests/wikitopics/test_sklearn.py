@@ -102,7 +102,7 @@ def of_a_shape_beyond_64_bits(path):
         header, {"descr": "<f4", "fortran_order": False, "shape": (10**40, 0)}
     )
     with zipfile.ZipFile(path, "w") as archive:
-        for name in ("topic_word", "alpha", "vocabulary", "topic_share"):
+        for name in ("topic_word", "alpha", "vocabulary", "topic_share", "topic_weight", "kind"):
             archive.writestr(f"{name}.npy", header.getvalue())
 
 
