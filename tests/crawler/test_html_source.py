@@ -92,6 +92,18 @@ async def test_ten_at_a_time(serve: Callable[..., Any], clock: Any) -> None:
     assert requests.most == 10
 
 
+def on_wikimedia(url: URL, clock: Any, folder: Path) -> Wiki:
+    """A wiki on loopback, treated as one of Wikimedia's."""
+    return Wiki(
+        url,
+        version="0",
+        clock=clock,
+        contact="me@wiki-reader.org",
+        manners=wikimedia_manners(),
+        budget_folder=folder,
+    )
+
+
 async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
     serve: Callable[..., Any], clock: Any, tmp_path: Path
 ) -> None:
@@ -110,15 +122,7 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
     url = await serve(embedded(150), override=note)
 
     async def trainer() -> list[int]:
-        wiki = Wiki(
-            url,
-            version="0",
-            clock=clock,
-            contact="me@wiki-reader.org",
-            manners=wikimedia_manners(),
-            budget_folder=tmp_path,
-        )
-        source = HtmlSource(wiki)
+        source = HtmlSource(on_wikimedia(url, clock, tmp_path))
         found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
         assert source.activity.allowed_per_minute == 480
         await source.close()
@@ -151,15 +155,8 @@ async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_ba
         throttled = len(moments) == 10 and fault == "429"
         return web.Response(status=429, headers={"Retry-After": "40"}) if throttled else None
 
-    wiki = Wiki(
-        await serve(embedded(60), override=override),
-        version="0",
-        clock=clock,
-        contact="me@wiki-reader.org",
-        manners=wikimedia_manners(),
-        budget_folder=tmp_path,
-    )
-    source = HtmlSource(wiki)
+    url = await serve(embedded(60), override=override)
+    source = HtmlSource(on_wikimedia(url, clock, tmp_path))
     found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
     await source.close()
     assert found == list(range(1, 61))
