@@ -1,1 +1,1 @@
-"""One training session: the modules that its rooms share. Rooms: storage, training, answers, doors."""
+"""One training session: the modules that its rooms share. Rooms: storage, training, analysis, control."""

@@ -78,27 +78,27 @@ def test_what_there_is_not_cannot_be_chosen() -> None:
 
 def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(results_module, "ROOT", tmp_path)
-    everything = ("model", "session", "session/answers", "tui/keys.py")
+    everything = ("model", "session", "session/analysis", "tui/keys.py")
 
     def outdated_by(name: str) -> set[str]:
         """The rooms that a change to this file outdates, when each is all that a part runs."""
         before = {room: results_module.code((room,)) for room in everything}
-        both = results_module.code(("session", "session/answers"))
+        both = results_module.code(("session", "session/analysis"))
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.read_text() + "\nchanged" if path.exists() else "new")
         after = {room: results_module.code((room,)) for room in everything}
         outdated = {room for room in everything if before[room] != after[room]}
-        assert ("session" in name) == (both != results_module.code(("session", "session/answers")))
+        assert ("session" in name) == (both != results_module.code(("session", "session/analysis")))
         return outdated
 
-    for name in ("model/a.py", "session/a.py", "session/answers/a.py", "tui/keys.py"):
+    for name in ("model/a.py", "session/a.py", "session/analysis/a.py", "tui/keys.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
     assert outdated_by("model/a.py") == {"model"}
     assert outdated_by("model/deep/new.py") == {"model"}
     assert outdated_by("session/a.py") == {"session"}
-    assert outdated_by("session/answers/a.py") == {"session/answers"}
+    assert outdated_by("session/analysis/a.py") == {"session/analysis"}
     assert outdated_by("tui/keys.py") == {"tui/keys.py"}
     assert outdated_by("tui/keys_too.py") == set()
     assert outdated_by("model/README.md") == set()
@@ -116,11 +116,11 @@ def test_figures_are_outdated_by_the_rooms_that_their_part_runs(tmp_path, monkey
 
 def test_rooms_that_a_part_runs_without_saying_so_are_noticed(monkeypatch) -> None:
     imported = SimpleNamespace(
-        modules=dict.fromkeys(("wikitopics.model", "wikitopics.vocab", "wikitopics.session.answers"))
+        modules=dict.fromkeys(("wikitopics.model", "wikitopics.vocab", "wikitopics.session.analysis"))
     )
     monkeypatch.setattr(part_module, "sys", imported)
     assert Part("trial", "a trial").strays() == []
-    assert Part("trial", "a trial", rooms=("vocab",)).strays() == ["model", "session/answers"]
+    assert Part("trial", "a trial", rooms=("vocab",)).strays() == ["model", "session/analysis"]
 
 
 def test_a_point_is_named_after_its_function() -> None:

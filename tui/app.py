@@ -15,8 +15,8 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from wikitopics.session import escapes
-from wikitopics.session.doors import control
-from wikitopics.session.doors.naming import rename
+from wikitopics.session.control import requests
+from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import SessionError
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage.files import replacing
@@ -349,7 +349,7 @@ def run(
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line
-    controls = Controls(control.pause, control.resume, control.save)
+    controls = Controls(requests.pause, requests.resume, requests.save)
     app = Wikitopics(
         SessionReader,
         path,

@@ -7,7 +7,7 @@ from rich.text import Text
 from textual import on
 from textual.worker import Worker, WorkerState
 
-from wikitopics.session.doors import launch
+from wikitopics.session.control import launch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.storage.reader import SessionReader

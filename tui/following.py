@@ -13,7 +13,7 @@ from typing import TypeVar
 from textual import on
 
 from wikitopics.session import escapes
-from wikitopics.session.doors import launch
+from wikitopics.session.control import launch
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from wikitopics.session.answers.tree import Branch
+from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.words import APART, nearness
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wikitopics.model import OnlineModel
-    from wikitopics.session.answers.similar import Neighbour, Trained
+    from wikitopics.session.analysis.similar import Neighbour, Trained
     from wikitopics.session.records import ArticleRow, Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
@@ -133,8 +133,8 @@ class StoredSession:
 
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
-        from wikitopics.session.answers.coherence import coherences
-        from wikitopics.session.answers.tree import topic_tree
+        from wikitopics.session.analysis.coherence import coherences
+        from wikitopics.session.analysis.tree import topic_tree
 
         with self._reading() as reader:
             name = reader.model_named(model)
@@ -166,7 +166,7 @@ class StoredSession:
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
-        from wikitopics.session.answers.addresses import addresses
+        from wikitopics.session.analysis.addresses import addresses
 
         limit = _whole("limit", limit)
         if not 0 <= limit <= MOST_ARTICLES:
@@ -194,7 +194,7 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
-        from wikitopics.session.answers.inference import proportions
+        from wikitopics.session.analysis.inference import proportions
 
         if isinstance(texts, str | bytes):
             raise BadUsage("infer takes a list of texts: put a single one in brackets")
@@ -218,7 +218,7 @@ class StoredSession:
         limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")
-        from wikitopics.session.answers.similar import Trained, not_found
+        from wikitopics.session.analysis.similar import Trained, not_found
 
         with self._reading() as reader:
             name = reader.model_named(model)
@@ -239,14 +239,14 @@ class StoredSession:
         Proportions date from the article's training; those of the newest 20,000 articles were updated each
         time the session doubled in size.
         """
-        from wikitopics.session.answers.proportions import as_csr
+        from wikitopics.session.analysis.proportions import as_csr
 
         with self._reading() as reader:
             return as_csr(reader, reader.model_named(model))
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
-        from wikitopics.session.answers.inference import saved_model
+        from wikitopics.session.analysis.inference import saved_model
 
         with self._open() as reader:
             return saved_model(reader, reader.model_named(name))

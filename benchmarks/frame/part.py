@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CODE = (
     *("crawler", "crawler/checking.py", "model", "model/checking.py"),
-    *("session", "session/answers", "tui", "vocab", "wikitopics"),
+    *("session", "session/analysis", "tui", "vocab", "wikitopics"),
 )
 """The rooms of the program. What is in a room within another one is in that room only."""
 ENGINE_ROOMS = ("crawler", "model", "session", "vocab")

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told, start_nothing
-from wikitopics.session.doors.launch import Trainers
+from wikitopics.session.control.launch import Trainers
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.dialogs.newsession import NewSession
@@ -130,9 +130,9 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         preferences = Preferences(keys=keys or {})
         trainers = Trainers()
         if trainer is not None:
-            monkeypatch.setattr("wikitopics.session.doors.launch.start_trainer", lambda *_: trainer)
+            monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", lambda *_: trainer)
             trainers.start(path, ["train", "--session", path.stem])
-        monkeypatch.setattr("wikitopics.session.doors.launch.start_trainer", launch)
+        monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", launch)
         app = Wikitopics(
             SessionReader,
             path,

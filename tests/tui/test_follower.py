@@ -10,7 +10,7 @@ import pytest
 
 from tests.session.rows import documents, settings
 from tests.tui import canned
-from wikitopics.session.answers.tree import topic_tree
+from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.articles import Renewed

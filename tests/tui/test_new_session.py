@@ -11,7 +11,7 @@ from textual.widgets import Input, Select
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
-from wikitopics.session.doors.launch import NOBODY_ASKED
+from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, Told
-from wikitopics.session.doors.launch import NOBODY_ASKED
+from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.ask import Ask

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.session.answers.exports import FORMATS, SUBJECTS, ExportRequest
+from wikitopics.session.analysis.exports import FORMATS, SUBJECTS, ExportRequest
 from wikitopics.session.records import TopicChange
 from wikitopics.session.storage.reader import SessionReader
 

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from wikitopics.session.answers.report.gathering import told
-from wikitopics.session.answers.report.records import Then, ToldArticle, Word
+from wikitopics.session.analysis.report.gathering import told
+from wikitopics.session.analysis.report.records import Then, ToldArticle, Word
 from wikitopics.session.foreign import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -20,7 +20,7 @@ from wikitopics.session.storage.reader import SessionReader
 pytestmark = pytest.mark.interop
 for package in ("matplotlib", "jinja2"):
     pytest.importorskip(package)
-from wikitopics.session.answers.report.page import page  # noqa: E402 - needs both
+from wikitopics.session.analysis.report.page import page  # noqa: E402 - needs both
 
 HOSTILE = (
     "<script>document.title='owned'</script>",

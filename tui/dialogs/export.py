@@ -13,7 +13,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.answers.exports import (
+from wikitopics.session.analysis.exports import (
     FORMATS,
     SUBJECTS,
     ExportRequest,
@@ -23,7 +23,7 @@ from wikitopics.session.answers.exports import (
     formats,
     save,
 )
-from wikitopics.session.answers.licences import licence_of
+from wikitopics.session.analysis.licences import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader

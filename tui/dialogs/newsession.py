@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from wikitopics.session import config, sources
-from wikitopics.session.doors.launch import question
+from wikitopics.session.control.launch import question
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import MODEL, OWN, SOURCE, Option
 from wikitopics.session.paths import log_file, named_session

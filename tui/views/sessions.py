@@ -11,8 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widget import Widget
 
-from wikitopics.session.doors.listing import list_sessions
-from wikitopics.session.doors.removal import remove
+from wikitopics.session.control.sessions import list_sessions, remove
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command
 from wikitopics.tui.background import begin

@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.answers.tree import overview, topic_tree
+from wikitopics.session.analysis.tree import overview, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin

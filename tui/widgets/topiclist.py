@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from wikitopics.session.answers.tree import Branch
+from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Part

@@ -36,7 +36,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     --keep-articles top or none, a session does not know which articles it trained on, so only those that it
     holds out itself are scored.
     """
-    from wikitopics.session.answers.comparison import compare as compared
+    from wikitopics.session.analysis.comparison import compare as compared
     from wikitopics.session.storage.reader import SessionReader
 
     named = (*sessions, *more) or ("default",)

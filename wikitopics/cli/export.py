@@ -8,7 +8,7 @@ import click
 from wikitopics.cli.completion import model_names
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
-from wikitopics.session.answers.exports import (
+from wikitopics.session.analysis.exports import (
     FORMATS,
     SUBJECTS,
     ExportRequest,
@@ -80,7 +80,7 @@ def export(
     session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read."""
-    from wikitopics.session.answers.licences import licence_of
+    from wikitopics.session.analysis.licences import licence_of
     from wikitopics.session.errors import BadUsage
     from wikitopics.session.storage.reader import SessionReader
 

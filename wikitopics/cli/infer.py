@@ -13,7 +13,7 @@ from wikitopics.cli.output import put_json, put_line, say
 from wikitopics.session.paths import command, session_path
 
 if TYPE_CHECKING:
-    from wikitopics.session.answers.inference import Inferred
+    from wikitopics.session.analysis.inference import Inferred
     from wikitopics.session.storage.reader import SessionReader
 
 _MOST = 32 * 2**20
@@ -88,7 +88,7 @@ def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "l
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.answers.inference import infer
+    from wikitopics.session.analysis.inference import infer
     from wikitopics.session.errors import SessionError
 
     found = infer(reader, model, [_read(file) for file in files])

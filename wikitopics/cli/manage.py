@@ -13,9 +13,9 @@ from wikitopics.session.paths import session_path
 @session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
-    from wikitopics.session.doors import control
+    from wikitopics.session.control import requests
 
-    control.stop(session_path(session), say)
+    requests.stop(session_path(session), say)
     say("stopped; everything is saved")
 
 
@@ -23,27 +23,27 @@ def stop(session: str) -> None:
 @session_option
 def pause(session: str) -> None:
     """Pause the session's trainer until `wikitopics resume`."""
-    from wikitopics.session.doors import control
+    from wikitopics.session.control import requests
 
-    control.pause(session_path(session))
+    requests.pause(session_path(session))
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics resume")
 @session_option
 def resume(session: str) -> None:
     """Resume a paused trainer."""
-    from wikitopics.session.doors import control
+    from wikitopics.session.control import requests
 
-    control.resume(session_path(session))
+    requests.resume(session_path(session))
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics save")
 @session_option
 def save(session: str) -> None:
     """Have the session's trainer commit now."""
-    from wikitopics.session.doors import control
+    from wikitopics.session.control import requests
 
-    control.save(session_path(session))
+    requests.save(session_path(session))
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")

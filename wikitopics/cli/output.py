@@ -121,7 +121,7 @@ def say(message: str) -> None:
 def agrees(question: str, otherwise: str) -> bool:
     """Ask a person on the terminal. If that is impossible, raises BadUsage, which says ``otherwise`` and
     `--yes`."""
-    from wikitopics.session.doors.launch import NOBODY_ASKED
+    from wikitopics.session.control.launch import NOBODY_ASKED
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadUsage(f"{otherwise} {NOBODY_ASKED}")

@@ -25,7 +25,7 @@ def report(output: str | None, session: str) -> None:
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
     """
-    from wikitopics.session.answers.report import made
+    from wikitopics.session.analysis.report import made
     from wikitopics.session.errors import BadUsage
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.storage.reader import SessionReader

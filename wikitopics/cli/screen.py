@@ -17,7 +17,7 @@ from wikitopics.session.paths import command, log_file, session_path
 from wikitopics.session.signals import Signals
 
 if TYPE_CHECKING:
-    from wikitopics.session.doors.launch import Trainers
+    from wikitopics.session.control.launch import Trainers
     from wikitopics.session.request import TrainRequest
 
 BEGIN_SECONDS = 30.0
@@ -152,7 +152,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
     behind.
     """
-    from wikitopics.session.doors.launch import Trainers
+    from wikitopics.session.control.launch import Trainers
 
     need_terminal(command("status", path))
     trainers, trainer, ending = Trainers(), None, None
@@ -194,7 +194,7 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
 
 def not_begun(path: Path, code: int | None) -> int:
     """Say why there is no session; returns the exit code."""
-    from wikitopics.session.doors.launch import question
+    from wikitopics.session.control.launch import question
     from wikitopics.session.storage.files import last_line
 
     if not code or code < 0 or question(path):

@@ -24,7 +24,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
-    from wikitopics.session.doors.listing import list_sessions
+    from wikitopics.session.control.sessions import list_sessions
 
     _check(session_folder())
     found = [one for one in list_sessions() if session in (None, one[0])]
@@ -79,7 +79,7 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
-    from wikitopics.session.doors.removal import check_removable, remove
+    from wikitopics.session.control.sessions import check_removable, remove
     from wikitopics.session.storage.coordination.lock import in_use, owner
 
     named = {each for each in (name, session) if each is not None}

@@ -64,16 +64,16 @@ def topics(
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.answers.coherence import coherences
-    from wikitopics.session.answers.repeats import repeats_told, topic_repeats
-    from wikitopics.session.answers.tree import topic_tree
+    from wikitopics.session.analysis.coherence import coherences
+    from wikitopics.session.analysis.repeats import repeats_told, topic_repeats
+    from wikitopics.session.analysis.tree import topic_tree
     from wikitopics.session.records import SNAPSHOT_WORDS
 
     with reader.one_moment():
         rows = reader.topics(model, SNAPSHOT_WORDS)
         words = {row.topic: row.words[:top] for row in rows}
         if rows and top > SNAPSHOT_WORDS:
-            from wikitopics.session.answers.inference import topics as from_model
+            from wikitopics.session.analysis.inference import topics as from_model
 
             words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
         npmi = dict(zip(words, coherences(reader, rows), strict=True))
@@ -118,7 +118,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.answers.tree import overview, topic_tree
+    from wikitopics.session.analysis.tree import overview, topic_tree
 
     branches = topic_tree(reader, model)
     if as_json:
@@ -160,7 +160,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 
     The name is used everywhere from then on; '' removes it. Works while a trainer is running.
     """
-    from wikitopics.session.doors.naming import rename as give
+    from wikitopics.session.control.naming import rename as give
     from wikitopics.session.storage.reader import SessionReader
 
     path = session_path(session)

@@ -15,7 +15,7 @@ import pytest
 import wikitopics
 from tests.corpora import write_corpus
 from tests.session.damage import all_damages
-from wikitopics.session.doors.naming import rename
+from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import NotASession
 from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.coordination.lock import trainer_lock

@@ -9,7 +9,7 @@ from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.limits import manners_for
 from wikitopics.crawler.pace import SharedPace
 from wikitopics.session import config
-from wikitopics.session.doors.launch import start_trainer
+from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import config_file, log_file
 from wikitopics.session.version import __version__

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
-from wikitopics.session.doors import control
+from wikitopics.session.control import requests
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.running.commits import Saving
 from wikitopics.session.training.running.run import RunLimits
@@ -109,14 +109,14 @@ async def test_pause_and_resume(trainer_of, memory):
 
     async def meanwhile(run):
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(control.pause, path)
+        await asyncio.to_thread(requests.pause, path)
         await until_true(lambda: run.orders.paused)
         await asyncio.sleep(0.1)
         before = run.learner.stream.progress.crawled
         await asyncio.sleep(0.4)
         assert run.learner.stream.progress.crawled == before
         await until_true(lambda: status(path).state == "paused")
-        await asyncio.to_thread(control.resume, path)
+        await asyncio.to_thread(requests.resume, path)
         memory.go_on.set()
         await until_true(lambda: run.learner.stream.progress.crawled > before)
 
@@ -136,7 +136,7 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
-        await asyncio.to_thread(control.save, trainer_of.path)
+        await asyncio.to_thread(requests.save, trainer_of.path)
         await until_true(lambda: status(trainer_of.path).articles == 64)
         run.stop("enough")
 
@@ -152,7 +152,7 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     async def pause(run):
         nonlocal passed
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(control.pause, trainer_of.path)
+        await asyncio.to_thread(requests.pause, trainer_of.path)
         await until_true(lambda: run.orders.paused)
         passed = 3600
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
-from wikitopics.session.doors import control
+from wikitopics.session.control import requests
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -143,7 +143,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
     async def pause(run):
         await memory.hanging.wait()
-        await asyncio.to_thread(control.pause, trainer_of.path)
+        await asyncio.to_thread(requests.pause, trainer_of.path)
         await until_true(lambda: run.orders.paused)
         run.stop("enough")
 

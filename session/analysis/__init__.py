@@ -1,0 +1,1 @@
+"""What a stored session tells: exports, the report, comparison, and the topics of any text."""

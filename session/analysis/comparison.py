@@ -1,0 +1,187 @@
+"""Sessions side by side: all their models, scored on articles that none of them was trained on.
+
+The articles are those that some session holds out. An article counts if it is new to every session: held out
+there too, or not among the articles it trained on. For a session that does not know which those are, only its
+own held-out articles count.
+
+A page id identifies an article only within one wiki or one file of documents. Where two sources may be the
+same wiki, as with a dump, they are taken for the same: then too few articles are scored, but never one that
+was trained on. Two different wikis have no article in common. Nothing records whether two files have; it is
+assumed that they have none, and the user is told (`remarks`).
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import CompletionSet, Minibatch
+from wikitopics.session.analysis.inference import saved_model
+from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.options import SEED
+from wikitopics.session.paths import session_name
+from wikitopics.session.records import ModelStatus
+from wikitopics.session.sources import check_identity, described
+from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.reader import SessionReader
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One model of one session, and its score."""
+
+    session: str
+    articles: int
+    """The articles that the session has trained on."""
+    model: ModelStatus
+    log_likelihood: float
+    """Nats per held-out word, by document completion."""
+
+    @property
+    def perplexity(self) -> float:
+        """The score as a perplexity."""
+        return float(np.exp(-self.log_likelihood))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of a comparison."""
+
+    articles: int
+    """The number of articles scored."""
+    models: tuple[Compared, ...]
+    """The models, the best first."""
+    remarks: tuple[str, ...]
+    """What was assumed, and what was not known."""
+
+    def difference(self, one: Compared) -> float:
+        """A model's log likelihood minus that of the best: 0 for the best, negative for the others."""
+        return one.log_likelihood - self.models[0].log_likelihood
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Session:
+    """A session that takes part, as of one commit."""
+
+    reader: SessionReader
+    name: str
+    wiki: str | None
+    content: object
+    """The identity of the content, if the source is not a wiki."""
+    articles: int
+    held_out: Documents
+
+
+def compare(
+    readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
+) -> Comparison:
+    """Score every model of these sessions on the same articles; ``progress`` is given the number of models
+    done.
+
+    Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known to be new
+    to all of them.
+    """
+    with contextlib.ExitStack() as moments:
+        for reader in readers:
+            moments.enter_context(reader.one_moment())
+        sessions = [_opened(reader) for reader in readers]
+        _check_words(sessions)
+        documents, remarks = _new_to_all(sessions)
+        batch = Minibatch(documents.indptr, documents.word_ids, documents.counts)
+        completion = CompletionSet(batch, readers[0].settings()[SEED])
+        found = []
+        for session in sessions:
+            for model in session.reader.model_statuses():
+                score = completion.score(saved_model(session.reader, model.name))
+                if not np.isfinite(score):
+                    raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
+                found.append(Compared(session.name, session.articles, model, score))
+                progress(len(found))
+    ranked = sorted(found, key=lambda one: -one.log_likelihood)
+    return Comparison(len(documents), tuple(ranked), remarks)
+
+
+def _opened(reader: SessionReader) -> _Session:
+    settings = reader.settings()
+    kind = described(settings.source)
+    check_identity(kind, settings.source_options)
+    return _Session(
+        reader,
+        session_name(reader.path),
+        kind.wiki(settings.source_options),
+        settings.source_options.get("checksum") or (settings.source, settings.source_options),
+        reader.committed().progress.articles,
+        reader.held_out(),
+    )
+
+
+def _check_words(sessions: Sequence[_Session]) -> None:
+    first = sessions[0]
+    for other in sessions[1:]:
+        one, another = first.reader.settings(), other.reader.settings()
+        if one.fingerprint != another.fingerprint:
+            raise BadUsage(
+                f"{first.name} and {other.name} have different vocabularies: their models predict different "
+                "words, so their scores cannot be compared"
+            )
+        if one.rule != another.rule:
+            raise BadUsage(
+                f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
+                f"{another.rule}): they read the same article differently, so their scores cannot be compared"
+            )
+
+
+def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...]]:
+    """The held-out articles that no session has trained on, each once, and the remarks on them."""
+    if not any(len(session.held_out) for session in sessions):
+        names = ", ".join(session.name for session in sessions)
+        raise SessionError(
+            f"no held-out articles yet in {names}: a session holds out the first articles that it reads, and "
+            "none with --held-out 0; compare with a session that has some"
+        )
+    remarks: dict[str, None] = {}
+    parts = []
+    for place, owner in enumerate(sessions):
+        ids = owner.held_out.page_ids
+        new = np.ones(len(ids), np.bool_)
+        for other in sessions:
+            if other is owner or _apart(owner, other, remarks):
+                continue
+            held_out = np.isin(ids, other.held_out.page_ids)
+            new &= held_out | _untrained(ids, other, remarks)
+            if other in sessions[:place]:
+                new &= ~held_out  # these were already taken from that session
+        parts.append(owner.held_out.split(new)[0])
+    documents = Documents.concatenate(parts)
+    if not len(documents):
+        unknown = "; ".join(remarks)
+        raise SessionError(
+            "no held-out article is known to be new to all of these sessions"
+            + (f": {unknown}" if unknown else "; each has trained on what the others hold out")
+        )
+    return documents, tuple(remarks)
+
+
+def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
+    """Whether the two have no article in common."""
+    if one.wiki is not None and other.wiki is not None:
+        return bool(one.wiki and other.wiki) and one.wiki != other.wiki
+    if one.wiki is None and other.wiki is None and one.content == other.content:
+        return False
+    pair = " and ".join(sorted((one.name, other.name)))
+    remarks[f"assumed: {pair} read different articles; this cannot be checked"] = None
+    return True
+
+
+def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -> NDArray[np.bool_]:
+    """(n,) whether each page is known not to have been trained on."""
+    trained, complete = of.reader.trained_among(ids.tolist())
+    if not complete:
+        remarks[
+            f"{of.name} did not record which articles it trained on (--keep-articles): only those it holds "
+            "out are known to be new to it"
+        ] = None
+        return np.zeros(len(ids), np.bool_)
+    return ~np.isin(ids, np.array(sorted(trained), np.int64))

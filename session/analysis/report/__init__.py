@@ -1,0 +1,27 @@
+"""A page about the topics of a session, complete in itself, for readers who have nothing else.
+
+`gathering` reads the session into `records`, `drawings` makes charts of them, and `page` puts both together.
+The last two need packages that only the extra `report` installs; importing this loads none of them.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.extras import REPORT
+
+if TYPE_CHECKING:
+    from wikitopics.session.storage.reader import SessionReader
+
+
+def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
+    """The page of a session. ``progress`` is given the number of topics read.
+
+    Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.
+    """
+    if REPORT.missing():
+        raise BadUsage(REPORT.needed("wikitopics report"))
+    from wikitopics.session.analysis.report.gathering import told
+    from wikitopics.session.analysis.report.page import page
+
+    return page(told(reader, progress))

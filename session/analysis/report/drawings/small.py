@@ -1,0 +1,53 @@
+"""Tiny drawings, some for every topic: bare paths, since no library writes them as briefly."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from wikitopics.session.analysis.report.records import ToldTopic, Word
+
+T = TypeVar("T")
+WIDTH, HEIGHT = 240, 40
+
+
+def growth(topic: ToldTopic, points: int) -> Markup:
+    """A topic's share over the articles, with the part made up by its own words filled."""
+    if len(topic.shares) < 2:
+        return Markup("")
+    articles, shares, own = np.array(thin(topic.shares, points)).T
+    xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * WIDTH
+    line, filled = (_line(xs, (1 - values / shares.max()) * (HEIGHT - 2) + 1) for values in (shares, own))
+    return Markup(
+        '<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">'
+        '<path class="own" d="{}V{}H0z"/><path class="line" d="{}"/></svg>'
+    ).format(WIDTH, HEIGHT, filled, HEIGHT, line)
+
+
+def bars(words: Sequence[Word]) -> Markup:
+    """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
+    most = max(word.probability for word in words)
+    lengths = [100 * word.probability / (most or 1) for word in words]
+    every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
+    own = "".join(
+        f"M0 {row}.5h{length * word.own:.0f}"
+        for row, (length, word) in enumerate(zip(lengths, words, strict=True))
+    )
+    return Markup(
+        '<svg viewBox="0 0 100 {}" aria-hidden="true" preserveAspectRatio="none">'
+        '<path class="all" d="{}"/><path class="own" d="{}"/></svg>'
+    ).format(len(words), every, own)
+
+
+def thin(items: Sequence[T], most: int) -> Sequence[T]:
+    """At most ``most`` of the items, evenly spaced; the first and the last stay."""
+    if len(items) <= most:
+        return items
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+
+
+def _line(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> str:
+    places = zip(xs.round().astype(int).tolist(), ys.round().astype(int).tolist(), strict=True)
+    return "M" + " ".join(f"{x} {y}" for x, y in places)

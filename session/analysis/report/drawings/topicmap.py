@@ -1,0 +1,148 @@
+"""The topics of one model in the plane: close to each other if they share words."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from wikitopics.session.analysis.report.drawings.plain import CLASS, INKS, cut, figure, plain, series
+from wikitopics.session.analysis.report.records import ToldModel, ToldTopic
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+
+WIDTH, HEIGHT, MARGIN = 760, 520, 48
+COVERED = 0.16
+"""The part of the map that all topics would cover if they lay side by side."""
+LARGEST = 92
+"""The largest width of a circle."""
+STRETCH = 1.6
+"""The largest ratio between the scales of the two directions."""
+APART, PUSHES = 0.9, 100
+"""The part of the distance at which two circles touch, and the steps in which they are pushed that far
+apart."""
+LETTER, LARGE = 11.5, 23
+"""Heights of labels; the large ones are those that a phone shows."""
+PHONE_LABELS = 9
+LONGEST = 26
+"""The most letters of a label."""
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+
+class Label(NamedTuple):
+    """A name on the map, centred at (x, y)."""
+
+    x: float
+    y: float
+    text: str
+    role: str
+    """"major" for labels that a phone shows, otherwise "minor"."""
+
+
+def topic_map(model: ToldModel) -> Markup:
+    """The map, with each topic as large as its share and linked to its description."""
+    across = _across(model.topics)
+    places = _places(model.topics, across)
+    with figure(WIDTH, HEIGHT) as drawn:
+        axes = drawn.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
+        circles = axes.scatter(
+            [x for x, _ in places],
+            [y for _, y in places],
+            s=[size**2 for size in across],
+            marker=_circle(),
+            color=series(model.place),
+            edgecolors=series(model.place),
+            linewidths=1,
+            clip_on=False,
+        )
+        circles.set_urls([f"#{topic.anchor}" for topic in model.topics])
+        labels = _labels(model.topics, places, across)
+        for place, label in labels.items():
+            text = axes.text(
+                label.x,
+                label.y,
+                label.text,
+                ha="center",
+                va="center_baseline",
+                color=INKS["ink"],
+                parse_math=False,
+                url=f"#{model.topics[place].anchor}",
+            )
+            text.set_gid(CLASS + label.role)
+        about = f"A map of {len(model.topics)} topics of {model.name}; the list below has them all."
+        titles = {f"#{topic.anchor}": f"{topic.name} ({topic.share:.1%})" for topic in model.topics}
+        return plain(drawn, about, titles)
+
+
+def _circle() -> "Path":
+    """A circle of four curves: matplotlib's own has eight, which would double the size of the page."""
+    from matplotlib.path import Path
+
+    k = 4 / 3 * math.tan(math.pi / 8)
+    quarter = np.array([(1, 0), (1, k), (k, 1), (0, 1)]) / 2
+    turns = [np.linalg.matrix_power(np.array([[0, 1], [-1, 0]]), turn) for turn in range(4)]
+    places = np.concatenate([quarter[:1], *(quarter[1:] @ turn for turn in turns), quarter[:1]])
+    return Path(places, [Path.MOVETO, *[Path.CURVE4] * 12, Path.CLOSEPOLY])
+
+
+def _places(topics: Sequence[ToldTopic], across: Sequence[float]) -> list[tuple[float, float]]:
+    """The places of the topics: they fill the map, and overlapping ones are pushed apart."""
+    places, radii = np.array([topic.place for topic in topics]), np.array(across) / 2
+    size, edge = np.array([WIDTH, HEIGHT]), np.array([MARGIN, MARGIN])
+    low, high = places.min(axis=0), places.max(axis=0)
+    scales = (size - 2 * edge) / np.maximum(high - low, 1e-9)
+    scales = np.minimum(scales, STRETCH * scales.min())
+    places = size / 2 + (places - (low + high) / 2) * scales
+    room = (radii + radii[:, None]) * APART
+    for _ in range(PUSHES):
+        towards = places - places[:, None]
+        far = np.sqrt((towards**2).sum(axis=-1)) + np.eye(len(places)) * WIDTH
+        lacking = np.clip(room - far, 0, None)
+        if not lacking.any():
+            break
+        places = places + 0.25 * (towards * (lacking / np.maximum(far, 1e-6))[:, :, None]).sum(axis=0)
+        places = np.clip(places, edge, size - edge)
+    return [(float(x), float(y)) for x, y in places]
+
+
+def _across(topics: Sequence[ToldTopic]) -> list[float]:
+    whole = sum(topic.share for topic in topics)
+    area = COVERED * WIDTH * HEIGHT
+    return [min(LARGEST, math.sqrt(4 / math.pi * area * topic.share / whole)) for topic in topics]
+
+
+def _labels(
+    topics: Sequence[ToldTopic], places: Sequence[tuple[float, float]], across: Sequence[float]
+) -> dict[int, Label]:
+    """Places with room for names, by topic: the largest topics first, and last the first words of names."""
+    found: dict[int, Label] = {}
+    taken: list[Box] = []
+    for letter, role, most, whole in (
+        (LARGE, "major", PHONE_LABELS, True),
+        (LETTER, "minor", len(topics), True),
+        (LETTER, "minor", len(topics), False),
+    ):
+        for place, topic in enumerate(topics):
+            if place in found or len(found) >= most:
+                continue
+            text = cut(topic.name if whole else topic.name.partition(",")[0], LONGEST)
+            half, high = 0.27 * letter * len(text), 0.62 * letter
+            x = min(max(places[place][0], half), WIDTH - half)
+            for beside in (0.0, -across[place] / 2 - high, across[place] / 2 + high):
+                y = places[place][1] + beside
+                box = x - half, y - high, x + half, y + high
+                if box[1] >= 0 and box[3] <= HEIGHT and not any(_overlap(box, other) for other in taken):
+                    found[place] = Label(x, y, text, role)
+                    taken.append(box)
+                    break
+    return found
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

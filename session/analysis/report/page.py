@@ -1,0 +1,130 @@
+"""The page: one HTML file with its style and its script, which loads nothing else."""
+
+import base64
+import hashlib
+import time
+from dataclasses import dataclass
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from wikitopics.session.analysis.report.drawings.curves import curves, said
+from wikitopics.session.analysis.report.drawings.plain import SERIES
+from wikitopics.session.analysis.report.drawings.small import bars, growth, thin
+from wikitopics.session.analysis.report.drawings.topicmap import topic_map
+from wikitopics.session.analysis.report.drawings.topictree import topic_tree
+from wikitopics.session.analysis.report.records import Told, ToldMetric
+from wikitopics.session.foreign import visible
+from wikitopics.session.records import skips_told
+
+LARGEST = 2_990_000
+"""The most bytes of a page: small enough for a phone and an e-mail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is shown for each topic."""
+
+    points: int
+    """Points of its small curve."""
+    words: int
+    looks: int
+    articles: int
+
+
+DETAILS = (
+    Detail(48, 12, 9, 10),
+    Detail(36, 10, 7, 6),
+    Detail(28, 8, 5, 4),
+    Detail(24, 7, 5, 3),
+    Detail(20, 6, 4, 3),
+    Detail(16, 5, 3, 2),
+    Detail(14, 4, 3, 2),
+    Detail(12, 4, 2, 2),
+    Detail(12, 4, 2, 1),
+)
+"""The first of these that gives a small enough page is used."""
+MOST_SHOWN = 30
+"""The topics of a model listed at once; the others are folded."""
+MOST_EVENTS = 200
+"""The events of a model that are listed; of older ones, only the number is given."""
+
+
+def page(told: Told) -> str:
+    """The whole page."""
+    environment = Environment(
+        loader=PackageLoader("wikitopics.session.analysis.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": lambda number: f"{number:,}",
+        "percent": lambda part: f"{part:.1%}",
+        "said": said,
+        "moved": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
+        "moment": moment,
+        "duration": duration,
+        "thin": thin,
+        "short": short,
+        "told": lambda event: short(visible(event.told()), 200),
+        "last": last,
+        "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
+    }
+    environment.globals |= {"growth": growth, "bars": bars, "skips_told": skips_told}
+    style, script = (_file(name) for name in ("page.css", "page.js"))
+    template = environment.get_template("page.html.jinja")
+    names = {model.place: model.name for model in told.models}
+    parts = {
+        "told": told,
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        "n_series": SERIES,
+        "names": names,
+        "charts": [(one, curves(one, names)) for one in told.metrics],
+        "maps": {model.anchor: topic_map(model) for model in told.models if model.topics},
+        "trees": {model.anchor: topic_tree(model) for model in told.models if model.tree},
+        "most_events": MOST_EVENTS,
+        "most_shown": MOST_SHOWN,
+    }
+    made = ""
+    for detail in DETAILS:
+        made = str(template.render(**parts, detail=detail))
+        if len(made.encode()) <= LARGEST:
+            break
+    return made
+
+
+def moment(at: float) -> str:
+    """A date as "22 November 2026, 04:10 UTC"."""
+    return time.strftime("%-d %B %Y, %H:%M %Z", time.localtime(at))
+
+
+def duration(seconds: float) -> str:
+    """A duration as "7 h 12 min", "4 min" or "38 s"."""
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def last(told: ToldMetric, place: int) -> str:
+    """The newest value of the model at this place; "" if it has none."""
+    return next((said(float(curve.values[-1])) for of, curve in told.curves if of == place), "")
+
+
+def short(text: str, most: int = 90) -> str:
+    """The text, shortened if it is too long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _file(name: str) -> str:
+    return resources.files("wikitopics.session.analysis.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _hashed(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

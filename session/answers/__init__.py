@@ -1,1 +1,0 @@
-"""Answers from a stored session: exports, and the topics of any text."""

@@ -1,0 +1,307 @@
+"""Exports: the contract's headers, the same values in each form, whole files or none."""
+
+import contextlib
+import csv
+import dataclasses
+import io
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tests.commands import ROOT
+from wikitopics.session.analysis.exports import SUBJECTS, ExportRequest, format_of, formats, save
+from wikitopics.session.analysis.exports.subject import batched
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.backup import backup
+from wikitopics.session.storage.reader import SessionReader
+
+HEADERS = {
+    "topics": "model,topic,rank,word,probability,share,name,npmi,parent,in_use",
+    "history": "model,articles,topic,rank,word,probability",
+    "metrics": "model,articles,tokens,seconds,metric,value",
+    "articles": "page_id,title,revision_id,words,model,topic,proportion",
+}
+
+
+@pytest.mark.parametrize("what", HEADERS)
+def test_csv_and_json_say_the_same(cli, trained, what):
+    text = cli("export", what).out
+    assert text.split("\n", 1)[0] == HEADERS[what]
+    table = list(csv.DictReader(io.StringIO(text)))
+    objects = json.loads(cli("export", what, "--format", "json").out)
+    assert len(table) == len(objects) > 5
+    for row, value in zip(table, objects, strict=True):
+        assert list(value) == HEADERS[what].split(",")
+        assert row == {key: "" if v is None else str(v) for key, v in value.items()}
+
+
+def test_topics_and_metrics_make_sense(cli, trained):
+    topics = json.loads(cli("export", "topics", "--format", "json").out)
+    assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
+    assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
+    metrics = json.loads(cli("export", "metrics", "--format", "json").out)
+    names = {row["metric"] for row in metrics}
+    assert names >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
+    by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
+    for (articles, metric), value in by_point.items():
+        if metric == "perplexity":
+            assert value == pytest.approx(np.exp(-by_point[articles, "log_likelihood"]))
+    articles = json.loads(cli("export", "articles", "--format", "json").out)
+    assert len(articles) == 657
+    assert all(0 < row["proportion"] <= 1 for row in articles)
+
+
+def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
+    import wikitopics.model.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
+
+    monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
+    exported = {
+        row["topic"]: row["in_use"] for row in json.loads(cli("export", "topics", "--format", "json").out)
+    }
+    assert exported == {row["topic"]: row["in_use"] for row in json.loads(cli("topics", "--json").out)}
+    assert set(exported.values()) == {True, False}
+
+
+def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):
+    ranks = {}
+    for row in json.loads(cli("export", "history", "--format", "json").out):
+        ranks.setdefault((row["articles"], row["topic"]), []).append(row["rank"])
+    with SessionReader(trained) as reader:
+        assert list(ranks) == [
+            (articles, topic) for articles in reader.snapshots("lda") for topic in range(5)
+        ]
+    assert set(map(tuple, ranks.values())) == {tuple(range(1, 11))}
+
+
+def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.exports.subject._BATCH_ROWS", 1)
+    with SessionReader(trained) as reader:
+        before = reader.snapshots("lda")
+        batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
+        told = (articles for columns in batches for articles in columns[1])
+        assert next(told) == before[0]
+        with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
+            trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
+        assert sorted(set(told)) == [before[0], *before[2:]]
+
+
+def test_documents_without_a_title_have_their_number(cli, trained):
+    articles = json.loads(cli("export", "articles", "--format", "json").out)
+    assert [row["title"] for row in articles] == [f"document {row['page_id']}" for row in articles]
+    with SessionReader(trained) as reader:
+        found = reader.find_articles("DOCUMENT 69")
+        assert {row.title for row in found} >= {"document 69", "document 690"}
+        assert all("69" in row.title for row in found)
+    (first,) = json.loads(cli("articles", "--topic", 0, "--limit", 1, "--json").out)
+    assert first["title"] in cli("articles", "--topic", 0, "--limit", 1).out
+
+
+def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
+    assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
+    with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
+        wanted = {"topic_word", "alpha", "vocabulary", "topic_share"}
+        assert set(model.files) == {*wanted, "topic_weight", "kind", "word_rule"}
+        assert model["word_rule"] == "1"
+        assert model["topic_word"].shape == (5, 60)
+        assert model["alpha"].shape == model["topic_share"].shape == model["topic_weight"].shape == (5,)
+        assert model["kind"] == "lda"
+        assert np.allclose(model["topic_word"].sum(axis=1), 1, atol=1e-4)
+        assert model["topic_share"].sum() == pytest.approx(1)
+        assert model["vocabulary"].tolist() == list(corpus.words)
+        best = [
+            row["word"]
+            for row in json.loads(cli("export", "topics", "--format", "json").out)
+            if row["rank"] == 1
+        ]
+        assert model["vocabulary"][model["topic_word"].argmax(axis=1)].tolist() == best
+
+
+def test_what_does_not_go_together(cli, trained, one_line):
+    for arguments in (
+        ["model", "--format", "csv"],
+        ["topics", "--format", "npz"],
+        ["topics", "--all"],
+        ["topics", "--model", "hdp"],
+    ):
+        one_line(cli("export", *arguments), 2)
+
+
+def test_what_is_declared_is_offered(cli):
+    """In the help; and whatever has both rows and arrays can be written in every form."""
+    told = " ".join(cli("export", "--help").out.split())
+    for subject in SUBJECTS.values():
+        assert f"{subject.name} {subject.label}" in told
+    assert [form.name for form in formats(SUBJECTS["articles"])] == ["csv", "json"]
+    both = dataclasses.replace(SUBJECTS["model"], batches=lambda asked: [])
+    assert [form.name for form in formats(both)] == ["csv", "json", "npz", "gensim", "ldavis"]
+
+
+def test_every_value_is_the_json_of_python():
+    rows = [
+        (1, "a, b", None, 0.1, True),
+        (2, "a, b", 'é \ud800 "%s" \n', 1e300, 1),
+        (3, "", 5, float("nan"), None),
+    ]
+    header = ("n", "a%d", "text or not", "x", "mixed")
+    subject = dataclasses.replace(SUBJECTS["words"], columns=header, batches=batched(lambda asked: rows))
+    text = b"".join(format_of(subject, "json").pieces(subject, ExportRequest(None, []))).decode()
+    lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
+    wanted = "[\n" + ",\n".join(lines) + "\n]\n"
+    assert text == wanted.encode("utf-8", "backslashreplace").decode()
+
+
+def test_every_value_is_the_csv_of_python():
+    texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
+    rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
+    subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, batches=batched(lambda asked: rows))
+    written = b"".join(format_of(subject, "csv").pieces(subject, ExportRequest(None, []))).decode()
+    wanted = io.StringIO(newline="")
+    csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
+    assert written.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
+    assert [tuple(row) for row in csv.reader(io.StringIO(written, newline=""))][1:] == [
+        (text, str(number), "", str(zero)) for text, number, _, zero in rows
+    ]
+
+
+def test_a_mark_for_spreadsheets(cli, trained, tmp_path, one_line):
+    plain = cli("export", "topics").out
+    assert cli("export", "topics", "--bom", "-o", tmp_path / "t.csv").code == 0
+    assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
+    one_line(cli("export", "topics", "--format", "json", "--bom"), 2, "--bom", "csv")
+
+
+def test_a_file_is_written_whole_or_not_at_all(cli, trained, tmp_path, monkeypatch):
+    target = tmp_path / "t.csv"
+    target.write_text("mine")
+    monkeypatch.setattr(
+        SessionReader, "snapshots", lambda self, name: (_ for _ in ()).throw(OSError(28, "No space left"))
+    )
+    outcome = cli("export", "history", "-o", target)
+    assert outcome.code == 1
+    assert "No space left" in outcome.err
+    assert target.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["t.csv"]
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(trained, tmp_path):
+    target = tmp_path / "t.csv"
+    target.write_text("mine")
+    # -B, or it would leave .pyc files behind that are cut off too.
+    command = f"ulimit -f 1; exec '{sys.executable}' -B -m wikitopics export topics -o '{target}'"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"wikitopics: cannot write {target}: File too large\n"
+    assert target.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["t.csv"]
+
+
+def test_no_such_place_is_one_line(cli, trained, tmp_path, one_line):
+    for target in (tmp_path / "none" / "t.csv", tmp_path):
+        one_line(cli("export", "topics", "-o", target), 1)
+
+
+def test_a_pipe_and_a_device_stay_what_they_are(cli, trained, tmp_path, one_line):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody reads it: to open it would wait for ever
+    one_line(cli("export", "topics", "-o", pipe), 1, "a pipe, not a regular file")
+    if os.path.exists("/dev/full"):
+        one_line(cli("export", "topics", "-o", "/dev/full"), 1, "a device, not a regular file")
+    before = os.lstat(os.devnull)
+    assert cli("export", "topics", "-o", os.devnull).code == 0
+    assert os.path.samestat(os.lstat(os.devnull), before), "it is written to, never replaced"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == []
+
+
+def test_two_exports_to_one_file_never_mix(trained, tmp_path):
+    target, begun, go_on = tmp_path / "t.csv", threading.Event(), threading.Event()
+
+    class Slow:
+        def all_metrics(self):
+            yield "lda", 1, 1, 1.0, "slow", 1.0
+            begun.set()
+            assert go_on.wait(600)
+            yield "lda", 2, 1, 1.0, "slow", 1.0
+
+    def export(reader, what):
+        subject = SUBJECTS[what]
+        save(subject, format_of(subject, "csv"), ExportRequest(reader, ["lda"]), target)
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(export, Slow(), "metrics")
+        assert begun.wait(600)
+        with SessionReader(trained) as reader:
+            export(reader, "topics")
+        quick = target.read_text()
+        go_on.set()
+        other.result(600)
+    assert quick.startswith(HEADERS["topics"])
+    assert "slow" not in quick
+    assert target.read_text().splitlines()[1:] == ["lda,1,1,1.0,slow,1.0", "lda,2,1,1.0,slow,1.0"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["t.csv"]
+
+
+def test_an_export_follows_no_link_and_takes_nobodys_file(cli, trained, tmp_path):
+    mine, target = tmp_path / "mine", tmp_path / "t.csv"
+    mine.write_text("mine")
+    (tmp_path / "t.csv.part").write_text("mine too")
+    target.symlink_to(mine)
+    assert cli("export", "topics", "-o", target).code == 0
+    assert (mine.read_text(), (tmp_path / "t.csv.part").read_text()) == ("mine", "mine too")
+    assert not target.is_symlink()
+    assert target.read_text().startswith(HEADERS["topics"])
+
+
+def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, corpus, states, assert_same_states):
+    copy = tmp_path / "copy.db"
+    assert cli("backup", copy).code == 0
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert_same_states(states(copy), states(trained))
+    assert cli("train", "--session", copy).code == 0
+    assert cli("status", "--session", copy).code == 0
+    before = copy.read_bytes()
+    outcome = cli("backup", copy)
+    assert outcome.code == 1
+    assert "already exists" in outcome.err
+    assert copy.read_bytes() == before
+
+
+def test_a_backup_that_fails_leaves_nothing(trained, tmp_path, monkeypatch):
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(SessionError):
+        backup(trained, tmp_path / "none" / "copy.db")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionError, match="Not a directory"):
+        backup(trained, tmp_path / "file" / "copy.db")
+    with pytest.raises(SessionError):
+        backup(tmp_path / "nothing.db", tmp_path / "copy.db")
+    monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
+    with pytest.raises(SessionError, match="No space left"):
+        backup(trained, tmp_path / "copy.db")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home"]
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
+def test_nothing_is_written_over_a_part_of_a_session(cli, trained, corpus, tmp_path, ending, one_line):
+    (tmp_path / "text.txt").write_text("aaa aab aac")
+    part = trained.with_name(trained.name + ending)
+    for command in (
+        ["export", "topics", "-o", part],
+        ["vocab", "build", tmp_path / "text.txt", "-o", part],
+        ["backup", part],
+        ["train", "--log", part],
+        ["train", *corpus.options(), "--session", part],
+    ):
+        outcome = cli(*command)
+        one_line(outcome, 1 if "already exists" in outcome.err else 2)
+    assert json.loads(cli("status", "--json").out)["articles"] == 657

@@ -1,0 +1,53 @@
+"""Whoever exports titles or word counts is told whose they are; what other programs read stays as it is."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.session.analysis.test_addresses import SETTINGS
+from wikitopics.crawler.licences import SAMPLE, Licence
+from wikitopics.session import sources
+from wikitopics.session.analysis.licences import licence_of
+
+WIKIPEDIA = "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"
+DOCUMENTS = {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}
+
+
+@pytest.mark.parametrize("source", ["api", "html", "recent"])
+def test_of_a_wiki_by_its_address(source):
+    def of(address: str) -> Licence | None:
+        return licence_of(replace(SETTINGS, source=source, source_options={"api_url": address}))
+
+    assert of("https://de.wikipedia.org/w/api.php") == Licence("de.wikipedia.org", *WIKIPEDIA)
+    other = of("https://wikipedia.org.example/w/api.php")
+    assert other == Licence("wikipedia.org.example", "its own licence, see there")
+    assert of("no address") is None
+
+
+def test_of_a_dump_by_the_wiki_that_it_names():
+    dump = replace(SETTINGS, source="dump", source_options={"dump": ["/d.xml"]})
+    assert licence_of(dump) is None
+    named = {"dump": ["/d.xml"], "base": "https://en.wikipedia.org/wiki/Main_Page"}
+    assert licence_of(replace(dump, source_options=named)) == Licence("en.wikipedia.org", *WIKIPEDIA)
+
+
+def test_of_the_sample_and_of_somebodys_own_documents():
+    assert licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
+    for source, identity in DOCUMENTS.items():
+        assert licence_of(replace(SETTINGS, source=source, source_options=identity)) is None
+    assert licence_of(replace(SETTINGS, source="gone")) is None
+    assert licence_of(replace(SETTINGS, source_options={"api_url": 5})) is None
+
+
+def test_it_is_told_beside_what_is_exported(cli, trained, tmp_path, monkeypatch):
+    own = cli("export", "words")
+    assert own.err == ""
+    monkeypatch.setattr(sources.load("counts").__class__, "licence", lambda self, identity: SAMPLE)
+    for form in ("csv", "json"):
+        outcome = cli("export", "articles", "--format", form)
+        assert outcome.err == SAMPLE.told + "\n"
+        assert SAMPLE.name not in outcome.out
+    told = cli("export", "words", "-o", tmp_path / "words.csv")
+    assert told.err.splitlines()[-1] == SAMPLE.told
+    assert (tmp_path / "words.csv").read_text() == own.out
+    assert cli("export", "topics").err == ""

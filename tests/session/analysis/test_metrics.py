@@ -1,0 +1,98 @@
+"""A metric is declared once: what a kind of somebody else's measures is exported and can be drawn."""
+
+import asyncio
+import json
+
+import pytest
+
+from wikitopics.model import KindError, Metric, check_model, kinds
+from wikitopics.session.analysis.metrics import metrics_of
+from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.curves import drawing, title
+from wikitopics.tui.follower import Follower
+from wikitopics.tui.look import Choice
+
+SURPRISED = """
+from wikitopics.model import Metric
+from wikitopics_unigrams import MixtureOfUnigrams
+
+class Kind(MixtureOfUnigrams):
+    kind = "surprised"
+    metrics = (Metric("surprise", "Surprise at {held_out}", "how little it knew", better="lower"),)
+
+    def own_metrics(self, batch):
+        return {"surprise": 1.0 / (1 + self.updates), "perplexity": -1.0}
+"""
+
+
+@pytest.fixture
+def surprised(unigrams, install, cli, corpus):
+    """A session of that kind, and of lda."""
+    install(SURPRISED, "wikitopics.models", surprised="surprised_models:Kind")
+    more = ["--model", "lda:topics=3", "--model", "surprised:topics=3", "--held-out", 20, "--articles", 256]
+    outcome = cli("train", *corpus.options(), "--batch-size", 64, *more)
+    assert outcome.code == 0, outcome.err
+
+
+def exported(cli):
+    rows = json.loads(cli("export", "metrics", "--format", "json").out)
+    return {(row["model"], row["metric"]): row["value"] for row in rows}
+
+
+def drawn(path, metric):
+    """The title and the names of the lines of the chart."""
+
+    async def look():
+        follower = Follower(lambda: SessionReader(path))
+        try:
+            return await follower.look([metric])
+        finally:
+            follower.close()
+
+    found, choice = asyncio.run(look()), Choice(metric=metric)
+    lines = [series.name for series in drawing(found, choice, "articles").series]
+    return [one.name for one in found.metrics], title(found, choice, "articles"), lines
+
+
+def test_a_metric_of_another_packages_kind(surprised, cli, home):
+    values = exported(cli)
+    assert 0 < values["surprised", "surprise"] < 1
+    assert values["surprised", "perplexity"] > 1, "ours is not to be replaced"
+    assert ("lda", "surprise") not in values
+    names, heading, lines = drawn(home / "default.db", "surprise")
+    scores, of_topics = ([metric.name for metric in group] for group in (SCORES, OF_TOPICS))
+    assert names == [*scores, "bound_perplexity", "surprise", *of_topics]
+    assert heading == "Surprise at 20 held-out articles over articles"
+    assert lines == ["surprised"]
+
+
+def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
+    def gone(name):
+        raise KindError("not installed")
+
+    monkeypatch.setattr("wikitopics.model.kinds.load", gone)
+    assert ("surprised", "surprise") in exported(cli)
+    names, heading, lines = drawn(home / "default.db", "surprise")
+    assert (names[-1], heading, lines) == ("surprise", "Surprise over articles", ["surprised"])
+
+
+def test_what_is_declared_is_measured(surprised, cli, home):
+    assert {name for model, name in exported(cli) if model == "lda"} == {
+        metric.name for metric in METRICS if metric not in OF_STREAM
+    } | {"bound_perplexity"}
+    with SessionReader(home / "default.db") as reader:
+        assert {metric.name for metric in metrics_of(reader)} == {name for _, name in exported(cli)}
+    told = " ".join(cli("export", "--help").out.split())
+    assert all(f"{metric.name} {metric.help}" in told for metric in METRICS)
+
+
+def test_a_kind_declares_what_it_measures(unigrams, install):
+    source = SURPRISED.replace('"surprise", "Surprise', '"other", "Surprise')
+    install(source, "wikitopics.models", surprised="surprised_models:Kind")
+    with pytest.raises(AssertionError, match="to declare 'surprise'"):
+        check_model(kinds.load("surprised"))
+
+
+def test_a_name_alone_can_be_told():
+    assert Metric.undeclared("mean_depth") == Metric("mean_depth", "Mean depth")

@@ -1,0 +1,179 @@
+"""What `export model` writes for other programs, loaded by them: gensim, and pyLDAvis's page in a browser."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+import wikitopics as wt
+from wikitopics.model import Minibatch
+
+KINDS = ("lda", "scvb0", "hdp")
+HOW_FAR = 0.2
+"""Mean distance between gensim's proportions and ours: half of the absolute differences (docs/exports.md)."""
+
+
+@pytest.fixture
+def documents(corpus):
+    """The first hundred, as a minibatch and as gensim takes them."""
+    batch = Minibatch(corpus.indptr, corpus.word_ids, corpus.numbers)[:100]
+    ends = zip(batch.indptr[:-1], batch.indptr[1:], strict=True)
+    pairs = list(zip(batch.word_ids.tolist(), batch.counts.tolist(), strict=True))
+    return batch, [pairs[start:end] for start, end in ends]
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("kind", KINDS)
+def test_gensim_has_the_same_topics_and_infers_alike(kind, cli, three, tmp_path, corpus, documents):
+    gensim = pytest.importorskip("gensim.models")
+    folder, (batch, bags) = tmp_path / "gensim", documents
+    outcome = cli("export", "model", "--model", kind, "--format", "gensim", "-o", folder)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", f"wrote {folder}\n")
+    loaded, model = gensim.LdaModel.load(str(folder / "model")), wt.open(three).model(kind)
+    assert [loaded.id2word[i] for i in range(60)] == list(corpus.words)
+    np.testing.assert_allclose(loaded.get_topics(), model.topics(), atol=1e-6)
+    lambda_ = loaded.state.get_lambda()
+    np.testing.assert_allclose(lambda_.sum(axis=1), model.topic_weights(), rtol=1e-6)
+    np.testing.assert_allclose(loaded.alpha, model.document_prior(), rtol=1e-6)
+    assert loaded.eta.min() == pytest.approx(lambda_.min())
+    gamma, _ = loaded.inference(bags)
+    theta = gamma / gamma.sum(axis=1, keepdims=True)
+    assert np.abs(theta - model.infer(batch)).sum(axis=1).mean() / 2 < HOW_FAR
+
+
+@pytest.mark.interop
+def test_gensim_goes_on_by_small_steps(cli, three, tmp_path, documents):
+    gensim = pytest.importorskip("gensim.models")
+    assert cli("export", "model", "--format", "gensim", "-o", tmp_path / "g").code == 0
+    loaded = gensim.LdaModel.load(str(tmp_path / "g" / "model"))
+    before, weights = loaded.get_topics(), loaded.state.get_lambda().sum()
+    loaded.update(documents[1], eval_every=None)
+    assert 0 < np.abs(loaded.get_topics() - before).sum(axis=1).max() / 2 < 0.5
+    assert loaded.state.get_lambda().sum() == pytest.approx(weights, rel=0.5)
+
+
+@pytest.mark.interop
+def test_an_export_to_gensim_replaces_its_own_folder_only(cli, three, tmp_path, one_line):
+    pytest.importorskip("gensim")
+    folder = tmp_path / "gensim"
+    export = ["export", "model", "--format", "gensim", "-o"]
+    for _ in range(2):
+        assert cli(*export, folder).code == 0
+        assert {"model", "model.state", "model.id2word"} <= {path.name for path in folder.iterdir()}
+    (folder / "mine").write_text("mine")
+    one_line(cli(*export, folder), 1, "holds other files")
+    assert (folder / "mine").exists()
+    file = tmp_path / "file"
+    file.write_text("mine")
+    one_line(cli(*export, file), 1, "not a folder")
+    one_line(cli(*export, three), 2, "holds a session")
+    one_line(cli(*export, tmp_path / "none" / "gensim"), 1, "No such file")
+    one_line(cli("export", "model", "--format", "gensim"), 2, "name a folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "gensim", "home"]
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("kind", KINDS)
+def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three, tmp_path):
+    pyldavis = pytest.importorskip("pyLDAvis")
+    pcoa = pytest.importorskip("pyLDAvis._prepare")._pcoa
+    ours = json.loads(cli("export", "model", "--model", kind, "--format", "ldavis").out)
+    session = wt.open(three)
+    model, words, tokens = session.model(kind), session.vocabulary().words, session.status().tokens
+    topics, shares = model.topics().astype(float), model.topic_shares()[None]
+
+    def hellinger(beta):
+        return pcoa(squareform(pdist(np.sqrt(beta))) / np.sqrt(2))
+
+    prepared = pyldavis.prepare(topics, shares, [tokens], list(words), np.ones(60), mds=hellinger, n_jobs=1)
+    theirs = json.loads(prepared.to_json())
+    assert list(ours) == list(theirs)
+    for axis in "xy":  # which way an axis points means nothing
+        one, other = np.array(ours["mdsDat"].pop(axis)), np.array(theirs["mdsDat"].pop(axis))
+        np.testing.assert_allclose(one * np.sign(one @ other), other, atol=1e-6)
+    for name, table in theirs.items():
+        if not isinstance(table, dict) or name == "plot.opts":
+            assert ours[name] == table
+            continue
+        assert list(ours[name]) == [column for column in table if column not in "xy"]
+        for column, values in ours[name].items():
+            if isinstance(values[0], str):
+                assert values == table[column]
+            else:
+                np.testing.assert_allclose(values, table[column], rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.interop
+def test_its_page_shows_it(cli, three, tmp_path, browser):
+    """By pyLDAvis's own JavaScript, from where it is installed."""
+    pyldavis, pandas = pytest.importorskip("pyLDAvis"), pytest.importorskip("pandas")
+    found = json.loads(cli("export", "model", "--format", "ldavis").out)
+    tables = (pandas.DataFrame(found[name]) for name in ("mdsDat", "tinfo", "token.table"))
+    rest = (found[name] for name in ("R", "lambda.step", "plot.opts", "topic.order"))
+    scripts = Path(pyldavis.__file__).parent / "js"
+    page = pyldavis.prepared_data_to_html(
+        pyldavis.PreparedData(*tables, *rest),
+        d3_url=(scripts / "d3.v5.min.js").as_uri(),
+        ldavis_url=(scripts / "ldavis.v3.0.0.js").as_uri(),
+        ldavis_css_url=(scripts / "ldavis.v1.0.0.css").as_uri(),
+        template_type="simple",
+        visid="topics",
+    )
+    (tmp_path / "page.html").write_text(page)
+    browser.get((tmp_path / "page.html").as_uri())
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    count = "return document.querySelectorAll(arguments[0]).length"
+    assert browser.execute_script(count, "circle.dot") == 5
+    assert browser.execute_script(count, "text.terms") == 30
+    assert found["tinfo"]["Term"][0] in browser.execute_script("return document.body.textContent")
+
+
+def test_axes_are_real_numbers_also_of_topics_that_are_alike():
+    from wikitopics.model.scaling import classical_scaling
+    from wikitopics.session.analysis import ldavis
+
+    for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
+        distances = ldavis.distances(beta)
+        assert np.array_equal(distances, distances.T)
+        found = classical_scaling(distances)
+        assert found.shape == (len(beta), 2)
+        assert np.isrealobj(found)
+        assert np.isfinite(found).all()
+
+
+def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, home, corpus, one_line):
+    new_session(home / "default.db", corpus)
+    for form in ("npz", "ldavis"):
+        one_line(cli("export", "model", "--format", form, "-o", home / "out"), 1, "no topics yet")
+    one_line(cli("infer", corpus.vocabulary), 1, "no topics yet")
+    one_line(cli("topics", "rename", 0, "mine"), 1, "no topics yet")
+    assert [path.name for path in home.iterdir()] == ["default.db"]
+
+
+@pytest.mark.interop
+def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(
+    cli, trained, tmp_path, monkeypatch, one_line
+):
+    pytest.importorskip("gensim")
+    export = ["export", "model", "--format", "gensim", "-o", tmp_path / "g"]
+    assert cli(*export).code == 0
+    before = sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "g").iterdir())
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
+    one_line(cli(*export), 1, "No space left")
+    assert sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "g").iterdir()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g", "home"]
+
+
+def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, monkeypatch, one_line):
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    monkeypatch.setitem(sys.modules, "gensim.corpora", None)
+    outcome = cli("export", "model", "--format", "gensim", "-o", tmp_path / "g")
+    one_line(outcome, 2, "gensim needs gensim: pip install 'wikitopics[interop]'")
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]

@@ -1,0 +1,117 @@
+"""What a report tells, read from a session. How the page looks: tests/wikitopics/test_report.py."""
+
+import contextlib
+import json
+import sqlite3
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+from wikitopics.session.analysis.report.gathering import spread, told
+from wikitopics.session.analysis.tree import overview, pruned, topic_tree
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.reader import SessionReader
+
+
+def read(path):
+    with SessionReader(path) as reader:
+        return told(reader)
+
+
+def test_topics_are_as_topics_says(trained, cli):
+    (model,) = read(trained).models
+    said = json.loads(cli("topics", "--json", "--top", 20).out)
+    assert [topic.number for topic in model.topics] == [topic["topic"] for topic in said]
+    for topic, one in zip(model.topics, said, strict=True):
+        assert (topic.name, topic.coherence) == (one["name"], one["npmi"])
+        assert topic.share == pytest.approx(one["share"])
+        assert [word.text for word in topic.words] == [word["word"] for word in one["words"]]
+        assert all(0 < word.own <= 1 for word in topic.words)
+
+
+def test_what_each_topic_has_is_its_own(trained, cli):
+    with SessionReader(trained) as reader:
+        (model,), points = told(reader).models, reader.snapshots("lda")
+    for topic in model.topics:
+        articles = json.loads(cli("articles", "--topic", topic.number, "--limit", 10, "--json").out)
+        assert [one.title for one in topic.articles] == [one["title"] for one in articles]
+        assert topic.looks[0].articles == points[0]
+        assert topic.looks[-1].articles == points[-1] == topic.shares[-1][0]
+        assert not any(is_new for _, is_new in topic.looks[0].words)
+        assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
+    grouped = [topic.number for group in model.groups for topic in group.topics]
+    assert sorted(grouped) == sorted(topic.number for topic in model.topics)
+    assert len(model.tree) == len(grouped) - 1
+
+
+def test_topics_out_of_use_are_left_out_and_the_tree_closes_over_them(trained):
+    with SessionReader(trained) as reader:
+        branches = topic_tree(reader, "lda")
+        for kept in ({0, 3, 4}, {2}, {0, 1, 2, 3, 4}):
+            left = pruned(branches, kept)
+            assert len(left) == 2 * len(kept) - 1
+            (root,) = (branch for branch in left if branch.parent is None)
+            assert set(root.topics) == kept
+            assert [topic for group in overview(left) for topic in group.topics] == list(root.topics)
+            numbers = {branch.number for branch in left}
+            assert all(branch.parent in numbers for branch in left if branch is not root)
+        assert pruned(branches, set()) == ()
+
+
+def test_every_model_is_told_whoever_brought_it(race):
+    found = read(race)
+    assert len(found.models) == len(found.status.models) > 1
+    assert {place for metric in found.metrics for place, _ in metric.curves} == set(range(len(found.models)))
+
+
+def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, monkeypatch):
+    unigrams.uninstall(monkeypatch)
+    assert "unigrams" in {model.label for model in read(race).models}
+
+
+def test_nothing_of_the_machine_is_told(trained, corpus):
+    found = read(trained)
+    texts = repr((found.settings, found.versions, found.source_name, found.session, found.runs))
+    assert corpus.vocabulary.name in texts
+    assert str(corpus.vocabulary.parent) not in texts
+    assert str(trained.parent) not in texts
+
+
+def test_a_session_without_topics_is_one_line(path):
+    with pytest.raises(SessionError, match="no topics yet"):
+        read(path)
+
+
+def test_values_that_no_chart_can_show_are_left_out(trained):
+    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
+        connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
+        connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
+    found = read(trained)
+    assert "perplexity" in [one.metric.name for one in found.metrics]
+    assert "npmi" not in [one.metric.name for one in found.metrics]
+    assert all(curve.articles[0] > 64 for one in found.metrics for _, curve in one.curves)
+
+
+def test_moments_are_spread_by_even_factors():
+    points = [64 * 2**n for n in range(8)] + [10_000, 10_500, 11_000]
+    assert spread(points, 20) == points
+    assert spread(points, 4) == [64, 256, 2048, 11_000]
+
+
+def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path, monkeypatch, one_line):
+    def missing(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", missing)
+    one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_no_other_command_loads_what_draws():
+    code = (
+        "import sys, wikitopics.cli.report, wikitopics.session.analysis.report.gathering;"
+        "sys.exit(any(name in sys.modules for name in ('matplotlib', 'jinja2')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
