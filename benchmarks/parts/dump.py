@@ -38,7 +38,7 @@ from benchmarks.frame import ENGINE_ROOMS, Figures, Part, Unavailable, table
 from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
-from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.embedded.corpus import Articles, Corpus
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.embedded.writing import Writer, words_for_bytes

@@ -21,10 +21,10 @@ from benchmarks.corpora import CORPUS
 from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing
 from benchmarks.splits import in_order
-from wikitopics.crawler.dump_order import rounds
-from wikitopics.crawler.dump_survey import survey
+from wikitopics.crawler.dumps.order import rounds
+from wikitopics.crawler.dumps.ranges import LocalFile
+from wikitopics.crawler.dumps.survey import survey
 from wikitopics.crawler.kind import default_held_out
-from wikitopics.crawler.ranges import LocalFile
 from wikitopics.crawler.source import SourceInfo
 from wikitopics.model import CompletionSet, Minibatch, kinds
 from wikitopics.session.storage.documents import Documents

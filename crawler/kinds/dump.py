@@ -13,8 +13,8 @@ from wikitopics.crawler.options import Option
 if TYPE_CHECKING:
     from yarl import URL
 
+    from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
     from wikitopics.crawler.licences import Licence
-    from wikitopics.crawler.remote_shelf import RemoteShelf
     from wikitopics.crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
@@ -80,7 +80,7 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.dump_order import ORDER, Order
+        from wikitopics.crawler.dumps.order import ORDER, Order
 
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
@@ -109,8 +109,8 @@ class Dump(PageKind):
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.dump_order import ORDER
-        from wikitopics.crawler.remote_shelf import told_size
+        from wikitopics.crawler.dumps.order import ORDER
+        from wikitopics.crawler.dumps.remote_shelf import told_size
 
         if not _addresses(identity):
             return ""
@@ -145,11 +145,11 @@ class Dump(PageKind):
             return None
 
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
-        from wikitopics.crawler.dump_files import DumpFiles
-        from wikitopics.crawler.dump_order import ORDER
-        from wikitopics.crawler.dump_parts import can_be_parted
-        from wikitopics.crawler.ranges import LocalFile
-        from wikitopics.crawler.shelf import LocalShelf
+        from wikitopics.crawler.dumps.files import DumpFiles
+        from wikitopics.crawler.dumps.order import ORDER
+        from wikitopics.crawler.dumps.parts import can_be_parted
+        from wikitopics.crawler.dumps.ranges import LocalFile
+        from wikitopics.crawler.dumps.shelf import LocalShelf
         from wikitopics.crawler.sources.dump import DumpSource
         from wikitopics.crawler.sources.shuffled import ShuffledDump
 
@@ -191,10 +191,10 @@ def _fault_of_addresses(identity: Identity) -> str:
 
 
 def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:
-    from wikitopics.crawler.dump_order import ORDER
-    from wikitopics.crawler.range_server import FileFacts
-    from wikitopics.crawler.remote_shelf import RemoteShelf
-    from wikitopics.crawler.wikimedia_dumps import database
+    from wikitopics.crawler.dumps.order import ORDER
+    from wikitopics.crawler.dumps.range_server import FileFacts
+    from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
+    from wikitopics.crawler.dumps.wikimedia import database
 
     known = None
     if ORDER in identity:

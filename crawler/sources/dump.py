@@ -5,7 +5,7 @@ A dump is ordered by age: the articles to hold out are chosen by `FileSource`.
 
 from collections.abc import Sequence
 
-from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.file_source import FileSource
 from wikitopics.crawler.source import SourceInfo
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wikitopics.crawler.dump_order import ORDER, Order, rounds
-from wikitopics.crawler.dump_parts import DumpPart, can_be_parted
-from wikitopics.crawler.dump_survey import look, survey
+from wikitopics.crawler.dumps.frames import LARGEST
+from wikitopics.crawler.dumps.order import ORDER, Order, rounds
+from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
+from wikitopics.crawler.dumps.ranges import Ranged
+from wikitopics.crawler.dumps.shelf import Shelf
+from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.frames import LARGEST
-from wikitopics.crawler.ranges import Ranged
-from wikitopics.crawler.shelf import Shelf
 from wikitopics.crawler.source import Lack, Round, SourceInfo
 
 

@@ -6,7 +6,7 @@ Such files are often sorted, by date or by subject: the documents to hold out ar
 from collections.abc import Sequence
 
 from wikitopics.crawler.file_source import FileSource
-from wikitopics.crawler.text_files import TextFiles
+from wikitopics.crawler.texts.files import TextFiles
 
 
 class TextsSource(FileSource):

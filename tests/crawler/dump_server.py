@@ -155,4 +155,4 @@ SMALL = {
     "read_ahead.FIRST": 300,
     "read_ahead.FIRST_OF_ALL": 10_000,
 }
-"""Sizes that a small dump can fill, by their names in `crawler`."""
+"""Sizes that a small dump can fill, by their names in `crawler.dumps`."""

@@ -5,10 +5,10 @@ from pathlib import Path
 from yarl import URL
 
 from tests.crawler.dumps import multistream
+from wikitopics.crawler.dumps.range_server import FileFacts
+from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
+from wikitopics.crawler.dumps.shelf import LocalShelf
 from wikitopics.crawler.kinds.dump import VERSIONS
-from wikitopics.crawler.range_server import FileFacts
-from wikitopics.crawler.remote_shelf import RemoteShelf
-from wikitopics.crawler.shelf import LocalShelf
 from wikitopics.crawler.sources.shuffled import ShuffledDump
 from wikitopics.session.training.intake.parted import PartedBlocks
 

@@ -15,8 +15,8 @@ import zstandard
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.background import Background
-from wikitopics.crawler.dump_files import DumpFiles
-from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.file_source import BATCH_PAGES
 from wikitopics.crawler.page_files import page_hash
 from wikitopics.crawler.sources.dump import DumpSource

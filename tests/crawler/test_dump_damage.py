@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
-from wikitopics.crawler import dump_xml, file_source, page_files
+from wikitopics.crawler import file_source, page_files
 from wikitopics.crawler.background import Background
-from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dumps import xml
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.page_files import page_hash, scan
 from wikitopics.crawler.source import Page
@@ -107,7 +108,7 @@ async def test_only_utf_8_is_a_dump(tmp_path, encoding, resuming):
 @pytest.mark.parametrize("at_the_start", [True, False])
 async def test_xml_that_grows_without_bound_ends_the_reading(tmp_path, monkeypatch, hostile, at_the_start):
     """What the parser would have to keep is bounded, and so is reading on without a page."""
-    monkeypatch.setattr(dump_xml, "_MOST_SILENCE", 1 << 20)
+    monkeypatch.setattr(xml, "_MOST_SILENCE", 1 << 20)
     begin = HEAD if at_the_start else HEAD + page(1) + page(2)
     path = write(tmp_path / "d.xml.gz", gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1))
     source = DumpSource([path], held_out=0)

@@ -15,13 +15,13 @@ import zstandard
 
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
-from wikitopics.crawler.bzip2 import bzip2_blocks
-from wikitopics.crawler.dump_order import Order, rounds, spread, windows_and_lanes
-from wikitopics.crawler.dump_parts import DumpPart, can_be_parted, part_size, parts_of
-from wikitopics.crawler.dump_survey import _count_some, survey
-from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
+from wikitopics.crawler.dumps.order import Order, rounds, spread, windows_and_lanes
+from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted, part_size, parts_of
+from wikitopics.crawler.dumps.ranges import LocalFile
+from wikitopics.crawler.dumps.survey import _count_some, survey
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
-from wikitopics.crawler.ranges import LocalFile
 from wikitopics.crawler.source import Page, SourceInfo
 
 INFO = SourceInfo("", None, language="en")
@@ -79,7 +79,7 @@ def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
 
 
 def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.frames.LARGEST", 3000)
+    monkeypatch.setattr("wikitopics.crawler.dumps.frames.LARGEST", 3000)
     small = b"".join(gzip.compress(page(number).encode()) for number in range(9))
     large = gzip.compress(os.urandom(20000))
     assert not can_be_parted(LocalFile(write(tmp_path / "end.gz", small + large)))
@@ -99,7 +99,7 @@ def test_a_frame_is_not_looked_for_behind_endless_marks_of_none(tmp_path, false)
 
 
 def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dump_parts._MOST_ARTICLES", 100)
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts._MOST_ARTICLES", 100)
     data = dump(NUMBERS)
     (whole,) = parts_of([LocalFile(write(tmp_path / "dump.xml", data))], [len(data)], 1 << 20)
     pages = whole.pages(INFO)
@@ -217,12 +217,12 @@ def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
 
 
 def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dump_parts.LARGEST", 500)
-    monkeypatch.setattr("wikitopics.crawler.dump_parts.SMALLEST", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts.LARGEST", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts.SMALLEST", 500)
     seen = []
     pages = type(parts_of([LocalFile("")], [1], 1)[0]).pages
     monkeypatch.setattr(
-        "wikitopics.crawler.dump_parts.DumpPart.pages",
+        "wikitopics.crawler.dumps.parts.DumpPart.pages",
         lambda part, info: seen.append(part) or pages(part, info),
     )
     _, order = order_of(tmp_path, range(1, 3001), held_out=50)
@@ -233,7 +233,7 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
 
 
 def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dump_survey._MOST_SAMPLED", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.survey._MOST_SAMPLED", 10)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     path = write(tmp_path / "talk.xml", data)
     parts = parts_of([LocalFile(path)], [len(data)], part_size([len(data)]))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.real_text import CORPUS, needs_corpus
-from wikitopics.crawler.extract_html import extract_html
-from wikitopics.crawler.extract_wikitext import extract_wikitext
+from wikitopics.crawler.markup.html import extract_html
+from wikitopics.crawler.markup.wikitext import extract_wikitext
 
 PAGE = """<!DOCTYPE html><html><head><meta charset="UTF-8"><title>Bird</title><style>a{}</style></head>
 <body><div id="mw-navigation">Main page Donate</div><h1 id="firstHeading">Bird</h1>

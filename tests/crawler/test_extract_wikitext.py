@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.real_text import CORPUS, needs_corpus
-from wikitopics.crawler.extract_wikitext import extract_wikitext
+from wikitopics.crawler.markup.wikitext import extract_wikitext
 
 NO_PROSE = re.compile(
     r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)", re.I

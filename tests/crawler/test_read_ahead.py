@@ -7,11 +7,11 @@ import pytest
 from yarl import URL
 
 from tests.session.memory import INFO
-from wikitopics.crawler import read_ahead, remote_files
-from wikitopics.crawler.dump_order import Order, rounds, windows_and_lanes
-from wikitopics.crawler.dump_parts import DumpPart
-from wikitopics.crawler.range_server import FileFacts
-from wikitopics.crawler.remote_shelf import RemoteShelf
+from wikitopics.crawler.dumps import read_ahead, remote_files
+from wikitopics.crawler.dumps.order import Order, rounds, windows_and_lanes
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.range_server import FileFacts
+from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
 from wikitopics.crawler.source import Round
 from wikitopics.session.training.intake.count_pages import NOTHING
 from wikitopics.session.training.intake.parted import PartedBlocks
@@ -125,7 +125,7 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     for module, name in SIZES:
         monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
     facts, server = [FileFacts(size, "")], Zeros(reply)
-    monkeypatch.setattr("wikitopics.crawler.remote_shelf.RangeServer", lambda client: server)
+    monkeypatch.setattr("wikitopics.crawler.dumps.remote_shelf.RangeServer", lambda client: server)
     shelf = RemoteShelf(
         [URL("http://h/dump")], facts, version="1", contact=None, budget_folder=None, agreed=True
     )

@@ -50,7 +50,7 @@ async def test_it_is_named_after_its_files(clock, files, name):
 
 
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(server, clock, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.remote_files.MOST", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.remote_files.MOST", 1 << 20)
     await read(remote([server.url + PATH], clock))
     assert server.sent == len(DATA)
 

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from yarl import URL
 
-from wikitopics.crawler.range_server import FileFacts
-from wikitopics.crawler.remote_files import BLOCK, Blocks, RemoteFile
+from wikitopics.crawler.dumps.range_server import FileFacts
+from wikitopics.crawler.dumps.remote_files import BLOCK, Blocks, RemoteFile
 
 DATA = bytes(range(256)) * (9 * BLOCK // 256)
 

@@ -16,11 +16,12 @@ import pytest
 import zstandard
 
 from tests.crawler.texts import read, write
-from wikitopics.crawler import dump_blocks, text_lines
+from wikitopics.crawler.dumps import decompression
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.source import Page
-from wikitopics.crawler.text_files import MOST_NAMED, TextFiles
-from wikitopics.crawler.text_ids import SeenIds
+from wikitopics.crawler.texts import lines as text_lines
+from wikitopics.crawler.texts.files import MOST_NAMED, TextFiles
+from wikitopics.crawler.texts.ids import SeenIds
 
 PACKERS = {
     "": lambda data: data,
@@ -279,7 +280,7 @@ def test_a_path_is_named_once(tmp_path: Path) -> None:
 def test_a_decompression_bomb_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str, filler: bytes
 ) -> None:
-    monkeypatch.setattr(dump_blocks, "_MOST", 1 << 16)
+    monkeypatch.setattr(decompression, "_MOST", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     bomb = jsonl({"text": "x"}) + filler * ((6 << 16) // len(filler))
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
@@ -342,7 +343,7 @@ def test_why_nothing_could_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dump_blocks, "_MOST", 1 << 16)
+    monkeypatch.setattr(decompression, "_MOST", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 1000))
     assert len(read(path)[0]) == 1000

@@ -163,7 +163,7 @@ async def test_one_request_is_enough_to_look_at_each_file(
     clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For its size and its format: each request costs a second."""
-    monkeypatch.setattr("wikitopics.crawler.remote_files.MOST", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.remote_files.MOST", 1 << 20)
     datas = [multistream(range(100 * n + 1, 100 * n + 101), every=3) for n in range(4)]
     async with serving({f"/{n}.dump": data for n, data in enumerate(datas)}) as server:
         source = remote([f"{server.url}/{n}.dump" for n in range(4)], clock)

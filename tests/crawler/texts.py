@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from wikitopics.crawler.source import Page
-from wikitopics.crawler.text_files import TextFiles
+from wikitopics.crawler.texts.files import TextFiles
 
 
 def write(path: Path, data: bytes | str) -> str:

@@ -25,7 +25,7 @@ import importlib, os, sys
 os.cpu_count = lambda: 1  # one worker is started sooner
 for name, value in {PIECES!r}.items():
     module, _, name = name.partition(".")
-    setattr(importlib.import_module("wikitopics.crawler." + module), name, value)
+    setattr(importlib.import_module("wikitopics.crawler.dumps." + module), name, value)
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))
 """

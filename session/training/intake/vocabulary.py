@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from wikitopics.crawler.dump_files import DumpFiles
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.source import Page, PageBatch, Source, SourceInfo, close_batches
-from wikitopics.crawler.text_files import TextFiles
-from wikitopics.crawler.text_folders import ONE_DOCUMENT, ending
+from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.folders import ONE_DOCUMENT, ending
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.intake.count_pages import prose, skipped
 from wikitopics.vocab.documents import read_documents

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.crawler.dumps import multistream
-from wikitopics.crawler.dump_order import Order
+from wikitopics.crawler.dumps.order import Order
+from wikitopics.crawler.dumps.shelf import LocalShelf
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.shelf import LocalShelf
 from wikitopics.crawler.sources.shuffled import ShuffledDump
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool

@@ -11,7 +11,7 @@ import pytest
 
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
-from wikitopics.crawler.shelf import LocalShelf
+from wikitopics.crawler.dumps.shelf import LocalShelf
 from wikitopics.crawler.sources.shuffled import ShuffledDump
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.documents import Block
@@ -47,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
         monkeypatch.setattr(f"wikitopics.session.training.intake.parted.{name}", value)
-    monkeypatch.setattr("wikitopics.crawler.shelf.BEYOND", 300)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shelf.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 

@@ -7,8 +7,8 @@ with a mark of 48 bits and its checksum. Put between a header and an end, it is 
 import bz2
 from collections.abc import Callable, Iterator
 
+from wikitopics.crawler.dumps.ranges import Readable
 from wikitopics.crawler.errors import CutOff
-from wikitopics.crawler.ranges import Readable
 
 _BLOCK, _END = 0x314159265359, 0x177245385090
 _MARK_BITS, _CHECKSUM_BITS = 48, 32

@@ -6,8 +6,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from wikitopics.crawler.dump_blocks import data_blocks
-from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.dumps.decompression import data_blocks
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.page_files import START, Found, Place

@@ -8,7 +8,7 @@ window: while some windows are nearly used up, others have just come, and half o
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.source import Round
 
 BEHIND = 512 << 10

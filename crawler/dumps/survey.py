@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from wikitopics.crawler.dump_blocks import data_blocks
-from wikitopics.crawler.dump_order import Order, spread, windows_and_lanes
-from wikitopics.crawler.dump_parts import DumpPart, part_size, parts_of
-from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.dumps.decompression import data_blocks
+from wikitopics.crawler.dumps.order import Order, spread, windows_and_lanes
+from wikitopics.crawler.dumps.parts import DumpPart, part_size, parts_of
+from wikitopics.crawler.dumps.ranges import Ranged
+from wikitopics.crawler.dumps.read_ahead import stop_of
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.kind import default_held_out, with_spare
-from wikitopics.crawler.ranges import Ranged
-from wikitopics.crawler.read_ahead import stop_of
 from wikitopics.crawler.source import Page, SourceInfo
 
 PLACES = 50

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterator
 
-from wikitopics.crawler.prose import ITEM, in_kept_sections, tidy
-from wikitopics.crawler.wikitext_scan import remove_tags, resolve
+from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy
+from wikitopics.crawler.markup.wikitext_scan import remove_tags, resolve
 
 _FILE_NAMES = """
 file image fichier datei bild archivo imagen immagine ficheiro imagem bestand afbeelding plik grafika fil

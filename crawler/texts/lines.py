@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from wikitopics.crawler.dump_blocks import data_blocks
+from wikitopics.crawler.dumps.decompression import data_blocks
 from wikitopics.crawler.errors import BadSource, CutOff
 
 LARGEST_DOCUMENT = 32 << 20

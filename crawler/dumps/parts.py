@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import SEEK_END
 
-from wikitopics.crawler.bzip2 import bzip2_blocks, has_blocks
-from wikitopics.crawler.dump_xml import DumpReader
+from wikitopics.crawler.dumps.bzip2 import bzip2_blocks, has_blocks
+from wikitopics.crawler.dumps.frames import frames, has_frames, magic_of
+from wikitopics.crawler.dumps.ranges import Held, Ranged, Readable, short_name
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.frames import frames, has_frames, magic_of
-from wikitopics.crawler.ranges import Held, Ranged, Readable, short_name
 from wikitopics.crawler.source import Page, Skip, SourceInfo
 
 SMALLEST, LARGEST = 1 << 10, 1 << 20

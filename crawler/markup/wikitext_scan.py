@@ -9,7 +9,7 @@ kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever 
 import re
 from collections.abc import Callable, Iterator
 
-from wikitopics.crawler.wikitext_templates import render_template
+from wikitopics.crawler.markup.wikitext_templates import render_template
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
 _DROPPED_TAGS = """

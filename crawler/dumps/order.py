@@ -12,8 +12,8 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from wikitopics.crawler.dump_parts import MOST_PARTS, DumpPart, parts_of
-from wikitopics.crawler.ranges import Ranged
+from wikitopics.crawler.dumps.parts import MOST_PARTS, DumpPart, parts_of
+from wikitopics.crawler.dumps.ranges import Ranged
 from wikitopics.crawler.source import Round
 
 ORDER = "order"

@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 from yarl import URL
 
+from wikitopics.crawler.dumps.range_server import LARGEST, FileFacts, RangeServer
+from wikitopics.crawler.dumps.ranges import Readable
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.range_server import LARGEST, FileFacts, RangeServer
-from wikitopics.crawler.ranges import Readable
 
 T = TypeVar("T")
 
 BLOCK = 512 << 10
 MOST = 208 << 20
-"""Bytes kept: as many as `wikitopics.crawler.read_ahead` needs for sixteen windows of 25 MB."""
+"""Bytes kept: as many as `wikitopics.crawler.dumps.read_ahead` needs for sixteen windows of 25 MB."""
 
 MOST_RENEWALS = 3
 """The most times that the same bytes are read again."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from io import SEEK_END
 from itertools import islice
 
-from wikitopics.crawler.dump_blocks import ZSTD, data_blocks
+from wikitopics.crawler.dumps.decompression import ZSTD, data_blocks
+from wikitopics.crawler.dumps.ranges import Readable
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.ranges import Readable
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", _ZSTD)

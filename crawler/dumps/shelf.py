@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from wikitopics.crawler.dump_files import DumpFiles
-from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.ranges import Held, LocalFile, Ranged
+from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.ranges import Held, LocalFile, Ranged
-from wikitopics.crawler.read_ahead import stop_of
 from wikitopics.crawler.source import Activity, Lack, Round
 
 BEYOND = 64 << 10

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.prose import ITEM, in_kept_sections, tidy
+from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder

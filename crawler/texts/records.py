@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.source import LONGEST_TITLE, Skip
-from wikitopics.crawler.text_lines import LARGEST_DOCUMENT, Contents, Lines, whole
+from wikitopics.crawler.texts.lines import LARGEST_DOCUMENT, Contents, Lines, whole
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 from xml.parsers import expat
 
-from wikitopics.crawler.disambiguation import is_disambiguation
 from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.markup.disambiguation import is_disambiguation
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_size
 
 _ROOT = b"<mediawiki>"

@@ -12,16 +12,16 @@ from yarl import URL
 
 from wikitopics.crawler.client import Client
 from wikitopics.crawler.clock import Clock
-from wikitopics.crawler.dump_parts import DumpPart
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
+from wikitopics.crawler.dumps.ranges import Held, Ranged
+from wikitopics.crawler.dumps.read_ahead import BEHIND, Step, steps, stop_of
+from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
+from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
 from wikitopics.crawler.limits import Manners, dump_manners, is_wikimedia
-from wikitopics.crawler.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
-from wikitopics.crawler.ranges import Held, Ranged
-from wikitopics.crawler.read_ahead import BEHIND, Step, steps, stop_of
-from wikitopics.crawler.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.source import Activity, Lack, Round
-from wikitopics.crawler.wikimedia_dumps import newest_dump
 from wikitopics.crawler.wire import Reply, WireLimits
 
 MOST_BROUGHT = 64 << 20

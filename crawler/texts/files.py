@@ -10,7 +10,7 @@ from typing import BinaryIO
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page_files import START, Found, Place
 from wikitopics.crawler.source import Page
-from wikitopics.crawler.text_folders import (
+from wikitopics.crawler.texts.folders import (
     ONE_DOCUMENT,
     TABLES,
     TextFile,
@@ -20,9 +20,9 @@ from wikitopics.crawler.text_folders import (
     printable,
     text_files,
 )
-from wikitopics.crawler.text_ids import Repeats, SeenIds
-from wikitopics.crawler.text_lines import Contents, Lines, Stopped, open_regular
-from wikitopics.crawler.text_records import Bad, Document, Record, Table, json_lines, whole_file
+from wikitopics.crawler.texts.ids import Repeats, SeenIds
+from wikitopics.crawler.texts.lines import Contents, Lines, Stopped, open_regular
+from wikitopics.crawler.texts.records import Bad, Document, Record, Table, json_lines, whole_file
 
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""

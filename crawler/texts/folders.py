@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.text_lines import PACKED, is_packed
+from wikitopics.crawler.texts.lines import PACKED, is_packed
 
 ONE_DOCUMENT = ".txt"
 TABLES = (".csv", ".tsv")

@@ -1,0 +1,1 @@
+"""Wikitext and HTML to prose."""

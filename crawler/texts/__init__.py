@@ -1,0 +1,1 @@
+"""The user's own documents: JSON lines, tables and plain texts."""
