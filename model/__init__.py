@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
-    "BatchHDP": "batch_hdp",
-    "BatchLDA": "batch_lda",
+    "BatchHDP": "hdp.batch",
+    "BatchLDA": "lda.batch",
     "CompletionSet": "completion",
     "Entry": "states",
     "KindError": "kinds",
@@ -24,26 +24,26 @@ _HOME = {
     "StateError": "states",
     "check_model": "checking",
     "document_completion": "completion",
-    "drift": "leading",
-    "npmi": "coherence",
+    "drift": "topics.leading",
+    "npmi": "topics.coherence",
 }
 
 if TYPE_CHECKING:
-    from wikitopics.model.batch_hdp import BatchHDP
-    from wikitopics.model.batch_lda import BatchLDA
     from wikitopics.model.checking import check_model
-    from wikitopics.model.coherence import npmi
     from wikitopics.model.completion import CompletionSet, document_completion
     from wikitopics.model.hdp import OnlineHDP
+    from wikitopics.model.hdp.batch import BatchHDP
     from wikitopics.model.kinds import KindError
     from wikitopics.model.lda import OnlineLDA
-    from wikitopics.model.leading import drift
+    from wikitopics.model.lda.batch import BatchLDA
     from wikitopics.model.metrics import Metric
     from wikitopics.model.minibatch import Minibatch
     from wikitopics.model.online import OnlineModel
     from wikitopics.model.options import ModelOption
     from wikitopics.model.scvb0 import SCVB0
     from wikitopics.model.states import Entry, StateError
+    from wikitopics.model.topics.coherence import npmi
+    from wikitopics.model.topics.leading import drift
 
 __all__ = [
     "SCVB0",

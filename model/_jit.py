@@ -22,7 +22,7 @@ def _cache_folder() -> Path:
     """A folder for exactly these sources: numba does not notice a change in a kernel that another one
     calls."""
     sources = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("_*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         sources.update(source.read_bytes())
     return Path(platformdirs.user_cache_dir("wikitopics")) / "numba" / sources.hexdigest()[:12]
 

@@ -46,7 +46,7 @@ def distinct(batch: Minibatch, n_words: int) -> Distinct:
 
 def by_word(batch: Minibatch, n_words: int) -> Words:
     """The words and their occurrences, for word ids below `n_words`; linear in N + W."""
-    from wikitopics.model._loops import sort_entries
+    from wikitopics.model.kernels import sort_entries
 
     ids, local = distinct(batch, n_words)
     indptr = np.zeros(len(ids) + 1, dtype=np.int64)

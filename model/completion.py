@@ -49,7 +49,7 @@ class CompletionSet:
 
         Raises ValueError for a word id outside the model's range.
         """
-        from wikitopics.model._loops import mixtures
+        from wikitopics.model.kernels import mixtures
 
         hidden = self.hidden
         if hidden.n_tokens == 0:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model import states
-from wikitopics.model._blocks import Workers
-from wikitopics.model.coherence import top_words
 from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.options import ModelOption
 from wikitopics.model.states import MOST, Entry, State, StateError
+from wikitopics.model.topics.coherence import top_words
+from wikitopics.model.workers import Workers
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6

@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from wikitopics.model.leading import Leading
-from wikitopics.model.naming import most_relevant_to, name
+from wikitopics.model.topics.leading import Leading
+from wikitopics.model.topics.names import most_relevant_to, name
 
 BETWEEN = ", "
 

@@ -25,8 +25,8 @@ from benchmarks.papers import held_out, train, words
 from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import Corpus, in_order
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
-from wikitopics.model.coherence import npmi_of_words, top_words
 from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.coherence import npmi_of_words, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from benchmarks.frame import MODEL_ROOMS, Figures, Part, table
 from benchmarks.measuring import growing, minibatches
 from benchmarks.papers import compile_kernels, drawn, held_out, in_sweeps, plot, train, words
 from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
-from wikitopics.model.coherence import npmi
+from wikitopics.model.topics.coherence import npmi
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

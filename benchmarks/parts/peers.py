@@ -25,8 +25,8 @@ from benchmarks.papers import compile_kernels, held_out, train, words
 from benchmarks.peers import BEST_SIZE, FixedTopics
 from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
-from wikitopics.model.coherence import npmi, top_words
 from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.coherence import npmi, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

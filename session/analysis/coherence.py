@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.topics.coherence import npmi_of_words
 from wikitopics.session.records import COHERENT_WORDS, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wikitopics.model.repeats import Repeat, repeats
+from wikitopics.model.topics.repeats import Repeat, repeats
 from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5

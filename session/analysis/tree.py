@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wikitopics.model.tree import parents, tree
+from wikitopics.model.topics.tree import parents, tree
 from wikitopics.session.naming import group_names
 from wikitopics.session.storage.reader import SessionReader
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from wikitopics.model.changes import LOOKS, Change, Look, changes, living
-from wikitopics.model.naming import fits, holds
+from wikitopics.model.topics.changes import LOOKS, Change, Look, changes, living
+from wikitopics.model.topics.names import fits, holds
 from wikitopics.session.naming import names, parts
 from wikitopics.session.records import TopicEvent, TopWords
 from wikitopics.session.storage.codec.topics import TopicNames

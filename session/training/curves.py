@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wikitopics.model import OnlineModel
-from wikitopics.model.changes import LOOKS
+from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
 from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.codec.progress import Progress

@@ -7,7 +7,7 @@ as an uninterrupted one.
 import math
 from itertools import pairwise
 
-from wikitopics.model.changes import LOOKS
+from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.storage.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048

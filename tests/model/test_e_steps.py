@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model._blocks import Workers
-from wikitopics.model._hdp_recipe import WARM
-from wikitopics.model._scvb0_recipe import StepSizes
-from wikitopics.model._topics import Topics
 from wikitopics.model._words import by_word, distinct
+from wikitopics.model.hdp.recipe import WARM
+from wikitopics.model.lambda_ import Topics
+from wikitopics.model.scvb0.recipe import StepSizes
+from wikitopics.model.workers import Workers
 
 ONE = Workers(1)
 K, W = 5, 40
@@ -17,7 +17,7 @@ ALPHA = np.full(K, 0.2)
 
 
 def lda(topics, batch):
-    from wikitopics.model._lda_e_step import Limits, e_step
+    from wikitopics.model.lda.e_step import Limits, e_step
 
     words = by_word(batch, W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
@@ -25,7 +25,7 @@ def lda(topics, batch):
 
 
 def scvb0(topics, batch):
-    from wikitopics.model._scvb0_e_step import e_step, word_rows
+    from wikitopics.model.scvb0.e_step import e_step, word_rows
 
     words = distinct(batch, W)
     rows = word_rows(topics, words, EVEN, ONE)
@@ -33,7 +33,7 @@ def scvb0(topics, batch):
 
 
 def hdp(topics, batch):
-    from wikitopics.model._hdp_e_step import corpus_for_shortlists, shortlists, sum_statistics
+    from wikitopics.model.hdp.e_step import corpus_for_shortlists, shortlists, sum_statistics
 
     words = distinct(batch, W)
     corpus = corpus_for_shortlists(topics, words.ids, EVEN / K, np.log(EVEN / K), EVEN, ONE)

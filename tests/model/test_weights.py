@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.model import oracle_scvb0
 from tests.model.conftest import planted
 from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
+from wikitopics.model.reference import scvb0 as oracle_scvb0
 
 
 def weighted(batch, weight):

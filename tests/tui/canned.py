@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wikitopics.model.naming import most_relevant
+from wikitopics.model.topics.names import most_relevant
 from wikitopics.session.naming import names
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.naming import distinctness, most_relevant
+from wikitopics.model.topics.names import distinctness, most_relevant
 from wikitopics.session.errors import Damaged
 from wikitopics.session.naming import names
 from wikitopics.session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords

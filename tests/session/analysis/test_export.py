@@ -60,7 +60,7 @@ def test_topics_and_metrics_make_sense(cli, trained):
 
 
 def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
-    import wikitopics.model.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
+    import wikitopics.model.topics.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
 
     monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
     exported = {

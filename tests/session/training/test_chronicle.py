@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wikitopics.model.changes import LOOKS
+from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.codec.topics import TopicNames
 from wikitopics.session.training.chronicle import Chronicle

@@ -1,0 +1,225 @@
+"""The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
+
+These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `local` (N,) is
+the row that each entry's word has in `Corpus.rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, psi
+
+from wikitopics.model._words import by_word
+from wikitopics.model.hdp import figure9_kernels as figure_9_kernels
+from wikitopics.model.hdp import kernels
+from wikitopics.model.hdp import statistics_kernels as adding
+from wikitopics.model.hdp.recipe import Recipe
+from wikitopics.model.kernels import Floats
+from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.workers import Workers
+
+BLOCK = 64  # documents
+PART = 1024  # documents whose tables are held at a time
+
+
+class Corpus(NamedTuple):
+    """The corpus as documents see it.
+
+    rows: (U, K') for `shortlists` exp(E[log beta]) of a minibatch's words, for `figure_9` E[log beta]
+    sigma, Elog_sigma: (K',) E[sigma(v)], E[log sigma(v)]
+    """
+
+    rows: Floats
+    sigma: Floats
+    Elog_sigma: Floats
+
+
+class Tables(NamedTuple):
+    """Variational distribution of D documents, as in `hdp.kernels`; theta (D, K): their proportions."""
+
+    tables: Floats
+    topics: NDArray[np.int32]
+    zeta: Floats
+    n_topics: NDArray[np.int32]
+    theta: Floats
+
+
+@dataclass(frozen=True)
+class HDPStatistics(Statistics):
+    """What the steps of lambda and the sticks need; tables: (K,) each topic's number of tables."""
+
+    tables: Vector
+
+
+# The corpus sticks
+
+
+def expected_sticks(a: Vector, b: Vector) -> Vector:
+    """E[sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,), sums to 1: [SVI13] figure 8."""
+    v = np.append(a / (a + b), 1.0)
+    sigma: Vector = v * np.concatenate([[1.0], np.cumprod(b / (a + b))])
+    return sigma
+
+
+def Elog_sticks(a: Vector, b: Vector) -> Vector:
+    """E[log sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,): v_K is 1. [SVI13] figure 8.
+
+    E[log sigma_k] = E[log v_k] + sum_{l<k} E[log(1 - v_l)].
+    """
+    both = psi(a + b)
+    Elog_v = np.append(psi(a) - both, 0.0)
+    before = np.concatenate([[0.0], np.cumsum(psi(b) - both)])
+    Elog_sigma: Vector = Elog_v + before
+    return Elog_sigma
+
+
+def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
+    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler divergence."""
+    both = psi(a + b)
+    Elog_v, Elog_rest = psi(a) - both, psi(b) - both
+    prior = np.log(omega) + (omega - 1) * Elog_rest  # the density of Beta(1, omega)
+    posterior = (a - 1) * Elog_v + (b - 1) * Elog_rest - betaln(a, b)
+    return float(np.sum(prior - posterior))
+
+
+def corpus_for_shortlists(
+    topics: Topics,
+    ids: NDArray[np.int32],
+    sigma: Vector,
+    Elog_sigma: Vector,
+    balance: Vector,
+    workers: Workers,
+) -> Corpus:
+    """For `shortlists`; balance: (K,) factors on the topics."""
+    rows = topics.exp_Elog_rows(ids, workers, balance)
+    padding = (0, rows.shape[1] - topics.n_topics)
+    narrow = topics.dtype
+    return Corpus(rows, np.pad(sigma.astype(narrow), padding), np.pad(Elog_sigma.astype(narrow), padding))
+
+
+def corpus_for_figure_9(topics: Topics, ids: NDArray[np.int32], sigma: Vector, Elog_sigma: Vector) -> Corpus:
+    """For `figure_9`."""
+    narrow = topics.dtype
+    return Corpus(topics.Elog_rows(ids).astype(narrow), sigma.astype(narrow), Elog_sigma.astype(narrow))
+
+
+# The documents
+
+
+def parts(batch: Minibatch, local: NDArray[np.int32]) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
+    """The documents `PART` at a time: which they are, the documents themselves, and their part of `local`."""
+    for start in range(0, batch.D, PART):
+        documents = slice(start, min(start + PART, batch.D))
+        entries = slice(batch.indptr[documents.start], batch.indptr[documents.stop])
+        yield documents, batch[documents], local[entries]
+
+
+def shortlists(
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    corpus: Corpus,
+    K: int,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    numbers: Recipe,
+    workers: Workers,
+) -> Tables:
+    """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
+    D, dtype = batch.D, corpus.rows.dtype
+    C = min(K, numbers.candidates)
+    limits = kernels.Limits(
+        numbers.em_steps, numbers.fewest_words, numbers.empty, numbers.iterations, numbers.rounds,
+        numbers.one_topic, numbers.unlikely,
+    )  # fmt: skip
+    found = Tables(
+        np.zeros((len(batch.word_ids), T), dtype),
+        np.empty((D, T, C), np.int32),
+        np.empty((D, T, C), dtype),
+        np.zeros((D, T), np.int32),
+        np.empty((D, K), dtype),
+    )
+
+    def block(start: int, stop: int) -> None:
+        kernels.e_step(
+            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
+            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
+        )  # fmt: skip
+
+    workers.map(block, D, BLOCK)
+    return found
+
+
+def figure_9(
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    corpus: Corpus,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    max_iterations: int,
+    workers: Workers,
+    start_from: Floats | None = None,
+) -> Tables:
+    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
+    changed."""
+    D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
+    tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
+    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
+    zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
+
+    def block(start: int, stop: int) -> None:
+        figure_9_kernels.ascend(
+            start, stop, batch.indptr, local, batch.counts, corpus.rows, corpus.Elog_sigma,
+            alpha, tolerance, max_iterations, start_from is None, tables, zeta, theta,
+        )  # fmt: skip
+
+    workers.map(block, D, BLOCK)
+    return Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+
+
+def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) -> HDPStatistics:
+    """Line 11: the expected words of each topic, word by word, and its tables."""
+    K, words, documents = found.theta.shape[1], by_word(batch, W), batch.documents()
+    sums = np.empty((len(words.ids), K), found.theta.dtype)
+    places = found.tables, found.topics, found.zeta, found.n_topics
+
+    def block(start: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        adding.sum_statistics(start, stop, words.indptr, words.entries, documents, *places, sums, mass)
+        return mass
+
+    mass = np.zeros(K)
+    for of_block in workers.map(block, len(words.ids), WORD_BLOCK):
+        mass += of_block
+    tables = np.zeros(K)
+    adding.add_tables(found.topics, found.zeta, found.n_topics, tables)
+    return HDPStatistics(words.ids, sums, mass, tables)
+
+
+def bounds(
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    Elog_rows: Floats,
+    Elog_sigma: Floats,
+    alpha: float,
+    found: Tables,
+    workers: Workers,
+) -> Vector:
+    """(D,) each document's terms of the ELBO, nats; Elog_rows: (U, K) E[log beta] of the words."""
+    result = np.zeros(batch.D)
+    places = found.tables, found.topics, found.zeta, found.n_topics
+
+    def block(start: int, stop: int) -> None:
+        figure_9_kernels.document_bounds(
+            start, stop, batch.indptr, local, batch.counts, Elog_rows, Elog_sigma, alpha, *places, result
+        )
+
+    workers.map(block, batch.D, BLOCK)
+    return result

@@ -1,0 +1,405 @@
+"""The hierarchical Dirichlet process by stochastic variational inference: [SVI13] figure 9, [W11] figure 2.
+
+| symbol | shape | meaning | paper |
+|---|---|---|---|
+| lambda_ | (K, W) | variational Dirichlet of the topics | [SVI13] fig. 8 |
+| a, b | (K-1,) | variational Betas of the corpus sticks v | [SVI13] fig. 8 ([W11]: u, v) |
+| sigma | (K,) | a topic's weight in the corpus, from v | [SVI13] section 3.3 |
+| zeta | (T, K) | a table's topic, for each of a document's T tables | [SVI13] fig. 9 ([W11]: varphi) |
+| phi | (n, T) | a word's table | [SVI13] fig. 9 ([W11]: zeta) |
+| gamma | (T-1, 2) | variational Betas of a document's sticks | [SVI13] fig. 9 ([W11]: a, b) |
+| omega, alpha | numbers | concentrations of corpus and document | [SVI13] section 3.3 |
+| eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
+| rho | number | step size | [SVI13] eq. 26 |
+
+The E-step is in `e_step.py`; its loops are in `kernels.py`, `statistics_kernels.py` and, as
+figure 9 prints them, `figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
+
+**Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
+pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
+random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
+(`hdp.kernels`); (4) topics that are ahead are held back during the first part of the stream
+(`lambda_.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
+the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model._words import distinct
+from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
+from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
+from wikitopics.model.scvb0.recipe import THETA_STEPS
+from wikitopics.model.states import (
+    LARGEST,
+    MOST,
+    MOST_ITERATIONS,
+    TINY,
+    Entry,
+    State,
+    entries_of,
+    with_recipe,
+)
+
+if TYPE_CHECKING:
+    from wikitopics.model.hdp.e_step import Corpus, Tables
+
+
+MOST_TABLES = 1000  # that a document may have in a state: each takes memory
+
+
+class OnlineHDP(OnlineModel):
+    """Hierarchical Dirichlet process topic model learnt from minibatches, in one pass.
+
+    n_words, n_documents: W, and D, the size of the corpus (an estimate will do)
+    max_topics, max_topics_per_document: the truncations K and T
+    omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
+    tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
+    half_life: documents after which earlier learning has half its weight: the least step size follows from it
+    warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
+    dtype: "float32", or "float64" for comparisons
+    tolerance, max_iterations: a document's local step ends when its tables' words change by at most
+    `tolerance` of the document, or after this many iterations (figure 9; the default has its own limits)
+    threads: affect the speed, not the result
+
+    Raises ValueError for values out of range.
+    """
+
+    kind = "hdp"
+    label = "online HDP"
+    summary = "finds how many topics it needs, up to this number"
+    default_topics = 300
+    default_batch_size = 2048
+    options = (
+        prior("alpha", "concentration of a document's tables", 1.0, shared=False),
+        prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
+        prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
+        ModelOption("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
+        ModelOption("tau0", "damps the first step sizes", 12.0, least=0, most=LARGEST),
+        HALF_LIFE,
+    )
+
+    version = 7
+    oldest_version = 6
+    parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("a", type="float64", shape="K-1", least=TINY),
+        Entry("b", type="float64", shape="K-1", least=TINY),
+        Entry("words_of_topics", "_words", "float64", "K", least=0),
+        Entry("first_indptr", "_first.indptr", "int64", "F", least=0),
+        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W"),
+        Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
+        Entry("started_from", "_started_from", "int", least=0, most=MOST),
+        Entry("time", "_time", least=0),
+        Entry("amount_seen", "_amount", least=0),
+        Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
+        Entry("omega", least=TINY, most=LARGEST_PRIOR),
+        Entry("alpha", least=TINY, most=LARGEST_PRIOR),
+        Entry("eta", least=TINY, most=LARGEST_PRIOR),
+        Entry("tau0", least=0),
+        Entry("kappa", least=0.5, most=1),
+        Entry("warm_start", type="bool"),
+        Entry("tolerance", least=TINY),
+        Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
+        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+    )
+
+    def __init__(
+        self,
+        n_words: int,
+        n_documents: float,
+        *,
+        max_topics: int = 300,
+        max_topics_per_document: int = 10,
+        omega: float = 1.0,
+        alpha: float = 1.0,
+        eta: float = 0.2,
+        tau0: float = 12.0,
+        kappa: float = 0.6,
+        half_life: float | None = None,
+        warm_start: bool = True,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        dtype: Literal["float32", "float64"] = "float32",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        check.at_least_one(
+            max_topics=max_topics,
+            max_topics_per_document=max_topics_per_document,
+            max_iterations=max_iterations,
+        )
+        super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
+        self.check_options(omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
+        if not tolerance > 0:
+            raise ValueError(f"tolerance must be over 0, not {tolerance}")
+        check.one_of(("float32", "float64"), dtype=dtype)
+        self.max_topics_per_document = int(max_topics_per_document)
+        self.omega, self.alpha, self.eta = float(omega), float(alpha), float(eta)
+        self.tau0, self.kappa = float(tau0), float(kappa)
+        self.warm_start = bool(warm_start)
+        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
+        self.recipe = WARM if warm_start else PAPER
+        self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
+        self._started_from = 0
+        self._amount = 0.0  # documents seen, as the recipe counts them
+        if warm_start:
+            topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
+        else:
+            topics = random_topics(
+                self._random, "exponential", max_topics, n_words, self._n_documents, self.eta, dtype
+            )
+        self._restart(topics, 0.0)
+
+    @classmethod
+    def create(
+        cls,
+        topics: int,
+        n_words: int,
+        n_documents: float,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Self:
+        """A new model with at most this many topics; see `OnlineModel.create`."""
+        return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
+
+    def _restart(self, topics: Topics, heavy: float) -> None:
+        """The corpus before any step. heavy: tables that each topic is assumed to have already."""
+        self._topics = topics
+        K = topics.n_topics
+        self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
+        self._time = 0.0  # t, in whole steps
+        self.a = np.full(K - 1, 1.0 + heavy)  # [SVI13] fig. 9 line 1 for heavy = 0
+        self.b = self.omega + heavy * np.arange(K - 1, 0, -1.0)
+
+    # What it is
+
+    @property
+    def whole_step(self) -> int:
+        """Documents of a step of full size, as the recipe counts them."""
+        recipe = self.recipe
+        return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
+
+    @property
+    def lambda_(self) -> NDArray[Any]:
+        """(K, W) variational Dirichlet of the topics, a copy."""
+        return self._topics.lambda_()
+
+    def topics(self) -> NDArray[Any]:
+        """(K, W) expected topics E[beta], rows sum to 1."""
+        return self._topics.expected()
+
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
+        return self._topics.expected_rows(word_ids)
+
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
+        return self._topics.top_words(n)
+
+    def topic_shares(self) -> Vector:
+        """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
+        total = self._words.sum()
+        if total == 0:
+            return np.full(self.n_topics, 1 / self.n_topics)
+        shares: Vector = self._words / total
+        return shares
+
+    def topic_weights(self) -> Vector:
+        """(K,) sum_w lambda_kw."""
+        return self._topics.totals()
+
+    def document_prior(self) -> Vector:
+        """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
+        from wikitopics.model.hdp.e_step import expected_sticks
+
+        return self.alpha * expected_sticks(self.a, self.b)
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
+        return {"alpha": float(after[0]), "a": prior[:-1], "b": after[1:]}
+
+    # What it does
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        An empty minibatch changes nothing. Raises ValueError for a word id out of range, before any change.
+        """
+        batch.check_words(self.n_words)
+        if batch.D == 0:
+            return np.zeros((0, self.n_topics), dtype=np.float32)
+        enough = min(self.recipe.first_documents, self._n_documents)
+        if self.warm_start and self._seen < enough:
+            theta = self._learn_first(batch, enough)
+        else:
+            theta = self._step(batch, self._amount)
+        self._amount += self.recipe.amount(batch)
+        self._note_step(batch.D, self._rho)
+        return theta
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
+
+        Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
+        better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
+        A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.scvb0.e_step import inferred
+
+        if not self.warm_start:
+            return self.local_proportions(batch)
+        passes = self.recipe.inference_passes
+        return inferred(batch, self._topics, self.document_prior(), THETA_STEPS, passes, self._workers)
+
+    def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) proportions of the local step, as `learn` returns them, but without learning.
+
+        Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.hdp.e_step import parts
+
+        batch.check_words(self.n_words)
+        ids, local = distinct(batch, self.n_words)
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        corpus = self._corpus(ids, self._amount)
+        for documents, part, part_local in parts(batch, local):
+            theta[documents] = self._e_step(part, part_local, corpus).theta
+        return theta
+
+    def document_bounds(self, batch: Minibatch) -> Vector:
+        """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
+
+        [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.hdp.e_step import Elog_sticks, bounds, parts
+
+        batch.check_words(self.n_words)
+        ids, local = distinct(batch, self.n_words)
+        corpus = self._corpus(ids, self._amount)
+        Elog = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
+        found = np.empty(batch.D)
+        for documents, part, part_local in parts(batch, local):
+            tables = self._e_step(part, part_local, corpus)
+            found[documents] = bounds(part, part_local, *Elog, self.alpha, tables, self._workers)
+        return found
+
+    def corpus_bound(self) -> float:
+        """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
+        from wikitopics.model.hdp.e_step import sticks_bound
+
+        return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
+
+    def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
+        """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
+        from wikitopics.model.hdp.e_step import (
+            Elog_sticks,
+            corpus_for_figure_9,
+            corpus_for_shortlists,
+            expected_sticks,
+        )
+
+        sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
+        if not self.warm_start:
+            return corpus_for_figure_9(self._topics, ids, sigma, Elog_sigma)
+        balance = self.recipe.balance(self._topics, seen, self._in_all())
+        return corpus_for_shortlists(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
+
+    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
+        """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
+        from wikitopics.model.hdp.e_step import figure_9, shortlists
+
+        T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
+        if self.warm_start:
+            return shortlists(
+                batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
+            )
+        return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
+
+    def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
+        """A minibatch of the first documents, from which the topics start.
+
+        Until there are enough, everything starts over from all of them each time their number has doubled, so
+        that the stream may begin with small minibatches. In between, steps are made as usual.
+        """
+        first = Minibatch.concatenate([self._first, batch])
+        if min(2 * self._started_from, enough) <= first.D:
+            self._start_from(first)
+            for _ in range(self.recipe.first_passes if enough > first.D else 1):
+                theta = self._step(first, 0)[-batch.D :]
+        else:
+            theta = self._step(batch, self._amount)
+        self._first = first if enough > first.D else Minibatch([0], [], [])
+        return theta
+
+    def _start_from(self, documents: Minibatch) -> None:
+        """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
+        K, recipe = self.n_topics, self.recipe
+        corpus = recipe.weighed(self._n_documents)
+        mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words per document
+        seeds = recipe.draw(documents.D, K, self._random)
+        lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
+        self._restart(
+            Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
+            recipe.heavy * corpus * self.max_topics_per_document / K,
+        )
+        self._started_from = documents.D
+
+    def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
+        """[SVI13] fig. 9 lines 5 to 12."""
+        from wikitopics.model.hdp.e_step import parts, sum_statistics
+
+        ids, local = distinct(batch, self.n_words)
+        corpus = self._corpus(ids, seen)
+        whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
+        self._time += whole
+        # Steps on the parts of a minibatch together forget as much as one step on the whole.
+        rho = 1 - (1 - min(1.0, max(self.tau0 + self._time, TINY) ** -self.kappa)) ** whole
+        rho = max(rho, self._least_rho(batch.D))
+        weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
+        mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
+        self._topics.decay(rho, self.eta)
+        for documents, part, part_local in parts(batch, local):
+            found = self._e_step(part, part_local, corpus)
+            statistics = sum_statistics(part, found, self.n_words, self._workers)
+            self._topics.add(weight, statistics, self._workers, precise=True)
+            theta[documents] = found.theta
+            mass += statistics.mass
+            tables += statistics.tables
+        self._step_sticks(rho, weight, mass, tables)
+        return theta
+
+    def _step_sticks(self, rho: float, weight: float, mass: Vector, tables: Vector) -> None:
+        """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho D/S."""
+        self._words = (1 - rho) * self._words + weight * mass
+        after = tables.sum() - np.cumsum(tables)[:-1]
+        self.a = (1 - rho) * self.a + rho + weight * tables[:-1]
+        self.b = (1 - rho) * self.b + rho * self.omega + weight * after
+        self._rho = rho
+
+    def _in_all(self) -> float:
+        """The number of documents in the corpus, as the recipe counts them."""
+        return self.recipe.corpus(self._n_documents, self._seen, self._amount)
+
+    def _contradiction(self) -> str:
+        too_many = self.recipe.first_documents < self._first.D
+        return "there are more documents to start from than it takes" if too_many else ""
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0, version 6, keeps its topics and goes on with today's numbers."""
+        return with_recipe(state, WARM if state.get("warm_start") else PAPER)

@@ -1,0 +1,140 @@
+"""Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model._words import Words, by_word
+from wikitopics.model.lambda_ import Statistics, Topics, random_topics
+from wikitopics.model.lda import OnlineLDA
+from wikitopics.model.lda.e_step import (
+    Documents,
+    Limits,
+    ascend,
+    document_bounds,
+    proportions,
+    sum_statistics,
+)
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.workers import Workers
+
+
+class BatchLDA:
+    """Latent Dirichlet allocation of a whole corpus at once, in sweeps that never lower the ELBO.
+
+    n_topics, n_words: K, W
+    alpha, eta: Dirichlet parameters of the topic proportions and of the topics
+    sweeps end when the ELBO grows by less than `improvement` of itself, or after `max_sweeps`
+    initialization: lambda at random, "gamma" or "exponential", as for OnlineLDA
+    tolerance, max_iterations: of a document's E-step, as for OnlineLDA
+    threads: affect the speed, not the result
+
+    The arithmetic is float64 and no topic is dropped, so that the ELBO is exact.
+    Raises ValueError for values out of range.
+    """
+
+    alpha: NDArray[np.float64]
+    elbo: list[float]  # after each sweep's E-step
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        *,
+        alpha: float = 0.01,
+        eta: float = 0.01,
+        improvement: float = 1e-5,
+        max_sweeps: int = 100,
+        initialization: Literal["gamma", "exponential"] = "gamma",
+        tolerance: float = 1e-4,
+        max_iterations: int = 200,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
+        OnlineLDA.check_options(alpha=alpha, eta=eta)
+        check.one_of(("gamma", "exponential"), initialization=initialization)
+        self.n_topics, self.n_words = int(n_topics), int(n_words)
+        self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
+        self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
+        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
+        self._initialization: Literal["gamma", "exponential"] = initialization
+        self._seed, self._workers = seed, Workers(threads)
+        self._topics: Topics | None = None
+        self.elbo = []
+
+    def fit(self, batch: Minibatch) -> Self:
+        """Learn from the documents, starting afresh; raises ValueError for a word id out of range."""
+        batch.check_words(self.n_words)
+        random = np.random.default_rng(self._seed)
+        self._topics = topics = random_topics(
+            random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
+        )
+        self.elbo = []
+        words = by_word(batch, self.n_words)
+        gamma: NDArray[Any] | None = None
+        for _ in range(self.max_sweeps):
+            rows, found, bounds = self._e_step(topics, batch, words, gamma)
+            self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
+            gamma = found.gamma
+            sums, mass = sum_statistics(batch, words, rows, found, self.n_topics, self._workers)
+            # lambda = eta + sum_d n_d phi_d
+            topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
+            if len(self.elbo) > 1 and self._grown() < self.improvement:
+                break
+        return self
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
+        topics = self._fitted()
+        batch.check_words(self.n_words)
+        return proportions(self._e_step(topics, batch, by_word(batch, self.n_words), None)[1].gamma)
+
+    def topics(self) -> NDArray[np.float64]:
+        """(K, W) expected topics E[beta], rows sum to 1."""
+        return self._fitted().expected()
+
+    def topic_shares(self) -> NDArray[np.float64]:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+        return self._fitted().shares()
+
+    @property
+    def lambda_(self) -> NDArray[np.float64]:
+        """(K, W) variational Dirichlet of the topics, a copy."""
+        return self._fitted().lambda_()
+
+    def _grown(self) -> float:
+        last, now = self.elbo[-2:]
+        return (now - last) / abs(last)
+
+    def _fitted(self) -> Topics:
+        if self._topics is None:
+            raise ValueError("fit the model first")
+        return self._topics
+
+    def _e_step(
+        self, topics: Topics, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
+    ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
+        """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
+
+        From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
+        start can end in a worse local optimum of a document, and then the ELBO would fall.
+        """
+        rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+
+        def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
+            limits = Limits(self.tolerance, iterations, 0.0)
+            found = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
+            return found, document_bounds(topics, batch, words, rows, self.alpha, found)
+
+        fresh, bounds = ascent(self.max_iterations, None)
+        if gamma is None:
+            return rows, fresh, bounds
+        resumed, resumed_bounds = ascent(self.max_iterations, gamma)
+        best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
+        # No iterations: phi of the chosen gamma.
+        return rows, *ascent(0, best)

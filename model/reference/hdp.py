@@ -1,0 +1,202 @@
+"""The HDP straight from [SVI13] figure 9 and [W11]: explicit phi and zeta, loops, float64.
+
+| symbol | shape | meaning |
+|---|---|---|
+| lambda_ | (K, W) | variational Dirichlet of the topics |
+| Elog_beta | (K, n) | E[log beta] of a document's n distinct words |
+| sticks | (K-1, 2) | variational Betas (a, b) of the corpus sticks v, which make Elog_sigma (K,) |
+| phi | (n, T) | the table of each distinct word of a document |
+| zeta | (T, K) | the topic of each of its tables |
+| gamma | (T-1, 2) | variational Betas of its sticks |
+| counts | (n,) | how often each word occurs |
+| omega, alpha, eta | numbers | concentrations of corpus and document, Dirichlet parameter of the topics |
+
+`recipe` is not in the papers: it is the local step by which the model departs from figure 9 unless it is made
+with `warm_start=False`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import betaln, psi
+
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.reference.lda import Array, Elog_dirichlet, words_of
+
+LocalStep = Callable[[Array, Array, Array], tuple[Array, ...]]
+
+
+def Elog_sticks(sticks: Array) -> Array:
+    """E[log sigma_i] for Beta parameters (T-1, 2), [SVI13] figure 8; the last of T takes the rest."""
+    T = len(sticks) + 1
+    Elog_v = np.append(psi(sticks[:, 0]) - psi(sticks.sum(axis=1)), 0.0)
+    Elog_not_v = psi(sticks[:, 1]) - psi(sticks.sum(axis=1))
+    return np.array([Elog_v[i] + sum(Elog_not_v[:i]) for i in range(T)])
+
+
+def expected_sticks(sticks: Array) -> Array:
+    """E[sigma_i] for Beta parameters (T-1, 2), which sum to 1."""
+    v = np.append(sticks[:, 0] / sticks.sum(axis=1), 1.0)
+    return np.array([v[i] * np.prod(1 - v[:i]) for i in range(len(v))])
+
+
+def normalised(log_weights: Array) -> Array:
+    """exp of the rows, scaled to sum to 1."""
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    rows: Array = weights / weights.sum(axis=1, keepdims=True)
+    return rows
+
+
+def document_gamma(words: Array, alpha: float) -> Array:
+    """[SVI13] fig. 9 line 8 from the words of each table (T,): (T-1, 2)."""
+    T = len(words)
+    return np.array([[1 + words[i], alpha + sum(words[i + 1 :])] for i in range(T - 1)]).reshape(-1, 2)
+
+
+def figure_9(
+    counts: Array,
+    Elog_beta: Array,
+    sticks: Array,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[Array, Array]:
+    """Lines 5 to 10 for a document, Elog_beta (K, n) of its words: phi, zeta."""
+    Elog_sigma = Elog_sticks(sticks)
+    zeta = normalised(np.tile(Elog_beta @ counts, (T, 1)))
+    phi = normalised((zeta @ Elog_beta).T)
+    for _ in range(max_iterations):
+        last = counts @ phi
+        gamma = document_gamma(last, alpha)
+        zeta = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
+        phi = normalised(Elog_sticks(gamma) + (zeta @ Elog_beta).T)
+        if np.abs(counts @ phi - last).sum() <= tolerance * counts.sum():
+            break
+    return phi, zeta
+
+
+def recipe(
+    counts: Array,
+    Elog_beta: Array,
+    sticks: Array,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    balance: Array | float = 1.0,
+) -> tuple[Array, Array, Array]:
+    """The default local step: shortlist by EM, a table per topic, sorted tables, empty ones leave.
+
+    balance: (K,) factors on the topics. Returns phi, zeta, and the document's proportions (K,).
+    """
+    Elog_beta = Elog_beta + np.log(balance * np.ones(len(Elog_beta)))[:, None]
+    Elog_sigma, sigma = Elog_sticks(sticks), expected_sticks(sticks)
+    if len(counts) == 0:
+        return np.zeros((0, 0)), np.zeros((0, len(sigma))), sigma
+    beta = np.exp(Elog_beta - Elog_beta.max(axis=0))
+    weights = alpha * sigma
+    for _ in range(3):
+        responsibility = weights[:, None] * beta / (weights @ beta)
+        expected = responsibility @ counts
+        weights = expected + alpha * sigma
+    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:32]
+    shortlist = shortlist or [int(np.argmax(expected))]
+    words = expected[shortlist[:T]]
+    zeta = np.eye(len(shortlist))[: len(words)]
+    Elog_beta, Elog_sigma = Elog_beta[shortlist], Elog_sigma[shortlist]
+
+    def assign(words: Array, zeta: Array) -> Array:
+        """Line 9 with sticks in the order of the tables' words."""
+        order = np.argsort(-words, kind="stable")
+        padded = np.append(words[order], np.zeros(T - len(words)))
+        Elog_pi = np.empty(len(words))
+        Elog_pi[order] = Elog_sticks(document_gamma(padded, alpha))[: len(words)]
+        return normalised(Elog_pi + (zeta @ Elog_beta).T)
+
+    for round_ in range(4):
+        for _ in range(20):
+            phi = assign(words, zeta)
+            last, words = words, counts @ phi
+            if np.abs(words - last).sum() <= tolerance * counts.sum():
+                break
+        full = words >= 0.05
+        if not full.any():
+            full[-1] = True
+        words, zeta, phi = words[full], zeta[full], phi[:, full]
+        if round_ == 3:
+            break
+        chosen = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
+        settled = True
+        for i, row in enumerate(chosen):
+            row[row <= 1e-4 * row.max()] = 0
+            if row.sum() < row.max() * (1 + 1e-3):
+                row[:] = np.arange(len(row)) == np.argmax(row)
+                settled &= np.array_equal(row, zeta[i])
+            else:
+                settled = False
+            row /= row.sum()
+        zeta = chosen
+        if settled:
+            break
+    phi = assign(words, zeta)
+    order = np.argsort(-words, kind="stable")
+    everywhere = np.zeros((len(order), len(sigma)))
+    everywhere[:, shortlist] = zeta[order]
+    theta = (counts @ phi[:, order] @ everywhere + alpha * sigma) / (counts.sum() + alpha)
+    return phi[:, order], everywhere, theta
+
+
+def document_bound(
+    counts: Array, Elog_beta: Array, Elog_sigma: Array, phi: Array, zeta: Array, T: int, alpha: float
+) -> float:
+    """[W11] L_j without the corpus terms, every term as written, gamma at its optimum given phi."""
+    words = counts @ phi
+    gamma = document_gamma(np.append(words, np.zeros(T - len(words))), alpha)[: len(words)]
+    Elog_pi = Elog_sticks(np.array(gamma))
+    bound = 0.0
+    for j in range(len(counts)):
+        for i in range(len(zeta)):
+            if phi[j, i] > 0:
+                Elog_w = sum(zeta[i, k] * Elog_beta[k, j] for k in np.flatnonzero(zeta[i]))
+                bound += counts[j] * phi[j, i] * (Elog_w + Elog_pi[i] - np.log(phi[j, i]))
+    for row in zeta:
+        bound += sum(z * (Elog_sigma[k] - np.log(z)) for k, z in enumerate(row) if z > 0)
+    for g1, g2 in gamma:
+        Elog_v, Elog_not_v = psi(g1) - psi(g1 + g2), psi(g2) - psi(g1 + g2)
+        bound += np.log(alpha) + (alpha - 1) * Elog_not_v
+        bound -= (g1 - 1) * Elog_v + (g2 - 1) * Elog_not_v - betaln(g1, g2)
+    return float(bound)
+
+
+def learn(
+    lambda_: Array,
+    sticks: Array,
+    batch: Minibatch,
+    rho: float,
+    D: float,
+    omega: float,
+    eta: float,
+    local_step: LocalStep,
+) -> tuple[Array, Array]:
+    """[SVI13] fig. 9 lines 11 and 12 for a minibatch: the new lambda and sticks.
+
+    local_step: from (counts, Elog_beta, sticks) to phi and zeta, such as `figure_9` with its settings.
+    """
+    K = len(lambda_)
+    Elog_beta = Elog_dirichlet(lambda_)
+    statistics, chosen = np.zeros_like(lambda_), np.zeros(K)
+    for d in range(batch.D):
+        ids, counts = words_of(batch, d)
+        phi, zeta = local_step(counts, Elog_beta[:, ids], sticks)[:2]
+        for i in range(len(zeta)):
+            chosen += zeta[i]
+            for j, w in enumerate(ids):
+                statistics[:, w] += zeta[i] * counts[j] * phi[j, i]
+    scale = D / batch.D
+    a_hat = 1 + scale * chosen[:-1]
+    b_hat = omega + scale * np.array([chosen[k + 1 :].sum() for k in range(K - 1)])
+    sticks_hat = np.stack([a_hat, b_hat], axis=1)
+    lambda_hat = eta + scale * statistics
+    return (1 - rho) * lambda_ + rho * lambda_hat, (1 - rho) * sticks + rho * sticks_hat

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from scipy.special import gammaln, psi
+
+from tests.model.conftest import needs_jit, planted
+from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
+from wikitopics.model._words import distinct
+from wikitopics.model.hdp.e_step import (
+    Corpus,
+    Elog_sticks,
+    bounds,
+    expected_sticks,
+    figure_9,
+    sum_statistics,
+)
+from wikitopics.model.reference.lda import topics_elbo
+
+
+@pytest.mark.parametrize("warm_start", [True, False])
+@pytest.mark.parametrize(("alpha", "omega", "eta"), [(1.0, 1.0, 0.1), (0.3, 4.0, 1.0)])
+def test_the_bound_never_falls(documents, warm_start, alpha, omega, eta):
+    model = BatchHDP(
+        30,
+        max_topics=8,
+        max_topics_per_document=4,
+        alpha=alpha,
+        omega=omega,
+        eta=eta,
+        warm_start=warm_start,
+        max_iterations=3,
+    ).fit(documents, max_sweeps=40, tolerance=1e-12)
+    assert len(model.bounds) > 5
+    assert np.all(np.diff(model.bounds) >= -1e-10 * np.abs(model.bounds[:-1]))
+
+
+def test_a_sweep_is_an_online_step_of_size_one(documents):
+    options = {"max_topics": 6, "max_topics_per_document": 3, "warm_start": False, "seed": 4}
+    batch = BatchHDP(30, **options)
+    online = OnlineHDP(30, documents.D, tau0=0.0, dtype="float64", **options)
+    # The same start: footnote 6 scales it with the size of the corpus, which the batch learns later.
+    state = {**batch.state(), "n_documents": online.n_documents, "tau0": 0.0, "kappa": 0.6}
+    online = OnlineHDP.from_state(state)
+    batch.fit(documents, max_sweeps=1)
+    online.learn(documents)
+    assert online.rho == 1
+    np.testing.assert_allclose(batch.lambda_, online.lambda_, rtol=1e-10)
+    np.testing.assert_allclose(batch.a, online.a, rtol=1e-10)
+    np.testing.assert_allclose(batch.b, online.b, rtol=1e-10)
+
+
+def test_a_state_can_be_kept(documents, tmp_path):
+    model = BatchHDP(30, max_topics=5).fit(documents, max_sweeps=3)
+    np.savez(tmp_path / "model.npz", allow_pickle=False, **model.state())
+    with np.load(tmp_path / "model.npz") as kept:
+        again = BatchHDP.from_state(kept)
+    assert again.bounds == model.bounds
+    np.testing.assert_array_equal(again.topics(), model.topics())
+    np.testing.assert_array_equal(again.infer(documents), model.infer(documents))
+    np.testing.assert_array_equal(again.fit(documents, 3).topics(), model.fit(documents, 3).topics())
+
+
+def test_a_state_is_checked():
+    batch, _ = planted(20)
+    state = BatchHDP(40, max_topics=5).fit(batch, max_sweeps=2).state()
+    assert BatchHDP.from_state(state).infer(batch).shape == (20, 5)
+    for key, wrong in (("a", state["a"][1:]), ("bounds", None), ("lambda_hat", state["lambda_hat"][:, 1:])):
+        with pytest.raises(ValueError, match="shape" if key == "lambda_hat" else key):
+            BatchHDP.from_state({**state, key: wrong})
+
+
+def test_corpus_bound_is_a_divergence_term_by_term(documents):
+    model = BatchHDP(30, max_topics=5, eta=0.3, omega=2.5).fit(documents, max_sweeps=3)
+    expected = topics_elbo(model.lambda_, 0.3)
+    for a, b in zip(model.a, model.b, strict=True):
+        Elog_v, Elog_not_v = psi(a) - psi(a + b), psi(b) - psi(a + b)
+        expected += np.log(2.5) + 1.5 * Elog_not_v
+        expected -= gammaln(a + b) - gammaln(a) - gammaln(b) + (a - 1) * Elog_v + (b - 1) * Elog_not_v
+    assert model.corpus_bound() == pytest.approx(expected, rel=1e-10)
+
+
+def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
+    """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
+    model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
+    words = distinct(documents, 30)
+    rows, a, b = model._topics.Elog_rows(words.ids), model.a, model.b
+    corpus = Corpus(rows, expected_sticks(a, b), Elog_sticks(a, b))
+    local = figure_9(documents, words.local, corpus, 3, 1.0, 1e-3, 9, model._workers)
+    statistics = sum_statistics(documents, local, 30, model._workers)
+    model._topics.step(1.0, model.eta, 1.0, statistics, model._workers)
+    model._step_sticks(1.0, 1.0, statistics.mass, statistics.tables)
+
+    def elbo(name=None, place=None, step=0.0):
+        state = model.state()
+        if name:
+            state[name][place] += step
+            state["total_hat"] = state["lambda_hat"].sum(axis=0)
+        moved = BatchHDP.from_state(state)
+        Elog_rows, Elog_sigma = moved._topics.Elog_rows(words.ids), Elog_sticks(moved.a, moved.b)
+        of_documents = bounds(
+            documents, words.local, Elog_rows, Elog_sigma, moved.alpha, local, moved._workers
+        )
+        return of_documents.sum() + moved.corpus_bound()
+
+    here = elbo()
+    word = words.ids[3]
+    for name, place in (("a", 0), ("b", 1), ("lambda_hat", (word, 0)), ("lambda_hat", (word, 2))):
+        step = 1e-3
+        above, below = elbo(name, place, step), elbo(name, place, -step)
+        slope, curvature = (above - below) / (2 * step), (2 * here - above - below) / step**2
+        assert curvature > 1e-4
+        assert abs(slope) < 1e-4 * curvature + 1e-6
+
+
+@needs_jit
+def test_finds_planted_topics():
+    batch, beta = planted(300, seed=5)
+    model = BatchHDP(40, max_topics=12, eta=0.1).fit(batch)
+    used = model.topics()[model.topic_shares() > 0.1]
+    assert len(used) == 4
+    distance = np.abs(used[:, None] - beta[None]).sum(axis=2)
+    assert sorted(distance.argmin(axis=1)) == [0, 1, 2, 3]
+    assert distance.min(axis=1).max() < 0.3
+
+
+def test_needs_documents():
+    with pytest.raises(ValueError, match="no document"):
+        BatchHDP(10).fit(Minibatch([0], [], []))
+    with pytest.raises(ValueError, match="out of range"):
+        BatchHDP(10).fit(Minibatch([0, 1], [10], [1]))

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from tests.model.conftest import planted
+from wikitopics.model import BatchLDA, Minibatch
+from wikitopics.model.reference.lda import (
+    Elog_dirichlet,
+    document_elbo,
+    e_step_document,
+    topics_elbo,
+    words_of,
+)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("alpha", "eta"), [(0.01, 0.01), (0.1, 0.1), (1.5, 0.5)])
+def test_the_elbo_never_falls(seed, alpha, eta):
+    batch, _ = planted(40, seed=seed, n_words=30, n_topics=5)
+    m = BatchLDA(n_topics=7, n_words=30, alpha=alpha, eta=eta, seed=seed, improvement=0.0, max_sweeps=25)
+    m.fit(batch)
+    elbo = np.array(m.elbo)
+    assert len(elbo) > 3
+    assert (np.diff(elbo) > -1e-9 * np.abs(elbo[1:])).all()
+
+
+def test_the_elbo_is_the_oracles():
+    batch, _ = planted(20, n_words=30)
+    m = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1).fit(batch)
+    start = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1)
+    first = np.random.default_rng(0).gamma(100.0, 0.01, (30, 3)).T
+    Elog_beta = Elog_dirichlet(first)
+    expected = topics_elbo(first, 0.1)
+    for d in range(batch.D):
+        ids, counts = words_of(batch, d)
+        gamma, phi = e_step_document(ids, counts, Elog_beta, m.alpha, start.tolerance, start.max_iterations)
+        expected += document_elbo(ids, counts, gamma, phi, Elog_beta, m.alpha)
+    assert m.elbo[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_ends_when_the_elbo_hardly_grows():
+    batch, _ = planted(100)
+    m = BatchLDA(n_topics=4, n_words=40, alpha=0.1, eta=0.1).fit(batch)
+    assert len(m.elbo) < 100
+    assert (m.elbo[-1] - m.elbo[-2]) / abs(m.elbo[-2]) < 1e-5
+    np.testing.assert_allclose(m.topics().sum(axis=1), 1)
+    np.testing.assert_allclose(m.infer(batch).sum(axis=1), 1, rtol=1e-5)
+    assert m.topic_shares().sum() == pytest.approx(1)
+
+
+def test_threads_do_not_change_the_result():
+    batch, _ = planted(200, n_words=1500)  # several blocks, of documents and of words
+    one, two = (BatchLDA(4, 1500, seed=1, threads=t, max_sweeps=4).fit(batch) for t in (1, 2))
+    np.testing.assert_array_equal(one.lambda_, two.lambda_)
+
+
+def test_refuses_what_it_cannot_do():
+    with pytest.raises(ValueError, match="fit"):
+        BatchLDA(2, 3).topics()
+    with pytest.raises(ValueError, match="out of range"):
+        BatchLDA(2, 3).fit(Minibatch([0, 1], [3], [1]))
+    for wrong in ({"n_topics": 0}, {"alpha": 0.0}, {"eta": -1.0}, {"initialization": "zero"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            BatchLDA(**{"n_topics": 2, "n_words": 3, **wrong})

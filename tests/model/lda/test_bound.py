@@ -1,0 +1,151 @@
+"""The ELBO of LDA against what it bounds and against its own slopes: docs/derivations.md in numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from tests.model.conftest import batch_of, needs_jit, planted
+from wikitopics.model import BatchLDA, OnlineLDA
+from wikitopics.model._words import by_word
+from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lda.e_step import Limits, ascend, document_bounds, e_step
+from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
+from wikitopics.model.workers import Workers
+
+
+def log_evidence(documents, K, W, alpha, eta):
+    """log p(words), every assignment of topics to words enumerated; theta and beta integrated out."""
+
+    def polya(counts, prior):
+        total = gammaln(prior * len(counts)) - gammaln(prior * len(counts) + sum(counts))
+        return total + sum(gammaln(prior + c) - gammaln(prior) for c in counts)
+
+    tokens = [(d, w) for d, words in enumerate(documents) for w in words]
+    terms = []
+    for z in itertools.product(range(K), repeat=len(tokens)):
+        in_document = np.zeros((len(documents), K))
+        in_topic = np.zeros((K, W))
+        for (d, w), k in zip(tokens, z, strict=True):
+            in_document[d, k] += 1
+            in_topic[k, w] += 1
+        terms.append(sum(polya(row, alpha) for row in in_document) + sum(polya(row, eta) for row in in_topic))
+    return np.logaddexp.reduce(terms)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+@pytest.mark.parametrize("eta", [0.1, 1.0])
+@pytest.mark.parametrize("documents", [[[0, 1], [1, 2]], [[0, 0, 1], [2, 2], [0, 2]], [[0, 1, 2, 0]]])
+def test_the_elbo_is_below_the_log_evidence(documents, alpha, eta):
+    evidence = log_evidence(documents, 2, 3, alpha, eta)
+    for seed in range(3):
+        m = BatchLDA(2, 3, alpha=alpha, eta=eta, seed=seed).fit(batch_of(documents))
+        assert m.elbo[-1] <= evidence
+        assert m.elbo[-1] > evidence - 6
+
+
+ONE = Workers(1)
+TO_THE_END = Limits(1e-13, 5000, 0.0)
+
+
+def seen_by(documents, topics):
+    """What documents see of the topics: their words, and the rows of these."""
+    words = by_word(documents, topics.n_words)
+    return words, topics.exp_Elog_rows(words.ids, ONE, np.ones(topics.n_topics))
+
+
+def bounds_of(documents, topics, alpha, limits):
+    """gamma and the documents' bounds after an E-step."""
+    words, rows = seen_by(documents, topics)
+    found = ascend(documents, words, rows, alpha, limits, ONE)
+    return found.gamma, document_bounds(topics, documents, words, rows, alpha, found)
+
+
+def some_topics():
+    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
+
+
+def test_slopes_vanish_where_a_document_converged(documents):
+    alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
+    topics = some_topics()
+    found, bounds = bounds_of(documents, topics, alpha, TO_THE_END)
+    Elog_beta = Elog_dirichlet(topics.lambda_())
+
+    def elbo(ids, counts, gamma):
+        log_phi = Elog_dirichlet(gamma) + Elog_beta[:, ids].T
+        phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
+        phi /= phi.sum(axis=1, keepdims=True)
+        return document_elbo(ids, counts, gamma, phi, Elog_beta, alpha)
+
+    for d in range(documents.D):
+        ids, counts = words_of(documents, d)
+        if not len(ids):
+            continue
+        gamma = found[d]
+        assert bounds[d] == pytest.approx(elbo(ids, counts, gamma), rel=1e-9)
+        for k in range(5):
+            h = np.zeros(5)
+            h[k] = 1e-4 * gamma[k]
+            slope = (elbo(ids, counts, gamma + h) - elbo(ids, counts, gamma - h)) / 2e-4
+            assert slope == pytest.approx(0, abs=1e-4)
+
+
+def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
+    alpha, eta = np.full(5, 0.3), 0.2
+    topics = some_topics()
+    _, found = e_step(documents, *seen_by(documents, topics), alpha, TO_THE_END, ONE)
+    statistics = np.zeros((5, 30))
+    statistics[:, found.ids] = found.sums[:, :5].T
+    topics.step(1.0, eta, 1.0, found, ONE)
+    lambda_ = topics.lambda_()
+
+    def elbo(lambda_):
+        # The terms that hold lambda: sum n phi E[log beta], and the topics' own.
+        return np.sum(statistics * Elog_dirichlet(lambda_)) + topics_elbo(lambda_, eta)
+
+    for k, w in [(0, 0), (1, 7), (4, 29), (2, 15)]:
+        h = np.zeros_like(lambda_)
+        h[k, w] = 1e-4 * lambda_[k, w]
+        assert (elbo(lambda_ + h) - elbo(lambda_ - h)) / 2e-4 == pytest.approx(0, abs=1e-4)
+
+
+def test_more_iterations_never_lower_a_documents_elbo(documents):
+    topics = some_topics()
+    last = np.full(documents.D, -np.inf)
+    for iterations in range(12):
+        _, now = bounds_of(documents, topics, np.full(5, 0.1), Limits(0.0, iterations, 0.0))
+        assert (now >= last - 1e-9).all()
+        last = now
+
+
+def test_sum_Elog_theta_is_that_of_gamma(documents):
+    alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
+    gamma, found = e_step(documents, *seen_by(documents, some_topics()), alpha, TO_THE_END, ONE)
+    np.testing.assert_allclose(found.sum_Elog_theta(alpha), Elog_dirichlet(gamma).sum(axis=0), rtol=1e-9)
+
+
+def test_topics_elbo_and_sums_are_the_oracles():
+    topics = Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
+    topics.decay(0.3, 0.2)
+    lambda_ = topics.lambda_()
+    assert topics.elbo(0.4) == pytest.approx(topics_elbo(lambda_, 0.4), rel=1e-10)
+    assert topics.sum_Elog_beta() == pytest.approx(Elog_dirichlet(lambda_).sum(), rel=1e-10)
+
+
+@needs_jit
+def test_learnt_alpha_and_eta_raise_the_bound():
+    batch, _ = planted(400, n_topics=4, alpha=0.3)
+    bounds = {}
+    for learn in (False, True):
+        m = OnlineLDA(4, 40, 400, warm_start=False, dtype="float64", seed=2, tau0=4.0, kappa=0.7,
+                      alpha="learn" if learn else 0.25, eta="learn" if learn else 0.1)  # fmt: skip
+        for _ in range(20):
+            for start in range(0, 400, 50):
+                m.learn(batch[start : start + 50])
+        _, of_documents = bounds_of(batch, m._topics, m.alpha, Limits(1e-8, 500, 0.0))
+        bounds[learn] = of_documents.sum() + m._topics.elbo(m.eta)
+        if learn:
+            assert m.alpha.mean() == pytest.approx(0.3, rel=0.35)
+            assert len(set(m.alpha)) == 4
+    assert bounds[True] > bounds[False]

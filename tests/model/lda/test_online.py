@@ -1,0 +1,157 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wikitopics.model import Minibatch, OnlineLDA
+from wikitopics.model.reference import scvb0 as oracle_scvb0
+from wikitopics.model.reference.lda import (
+    Elog_dirichlet,
+    document_elbo,
+    e_step,
+    e_step_document,
+    learn,
+    words_of,
+)
+
+
+def make(**options):
+    settings = {
+        "n_topics": 5,
+        "n_words": 30,
+        "n_documents": 1000,
+        "tau0": 1.0,
+        "kappa": 0.7,
+        "seed": 1,
+        "warm_start": False,
+    }
+    return OnlineLDA(**{**settings, **options})
+
+
+@pytest.mark.parametrize("initialization", ["gamma", "exponential"])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.05), (0.01, 0.01), (2.0, 0.5)])
+def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
+    model = make(alpha=alpha, eta=eta, dtype="float64", initialization=initialization)
+    expected = model.lambda_
+    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents]):
+        gamma, _ = e_step(batch, expected, np.full(5, alpha))
+        expected = learn(expected, batch, (1 + t) ** -0.7, 1000, np.full(5, alpha), eta)
+        theta = model.learn(batch)
+        np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6)
+        np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
+
+
+def test_the_first_documents_have_the_collapsed_e_step(documents):
+    """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
+    model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")
+    model.learn(documents[:10])
+    lambda_, eta, seen = model.lambda_.T, model.state()["eta_lambda"], documents[:10].n_tokens / 100
+    mass = (lambda_ - eta).sum(axis=0)
+    batch = documents[10:]
+    amount, in_all = batch.n_tokens / 100, 1000 * documents.n_tokens / 100 / documents.D
+    middle = seen + amount / 2
+    first = 1.3 / np.sqrt(5) * in_all / 1000
+    alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
+    factors = (mass / mass.mean()) ** (-0.4 * (1 - middle / (1.2 * in_all)))
+    N_theta, statistics = oracle_scvb0.local_step(
+        batch, lambda_ - eta, mass, alpha, eta, (1.0, 1.0, 0.7), 3, factors
+    )
+    theta = model.learn(batch)
+    rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))
+    assert model.rho == pytest.approx(rho)
+    expected = (1 - rho) * lambda_ + rho * (model.eta + 1e6 / batch.D * statistics)
+    np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
+    gamma = N_theta + model.alpha
+    np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("words", "learnt"), [(4, True), (1, False)])
+def test_few_words_for_each_topic_are_not_halved(documents, words, learnt):
+    """There the collapsed E-step stays, in which alpha is not learnt."""
+    topics = documents.n_tokens // documents.D // words
+    model = make(n_topics=topics, warm_start=True, tau0=None, kappa=None)
+    model.recipe = replace(model.recipe, collapsed_share=0.0)
+    before = model.alpha
+    model.learn(documents)
+    assert np.array_equal(model.alpha, before) != learnt
+
+
+def test_schedules_count_words():
+    """A document of 400 words teaches as much as four of 100."""
+    word_ids, once = np.tile(np.arange(20), 4), np.full(80, 5)
+    long = Minibatch([0, 20], word_ids[:20], once[:20] * 4)
+    short = Minibatch([0, 20, 40, 60, 80], word_ids, once)
+    models = []
+    for batch, n_documents in ((long, 1_000_000), (short, 4_000_000)):
+        model = make(n_documents=n_documents, warm_start=True, tau0=None, kappa=None)
+        model.learn(batch)
+        models.append(model)
+    assert models[0].rho == models[1].rho
+    assert models[0].state()["amount_seen"] == models[1].state()["amount_seen"] == 4
+
+
+def test_float32_follows_the_oracle(documents):
+    model = make(alpha=0.1, eta=0.05)
+    expected = model.lambda_.astype(float)
+    for t in range(3):
+        expected = learn(expected, documents, (1 + t) ** -0.7, 1000, np.full(5, 0.1), 0.05)
+        model.learn(documents)
+    np.testing.assert_allclose(model.lambda_, expected, rtol=2e-2, atol=2e-3 * expected.mean())
+
+
+def test_statistics_sum_to_the_words(documents):
+    model = make(dtype="float64", eta=0.1, tau0=0.0)  # first step: rho = 1
+    model.learn(documents)
+    assert model.lambda_.sum() == pytest.approx(
+        5 * 30 * 0.1 + 1000 / documents.D * documents.n_tokens, rel=1e-10
+    )
+
+
+def test_bound_perplexity_is_the_oracles(documents):
+    model = make(alpha=0.1, dtype="float64")
+    model.learn(documents)
+    Elog_beta = Elog_dirichlet(model.lambda_)
+    elbo = 0.0
+    for d in range(documents.D):
+        ids, counts = words_of(documents, d)
+        if len(ids):
+            gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, 3e-3, 100)
+            elbo += document_elbo(ids, counts, gamma, phi, Elog_beta, model.alpha)
+    assert model.bound_perplexity(documents) == pytest.approx(np.exp(-elbo / documents.n_tokens), rel=1e-10)
+
+
+def test_who_gives_both_tau0_and_kappa_gets_the_papers_algorithm(documents):
+    sizes = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "alpha": 0.1, "eta": 0.05}
+    paper = OnlineLDA(**sizes, warm_start=False, tau0=3.0, kappa=0.7)
+    both = OnlineLDA(**sizes, tau0=3.0, kappa=0.7)
+    one = OnlineLDA(**sizes, kappa=0.7)
+    for m in (paper, both, one):
+        m.learn(documents)
+    np.testing.assert_array_equal(paper.lambda_, both.lambda_)
+    assert both.rho == pytest.approx(3.0**-0.7)
+    assert one.rho == pytest.approx(64.0**-0.7)
+    assert not np.allclose(one.topics(), both.topics())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_topics": 0},
+        {"n_words": 0},
+        {"n_documents": 0},
+        {"n_documents": float("nan")},
+        {"alpha": 0},
+        {"alpha": "learned"},
+        {"eta": -1},
+        {"eta": float("nan")},
+        {"kappa": 0.4},
+        {"kappa": 3},
+        {"tau0": -1},
+        {"threads": 0},
+        {"initialization": "zero"},
+        {"dtype": "int"},
+    ],
+)
+def test_refuses_settings_out_of_range(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        make(**options)

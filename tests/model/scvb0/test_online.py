@@ -1,0 +1,244 @@
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from tests.model.conftest import planted, reordered
+from wikitopics.model import SCVB0, Minibatch
+from wikitopics.model.reference import scvb0 as oracle
+
+
+def make(**options):
+    settings = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
+    return SCVB0(**{**settings, **options})
+
+
+def sized(batch):
+    return [batch[:10], batch[10:11], batch[11:], batch]
+
+
+@pytest.mark.parametrize("burn_in", [0, 1, 3])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.01), (1e-6, 0.5), (10.0, 1e-3)])
+def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
+    model = make(alpha=alpha, eta=eta, n_tokens=15_000, burn_in=burn_in, dtype="float64", warm_start=False)
+    N_phi, N_Z = model.N_phi, model.N_Z
+    for t, batch in enumerate(sized(documents), start=1):
+        step = 10 * (1000 + t) ** -0.9
+        N_theta, N_phi, N_Z = oracle.learn(
+            batch, N_phi, N_Z, np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
+        )
+        theta = N_theta + alpha
+        np.testing.assert_allclose(model.learn(batch), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
+        assert model.rho == step
+        np.testing.assert_allclose(model.N_phi, N_phi, rtol=1e-10)
+        np.testing.assert_allclose(model.N_Z, N_Z, rtol=1e-10)
+    beta = N_phi.T + eta
+    np.testing.assert_allclose(model.topics(), beta / beta.sum(axis=1, keepdims=True), rtol=1e-10)
+    np.testing.assert_allclose(model.topic_rows(np.arange(30)), model.topics().T, rtol=1e-10)
+    np.testing.assert_allclose(model.topic_shares(), N_Z / N_Z.sum(), rtol=1e-10)
+
+
+def test_inference_is_passes_over_the_document(documents):
+    model = make(alpha=0.1, dtype="float64", n_documents=24)
+    model.learn(documents)
+    N_theta, _ = oracle.local_step(
+        documents, model.N_phi, model.N_Z, model.alpha, model.eta, (1, 1, 0.7), passes=3
+    )
+    theta = N_theta + 0.1
+    np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_float32_follows_the_oracle_over_many_updates():
+    batch, _ = planted(400, n_words=30)
+    model = make(alpha=0.1)
+    state = model.state()
+    exact = SCVB0.from_state({**state, "lambda_hat": state["lambda_hat"].astype("float64")})
+    assert (model.N_phi.dtype, exact.N_phi.dtype) == ("float32", "float64")
+    for t in range(1000):
+        part = batch[t % 20 * 20 :][:20]
+        model.learn(part)
+        exact.learn(part)
+    np.testing.assert_allclose(model.topics(), exact.topics(), atol=1e-4)
+    np.testing.assert_allclose(model.N_Z, model.N_phi.sum(axis=0), rtol=1e-4)
+
+
+def test_statistics_sum_to_the_words(documents):
+    model = make(n_tokens=15_000, tau0=0.0)  # the first step: rho = 1
+    model.learn(documents)
+    assert model.N_phi.sum() == pytest.approx(15_000, rel=1e-5)
+    assert model.N_Z.sum() == pytest.approx(15_000, rel=1e-5)
+
+
+def test_words_of_the_corpus_are_estimated_from_the_documents_seen(documents):
+    model = make(s=1e6)  # rho = 1 throughout
+    for batch, seen in ((documents[:10], documents[:10]), (documents[10:], documents)):
+        model.learn(batch)
+        assert model.N_Z.sum() == pytest.approx(1000 * seen.n_tokens / seen.D, rel=1e-5)
+
+
+def test_warm_start_anneals_alpha_and_balances_topics(documents):
+    model = make(alpha=0.02, n_documents=100, dtype="float64")
+    model.learn(documents)
+    assert model.alpha == pytest.approx(np.full(5, 0.02)), "a fifth of the corpus is over"
+    early = make(alpha=0.02, n_documents=480, n_tokens=7000, kappa=0.7, dtype="float64")
+    early.learn(documents)
+    start = 1.3 / np.sqrt(5) * documents.n_tokens / 24 / 100  # by the length of a mean document
+    assert early.alpha == pytest.approx(np.full(5, start * (0.02 / start) ** (24 / 96)))
+    N_phi, N_Z = early.N_phi, early.N_Z
+    factors = (N_Z / N_Z.mean()) ** (-0.3 * (1 - 24 / 320))
+    passes_before = 2  # one more than later on
+    _, expected, _ = oracle.learn(
+        documents, N_phi, N_Z, early.alpha, early.eta, 7000, 3**-0.7, (1, 1, 0.7), passes_before, factors
+    )
+    early.learn(documents)
+    np.testing.assert_allclose(early.N_phi, expected, rtol=1e-10)
+
+
+def test_topics_begin_with_a_small_random_share_of_the_corpus(documents):
+    model = make(n_tokens=15_000)
+    before = model.N_phi / model.N_phi.sum()
+    model.learn(documents)
+    kept = (1 - model.rho) * 0.08 * 15_000 * before
+    assert np.all(model.N_phi >= kept * (1 - 1e-5))
+    assert model.N_phi.sum() == pytest.approx((1 - model.rho) * 0.08 * 15_000 + model.rho * 15_000, rel=1e-5)
+
+
+def test_steps_follow_the_words_seen_however_they_are_divided():
+    batch, _ = planted(400, n_words=30)
+    whole, halves = (make(n_documents=1e6) for _ in range(2))
+    whole.learn(batch)
+    left = 1.0
+    for half in (batch[:200], batch[200:]):
+        halves.learn(half)
+        left *= 1 - halves.rho
+    assert 1 - whole.rho == pytest.approx(left, rel=0.01)
+    for _ in range(50):
+        whole.learn(batch)
+    assert whole.rho == pytest.approx(1 / (0.6 * 50), rel=0.7)
+
+
+def test_documents_may_come_in_any_order(documents):
+    model, turned = make(dtype="float64"), make(dtype="float64")
+    order = np.random.default_rng(0).permutation(documents.D)
+    theta, theta_turned = model.learn(documents), turned.learn(reordered(documents, order))
+    np.testing.assert_allclose(theta[order], theta_turned, rtol=1e-6)
+    np.testing.assert_allclose(model.N_phi, turned.N_phi, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_finds_planted_topics(seed):
+    batch, beta = planted(2000, seed=seed)
+    model = SCVB0(n_topics=4, n_words=40, n_documents=2000, seed=seed)
+    for start in range(0, 2000, 50):
+        model.learn(batch[start : start + 50])
+    distance = np.abs(model.topics()[:, None] - beta[None]).sum(axis=2)
+    rows, columns = linear_sum_assignment(distance)
+    assert distance[rows, columns].max() < 0.3
+
+
+def test_a_word_no_topic_likes_and_long_documents_stay_finite():
+    model = SCVB0(n_topics=3, n_words=20_000, n_documents=1e9, alpha=1e-6, eta=1e-6, n_tokens=1e12)
+    long = Minibatch([0, 10_000], np.arange(10_000), np.r_[np.full(9_999, 3), 2_000_000_000])
+    model.learn(long)
+    model.learn(Minibatch([0, 1, 1], [19_999], [1]))
+    assert np.all(np.isfinite(model.topics()))
+    assert np.all(np.isfinite(model.infer(long)))
+
+
+@pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
+def test_one_topic_and_one_word(K, W):
+    model = SCVB0(n_topics=K, n_words=W, n_documents=10)
+    model.learn(Minibatch([0, 1, 2], [0, W - 1], [3, 1]))
+    np.testing.assert_allclose(model.topics().sum(axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(model.topic_shares().sum(), 1)
+
+
+def test_documents_without_words_teach_nothing():
+    model = make(warm_start=False, alpha=0.1)
+    before = model.N_phi
+    theta = model.learn(Minibatch([0, 0, 0], [], []))
+    np.testing.assert_allclose(theta, 0.2, rtol=1e-6)
+    np.testing.assert_array_equal(model.N_phi, before)
+    assert model.updates == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_topics": 0},
+        {"n_words": 0},
+        {"n_documents": 0},
+        {"n_tokens": 0},
+        {"alpha": 0},
+        {"alpha": "learned"},
+        {"eta": -1},
+        {"eta": float("nan")},
+        {"kappa": 0.4},
+        {"theta_kappa": 3},
+        {"tau0": -1},
+        {"theta_tau0": float("inf")},
+        {"s": 0},
+        {"theta_s": -1},
+        {"burn_in": -1},
+        {"threads": 0},
+        {"dtype": "int"},
+    ],
+)
+def test_refuses_settings_out_of_range(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        make(**options)
+
+
+def test_learnt_alpha_follows_the_shape_of_the_proportions():
+    found = []
+    for alpha in (0.05, 0.5):
+        batch, _ = planted(4000, length=60, alpha=alpha)
+        model = SCVB0(n_topics=4, n_words=40, n_documents=4000, alpha="learn")
+        for start in range(0, 4000, 100):
+            model.learn(batch[start : start + 100])
+        found.append(model.document_prior())
+    assert np.all((found[0] > 0.03) & (found[0] < 0.12))
+    assert np.all((found[1] > 0.15) & (found[1] < 1.0))
+
+
+def test_learnt_eta_tells_sharp_topics_from_flat_ones():
+    random = np.random.default_rng(0)
+    found = []
+    for eta in (0.1, 2.0):
+        beta = random.dirichlet(np.full(40, eta), 4)
+        theta = random.dirichlet(np.full(4, 0.1), 2000)
+        counts = np.array([random.multinomial(60, p) for p in theta @ beta])
+        batch = Minibatch(np.arange(2001) * 40, np.tile(np.arange(40), 2000), counts.ravel())
+        model = SCVB0(n_topics=4, n_words=40, n_documents=2000, eta="learn")
+        for start in range(0, 2000, 50):
+            model.learn(batch[start : start + 50])
+        found.append(model.eta)
+    assert 0.03 < found[0] < 0.5
+    assert 1.0 < found[1] < 4.0
+
+
+def test_learnt_parameters_survive_the_state():
+    batch, _ = planted(600)
+    model = make(n_words=40, n_documents=600, alpha="learn", eta="learn")
+    for start in range(0, 300, 50):
+        model.learn(batch[start : start + 50])
+    again = SCVB0.from_state(model.state())
+    for start in range(300, 600, 50):
+        model.learn(batch[start : start + 50])
+        again.learn(batch[start : start + 50])
+    np.testing.assert_array_equal(model.topics(), again.topics())
+    np.testing.assert_array_equal(model.document_prior(), again.document_prior())
+    assert len(set(model.document_prior())) == 5
+    assert model.eta == again.eta != 0.01
+
+
+def test_step_sizes_given_are_not_adapted(documents):
+    for options in (
+        {"kappa": 0.7},
+        {"tau0": 1.0},
+        {"s": 1.0},
+        {"warm_start": False, "s": 1.0, "tau0": 1.0, "kappa": 0.7},
+    ):
+        model = make(**options)
+        for t in range(4):
+            model.learn(documents)
+            assert model.rho == (2 + t) ** -0.7
