@@ -77,9 +77,9 @@ def test_the_tree_has_every_topic_once(cli, trained):
 
 
 def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
-    monkeypatch.setattr("wikitopics.model.repeats.NEAR", 1.0)
+    monkeypatch.setattr("wikitopics.model.topics.repeats.NEAR", 1.0)
     assert "4 topics nearly repeat another: " in cli("topics").err
-    monkeypatch.setattr("wikitopics.model.repeats.NEAR", 0.0)
+    monkeypatch.setattr("wikitopics.model.topics.repeats.NEAR", 0.0)
     assert "repeat" not in cli("topics").err
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from wikitopics.model import KindError, kinds
 from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.names import ownership
 from wikitopics.model.topics.scaling import classical_scaling
 from wikitopics.model.topics.tree import distances
 from wikitopics.session.analysis.addresses import Address, addresses
