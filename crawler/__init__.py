@@ -1,12 +1,11 @@
 """Articles in: sources, request rates, markup to prose. Imports no model and no SQLite."""
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.kind import Asked, PageKind
 from wikitopics.crawler.licences import Licence
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 from wikitopics.crawler.options import Option
-from wikitopics.crawler.source import Activity, Page, PageBatch, Source, SourceInfo
+from wikitopics.crawler.source import Activity, Asked, Page, PageBatch, PageKind, Source, SourceInfo
 
 __all__ = [
     "Activity",

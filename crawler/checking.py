@@ -14,13 +14,15 @@ from os.path import expanduser
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
-from wikitopics.crawler.kind import Asked, Identity, PageKind
 from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import (
     Activity,
+    Asked,
+    Identity,
     Markup,
     Page,
     PageBatch,
+    PageKind,
     PartedSource,
     Position,
     Source,

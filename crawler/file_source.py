@@ -13,9 +13,17 @@ from typing import TypeVar
 
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.kind import default_held_out, with_spare
 from wikitopics.crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
-from wikitopics.crawler.source import Activity, Page, PageBatch, Position, Skip, SourceInfo
+from wikitopics.crawler.source import (
+    Activity,
+    Page,
+    PageBatch,
+    Position,
+    Skip,
+    SourceInfo,
+    default_held_out,
+    with_spare,
+)
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Keys of an identity (see `wikitopics.crawler.kind.Identity`) that a source fills in once it knows them."""
+"""Keys of a source's identity that it fills in once it knows them."""
 
 FOUND_API = "api"
 """The address of the wiki's api.php."""

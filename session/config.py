@@ -16,7 +16,7 @@ from wikitopics.session.paths import config_file
 from wikitopics.session.storage.files import read_input, replacing
 
 if TYPE_CHECKING:
-    from wikitopics.crawler.kind import Identity, SourceKind
+    from wikitopics.crawler.source import Identity, SourceKind
     from wikitopics.session.request import TrainRequest
 
 _VARIABLE = "WIKITOPICS_CONTACT"
@@ -65,8 +65,8 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
     Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. Otherwise a file
     that cannot be read is as good as none.
     """
-    from wikitopics.crawler.contact import check_contact
-    from wikitopics.crawler.kinds.wiki import CONTACT
+    from wikitopics.crawler.http.contact import check_contact
+    from wikitopics.crawler.mediawiki.source import CONTACT
     from wikitopics.session.request import TrainRequest
 
     given = request.get(CONTACT)
@@ -92,8 +92,8 @@ def lacks_contact() -> bool:
 
 def contact_problem(text: str) -> str | None:
     """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
-    from wikitopics.crawler.contact import check_contact
     from wikitopics.crawler.errors import ContactMissing
+    from wikitopics.crawler.http.contact import check_contact
 
     try:
         check_contact(text)
@@ -107,7 +107,7 @@ def save_contact(text: str) -> Path:
 
     Only the user can read the file. Raises `ContactMissing` for text that is not a contact.
     """
-    from wikitopics.crawler.contact import check_contact
+    from wikitopics.crawler.http.contact import check_contact
 
     path = config_file()
     line = (

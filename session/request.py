@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from wikitopics.crawler.errors import BadSource, CrawlerError
-from wikitopics.crawler.kind import Asked, Identity, SourceKind
-from wikitopics.crawler.kinds.wiki import DOWNLOAD as DOWNLOAD
-from wikitopics.crawler.kinds.wiki import ENGLISH
-from wikitopics.crawler.languages import check_spaced
+from wikitopics.crawler.mediawiki.languages import check_spaced
+from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
+from wikitopics.crawler.mediawiki.source import ENGLISH
 from wikitopics.crawler.options import Given, flag
+from wikitopics.crawler.source import Asked, Identity, SourceKind
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage

@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from wikitopics.crawler.kind import Asked, Identity, SourceKind
 from wikitopics.crawler.options import Option, fault_in
+from wikitopics.crawler.source import Asked, Identity, SourceKind
 from wikitopics.model.registry import Registry, check_subclass
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind
 from wikitopics.session.options import OWN
 
 BUILT_IN = {
-    "api": "wikitopics.crawler.kinds.wiki:Api",
-    "html": "wikitopics.crawler.kinds.wiki:Html",
-    "dump": "wikitopics.crawler.kinds.dump:Dump",
-    "recent": "wikitopics.crawler.kinds.wiki:Recent",
-    "texts": "wikitopics.crawler.kinds.texts:Texts",
+    "api": "wikitopics.crawler.mediawiki.source:Api",
+    "html": "wikitopics.crawler.mediawiki.source:Html",
+    "dump": "wikitopics.crawler.dumps.source:Dump",
+    "recent": "wikitopics.crawler.mediawiki.source:Recent",
+    "texts": "wikitopics.crawler.texts.source:Texts",
     "counts": "wikitopics.session.training.intake.counts_kind:Counts",
-    "demo": "wikitopics.crawler.kinds.demo:Demo",
+    "demo": "wikitopics.crawler.embedded.source:Demo",
 }
 RESERVED = ("session", "log", "json", "help")
 """Options of the commands themselves."""
@@ -96,7 +96,7 @@ class _Missing(SourceKind):
 
 
 def _checked(name: str, found: object) -> type[SourceKind]:
-    from wikitopics.crawler.kind import PageKind
+    from wikitopics.crawler.source import PageKind
 
     check_subclass(found, PageKind, "wikitopics.crawler.PageKind", name, "name")
     return cast("type[SourceKind]", found)

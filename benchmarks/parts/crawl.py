@@ -24,11 +24,11 @@ from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.crawler.limits import wikimedia_manners
+from wikitopics.crawler.http.limits import wikimedia_manners
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.html import HtmlSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Source
-from wikitopics.crawler.sources.api import ApiSource
-from wikitopics.crawler.sources.html import HtmlSource
-from wikitopics.crawler.wiki import Wiki
 from wikitopics.session.training.intake.crawl import CrawledBlocks
 from wikitopics.vocab import Vocabulary
 

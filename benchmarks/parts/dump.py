@@ -39,12 +39,11 @@ from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
 from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.embedded.corpus import Articles, Corpus
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
-from wikitopics.crawler.kind import Asked
-from wikitopics.crawler.kinds.dump import Dump
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.source import Asked, Page, SourceInfo
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.opening import open_source
 from wikitopics.session.training.intake.parted import PartedBlocks

@@ -18,7 +18,7 @@ from benchmarks.corpora import words
 from benchmarks.frame import ENGINE_ROOMS, Figures, Part, table
 from benchmarks.splits import in_order, split
 from wikitopics.crawler.embedded.sample import load_sample
-from wikitopics.crawler.kinds.demo import Demo
+from wikitopics.crawler.embedded.source import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
 from wikitopics.session.training.chronicle import Chronicle

@@ -24,8 +24,7 @@ from benchmarks.splits import in_order
 from wikitopics.crawler.dumps.order import rounds
 from wikitopics.crawler.dumps.ranges import LocalFile
 from wikitopics.crawler.dumps.survey import survey
-from wikitopics.crawler.kind import default_held_out
-from wikitopics.crawler.source import SourceInfo
+from wikitopics.crawler.source import SourceInfo, default_held_out
 from wikitopics.model import CompletionSet, Minibatch, kinds
 from wikitopics.session.storage.documents import Documents
 from wikitopics.session.training.intake.count_pages import count_part

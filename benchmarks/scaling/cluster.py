@@ -124,8 +124,8 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
 
     Held-out articles are left out: they are read once, however large the dump is.
     """
-    from wikitopics.crawler.kind import Asked
-    from wikitopics.crawler.kinds.dump import Dump
+    from wikitopics.crawler.dumps.source import Dump
+    from wikitopics.crawler.source import Asked
     from wikitopics.session.training.intake.opening import open_source
     from wikitopics.vocab import Vocabulary
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from yarl import URL
 
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged
-from wikitopics.crawler.wire import Reply, Trouble, Wanted, WireLimits
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.wire import Reply, Trouble, Wanted, WireLimits
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from yarl import URL
 
-from wikitopics.crawler.client import Client
-from wikitopics.crawler.clock import Clock
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
 from wikitopics.crawler.dumps.ranges import Held, Ranged
@@ -19,10 +17,12 @@ from wikitopics.crawler.dumps.read_ahead import BEHIND, Step, steps, stop_of
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.limits import Manners, dump_manners, is_wikimedia
+from wikitopics.crawler.http.wire import Reply, WireLimits
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
-from wikitopics.crawler.limits import Manners, dump_manners, is_wikimedia
 from wikitopics.crawler.source import Activity, Lack, Round
-from wikitopics.crawler.wire import Reply, WireLimits
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""

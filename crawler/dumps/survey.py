@@ -11,8 +11,7 @@ from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.identity import BASE
-from wikitopics.crawler.kind import default_held_out, with_spare
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.source import Page, SourceInfo, default_held_out, with_spare
 
 PLACES = 50
 """The number of places where articles are held out, if a dump has as many parts with articles."""

@@ -14,9 +14,9 @@ from typing import Any
 
 from yarl import URL
 
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.wire import Reply, Trouble
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.wire import Reply, Trouble
 
 _CURRENT = "other/mediawiki_content_current"
 _COMPLETE = frozenset({"SHA256SUMS", "_SUCCESS"})

@@ -1,46 +1,65 @@
-"""`demo`: the embedded wiki, crawled by the same client that crawls Wikipedia."""
+"""The embedded wiki."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from __future__ import annotations
 
-from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.crawler.source import Activity, PageBatch, Position, SourceInfo
-from wikitopics.crawler.sources.api import ApiSource
-from wikitopics.crawler.wiki import Wiki
+from typing import TYPE_CHECKING, ClassVar
 
-NAME = "embedded sample"
+from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import Asked, Identity, PageKind
+
+if TYPE_CHECKING:
+    from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.source import Source
+
+WIKI_SIZE = Option(
+    int,
+    "wiki_size",
+    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those it adds "
+    "copies, resampled from their words.",
+    metavar="N",
+    least=1,
+    most=10**12,
+)
 
 
-class DemoSource:
-    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
+class Demo(PageKind):
+    """A wiki of this many articles, served by this machine to itself."""
 
-    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
-    """
+    name = "demo"
+    label = "The embedded sample: no network, no settings"
+    options = (WIKI_SIZE,)
+    presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
+    command = "demo"
+    asks_server = True
+    remark = (
+        "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
+        "internet"
+    )
 
-    def __init__(self, *, version: str, size: int) -> None:
-        self.activity = Activity()
-        self._options = ["--size", str(size)]
-        self._version = version
-        self._wiki: EmbeddedWiki | None = None
-        self._source: ApiSource | None = None
+    def identity(self, asked: Asked) -> Identity:
+        from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES
 
-    async def open(self) -> SourceInfo:
-        """Start the wiki and ask it for its siteinfo."""
-        if self._source is None:
-            self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
-            self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
-            self.activity = self._source.activity
-        # The port differs the next time: nothing to store.
-        return replace(await self._source.open(), name=NAME, identity={})
+        enough = (asked.articles or 0) + (asked.held_out or 0)
+        return {WIKI_SIZE.name: asked.get(WIKI_SIZE) or max(SAMPLE_ARTICLES, enough)}
 
-    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """Its lap, as for any wiki. Only after `open`."""
-        assert self._source is not None
-        return self._source.batches(position)
+    def fault(self, identity: Identity) -> str:
+        size = identity.get(WIKI_SIZE.name)
+        return "" if type(size) is int and size >= 1 else f"{WIKI_SIZE.name} is not a number of articles"
 
-    async def close(self) -> None:
-        if self._source is not None:
-            await self._source.close()
-        if self._wiki is not None:
-            await asyncio.to_thread(self._wiki.stop)
+    def wiki(self, identity: Identity) -> str:
+        """The same for all sizes: a larger wiki has the same articles, and more."""
+        return self.name
+
+    def licence(self, identity: Identity) -> Licence:
+        """The sample's licence."""
+        from wikitopics.crawler.licences import SAMPLE
+
+        return SAMPLE
+
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from wikitopics.crawler.embedded.demo import DemoSource
+
+        return DemoSource(version=asked.version, size=identity[WIKI_SIZE.name])
+
+    def shown(self, source_name: str) -> str:
+        return "embedded sample (demo)"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wikitopics.crawler.child import start_python
-from wikitopics.crawler.kinds.dump import YES
+from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.ownfile import open_own
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import log_file

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from wikitopics.crawler.kind import SourceKind, default_held_out
-from wikitopics.crawler.source import SourceInfo
+from wikitopics.crawler.source import SourceInfo, SourceKind, default_held_out
 from wikitopics.session.models import default_batch_size, new_model
 from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED
 from wikitopics.session.request import TrainRequest, vocabulary_name

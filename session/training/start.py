@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from wikitopics.crawler.kind import Identity, SourceKind
+from wikitopics.crawler.source import Identity, SourceKind
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import SessionError

@@ -12,12 +12,12 @@ from aiohttp.test_utils import TestServer
 
 from tests.crawler import remote
 from tests.crawler.dump_server import DumpServer, serving
-from wikitopics.crawler.clock import Clock
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import PageBatch, Position
-from wikitopics.crawler.sources.api import ApiSource
-from wikitopics.crawler.wiki import Wiki
 
 Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

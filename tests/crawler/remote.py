@@ -8,8 +8,8 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.range_server import FileFacts
 from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
 from wikitopics.crawler.dumps.shelf import LocalShelf
-from wikitopics.crawler.kinds.dump import VERSIONS
-from wikitopics.crawler.sources.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.session.training.intake.parted import PartedBlocks
 
 WORDS = ("article", "r")

@@ -9,9 +9,9 @@ from typing import Any
 from aiohttp import web
 
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.mediawiki.recent import RecentSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import PageBatch, Position
-from wikitopics.crawler.sources.recent import RecentSource
-from wikitopics.crawler.wiki import Wiki
 
 ARTICLES = Articles(synthetic_corpus(60), 100)
 

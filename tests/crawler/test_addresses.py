@@ -3,10 +3,10 @@
 import pytest
 from yarl import URL
 
-from wikitopics.crawler.kinds.demo import Demo
-from wikitopics.crawler.kinds.dump import Dump
-from wikitopics.crawler.kinds.texts import Texts
-from wikitopics.crawler.kinds.wiki import Api
+from wikitopics.crawler.dumps.source import Dump
+from wikitopics.crawler.embedded.source import Demo
+from wikitopics.crawler.mediawiki.source import Api
+from wikitopics.crawler.texts.source import Texts
 
 HERE = {"api_url": "https://wiki.org/", "api": "https://wiki.org/mw/api.php"}
 MAIN = {"base": "https://wiki.org/wiki/Main_Page"}

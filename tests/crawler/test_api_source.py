@@ -10,8 +10,8 @@ from yarl import URL
 
 from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.siteinfo import read_siteinfo
-from wikitopics.crawler.wire import WireLimits
+from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 
 async def test_one_lap(source: Any, read: Any) -> None:

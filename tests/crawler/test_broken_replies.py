@@ -10,12 +10,12 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.errors import CrawlerError, WikiRefused
-from wikitopics.crawler.limits import Manners
-from wikitopics.crawler.replies import read_api
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.replies import read_api
+from wikitopics.crawler.http.wire import Reply, Trouble, WireLimits
 from wikitopics.crawler.source import Activity, Position
-from wikitopics.crawler.wire import Reply, Trouble, WireLimits
 
 
 @pytest.mark.parametrize(

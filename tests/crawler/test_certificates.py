@@ -17,7 +17,7 @@ from aiohttp.test_utils import TestServer
 
 from tests.commands import ROOT
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.wire import Trouble, trouble_with
+from wikitopics.crawler.http.wire import Trouble, trouble_with
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 Serve = Callable[[str], Awaitable[str]]

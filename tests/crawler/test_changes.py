@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from wikitopics.crawler.changes import Change, changes
-from wikitopics.crawler.wire import split_lines
+from wikitopics.crawler.http.wire import split_lines
+from wikitopics.crawler.mediawiki.changes import Change, changes
 
 ID = (
     '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'

@@ -16,10 +16,10 @@ from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multi
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.ordered import DumpSource
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.file_source import BATCH_PAGES
 from wikitopics.crawler.page_files import page_hash
-from wikitopics.crawler.sources.dump import DumpSource
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)

@@ -17,10 +17,10 @@ from wikitopics.crawler import file_source, page_files
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps import xml
 from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.ordered import DumpSource
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.page_files import page_hash, scan
 from wikitopics.crawler.source import Page
-from wikitopics.crawler.sources.dump import DumpSource
 
 
 @functools.cache

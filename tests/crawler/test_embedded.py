@@ -23,12 +23,12 @@ from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.embedded.skin import render_page
 from wikitopics.crawler.embedded.writing import words_for_bytes
 from wikitopics.crawler.errors import WikiRefused
+from wikitopics.crawler.http.wire import WireLimits
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Position
-from wikitopics.crawler.sources.api import ApiSource
-from wikitopics.crawler.wiki import Wiki
-from wikitopics.crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
 LIST = {"action": "query", "generator": "random"}

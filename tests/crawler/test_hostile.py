@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.changes import changes
-from wikitopics.crawler.cursor import read_cursor
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.gathering import Gathering, read_continue
-from wikitopics.crawler.lap import Lap
-from wikitopics.crawler.quoting import one_line
-from wikitopics.crawler.replies import judge_status, read_api
-from wikitopics.crawler.retry import LONGEST_TOLD_WAIT, parse_retry_after
-from wikitopics.crawler.robots import Robots
-from wikitopics.crawler.siteinfo import read_siteinfo
-from wikitopics.crawler.wire import Reply, Trouble
+from wikitopics.crawler.http.quoting import one_line
+from wikitopics.crawler.http.replies import judge_status, read_api
+from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT, parse_retry_after
+from wikitopics.crawler.http.robots import Robots
+from wikitopics.crawler.http.wire import Reply, Trouble
+from wikitopics.crawler.mediawiki.changes import changes
+from wikitopics.crawler.mediawiki.cursor import read_cursor
+from wikitopics.crawler.mediawiki.gathering import Gathering, read_continue
+from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 WIKI = URL("https://wiki.invalid/w/api.php")
 NAMES = """

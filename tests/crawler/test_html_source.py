@@ -18,13 +18,13 @@ from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
-from wikitopics.crawler.limits import Manners, wikimedia_manners
-from wikitopics.crawler.siteinfo import read_siteinfo
+from wikitopics.crawler.http.limits import Manners, wikimedia_manners
+from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.mediawiki import html
+from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Page, Position
-from wikitopics.crawler.sources import html
-from wikitopics.crawler.sources.html import HtmlSource, page_url
-from wikitopics.crawler.wiki import Wiki
-from wikitopics.crawler.wire import WireLimits
 
 CORPUS = synthetic_corpus(60)
 LIMITS = WireLimits(most_bytes=4 << 20)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from wikitopics.crawler.cursor import read_cursor
 from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.lap import Lap
-from wikitopics.crawler.seen import Seen
-from wikitopics.crawler.wire import Trouble
+from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.mediawiki.cursor import read_cursor
+from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.seen import Seen
 
 
 def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:

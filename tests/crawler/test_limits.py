@@ -1,9 +1,9 @@
 import pytest
 
-from wikitopics.crawler.addresses import api_candidates, language_api
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.limits import dump_manners, is_loopback, is_wikimedia, manners_for
-from wikitopics.crawler.wiki import Wiki
+from wikitopics.crawler.http.addresses import api_candidates, language_api
+from wikitopics.crawler.http.limits import dump_manners, is_loopback, is_wikimedia, manners_for
+from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.errors import ContactMissing, WikiUnreachable
-from wikitopics.crawler.limits import Manners, wikimedia_manners
-from wikitopics.crawler.replies import read_api
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.limits import Manners, wikimedia_manners
+from wikitopics.crawler.http.replies import read_api
+from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
-from wikitopics.crawler.wiki import Wiki
-from wikitopics.crawler.wire import Trouble
 
 
 async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from wikitopics.crawler.clock import Clock
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.limits import (
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.limits import (
     Manners,
     wikimedia_manners,
     wikimedia_page_manners,
     wikimedia_service_manners,
 )
-from wikitopics.crawler.pace import OwnPace, SharedPace, interval
-from wikitopics.crawler.sizing import BatchSizer
+from wikitopics.crawler.http.pace import OwnPace, SharedPace, interval
+from wikitopics.crawler.mediawiki.sizing import BatchSizer
 
 
 async def wait_until(clock: Any, moment: float) -> None:
@@ -344,9 +344,9 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_
     code = f"""if 1:
         import asyncio
         from pathlib import Path
-        from wikitopics.crawler.clock import Clock
-        from wikitopics.crawler.limits import wikimedia_page_manners
-        from wikitopics.crawler.pace import SharedPace
+        from wikitopics.crawler.http.clock import Clock
+        from wikitopics.crawler.http.limits import wikimedia_page_manners
+        from wikitopics.crawler.http.pace import SharedPace
         async def hold():
             async def wait(moment, reason):
                 await asyncio.sleep(0.01)

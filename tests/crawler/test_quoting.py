@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from wikitopics.crawler.errors import CrawlerError, WikiRefused
-from wikitopics.crawler.quoting import Quoting
+from wikitopics.crawler.http.quoting import Quoting
 
 CONTACT = "somebody@wiki-reader.org"
 PIECES = ("some", "body", "wiki-reader")

@@ -7,10 +7,10 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dump_server import range_of, says, serving
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.dumps import range_server
 from wikitopics.crawler.dumps.range_server import RangeServer
-from wikitopics.crawler.limits import dump_manners
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.limits import dump_manners
 from wikitopics.crawler.source import Activity
 
 KB = 1 << 10

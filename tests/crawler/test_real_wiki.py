@@ -5,9 +5,9 @@ import os
 import aiohttp
 import pytest
 
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Position
-from wikitopics.crawler.sources.api import ApiSource
-from wikitopics.crawler.wiki import Wiki
 
 API = os.environ.get("WIKITOPICS_TEST_API", "")
 pytestmark = pytest.mark.skipif(not API, reason="WIKITOPICS_TEST_API names no wiki")

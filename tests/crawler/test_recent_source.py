@@ -14,15 +14,15 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
-from wikitopics.crawler import gathering as pages
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.faults import Faults
 from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused
-from wikitopics.crawler.limits import wikimedia_manners
+from wikitopics.crawler.http.limits import wikimedia_manners
+from wikitopics.crawler.mediawiki import gathering as pages
+from wikitopics.crawler.mediawiki import recent
+from wikitopics.crawler.mediawiki.recent import RecentSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
-from wikitopics.crawler.sources import recent
-from wikitopics.crawler.sources.recent import RecentSource
-from wikitopics.crawler.wiki import Wiki
 
 Serve = Callable[..., Awaitable[str]]
 

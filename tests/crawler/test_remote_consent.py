@@ -8,9 +8,9 @@ from aiohttp import web
 from tests.crawler.dump_server import part, range_of, says, serving
 from tests.crawler.dumps import dump
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.dumps.source import DUMP, VERSIONS, Dump
 from wikitopics.crawler.errors import BadSource, ContactMissing, Unconfirmed, WikiUnreachable
-from wikitopics.crawler.kind import Asked
-from wikitopics.crawler.kinds.dump import DUMP, VERSIONS, Dump
+from wikitopics.crawler.source import Asked
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 
@@ -51,7 +51,7 @@ async def test_a_size_that_no_dump_has_is_not_believed(server, clock, files):
 
 
 async def test_a_large_file_of_one_frame_is_refused(clock, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.sources.shuffled.LARGEST", 1000)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.LARGEST", 1000)
     async with serving({PATH: gzip.compress(dump(NUMBERS))}) as server:
         with pytest.raises(BadSource, match="only be read from its start"):
             await read(remote([server.url + PATH], clock))

@@ -8,7 +8,7 @@ import pytest
 from tests.crawler.dump_server import etag_of, serving
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
-from wikitopics.crawler.kinds.dump import DUMP, VERSIONS
+from wikitopics.crawler.dumps.source import DUMP, VERSIONS
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

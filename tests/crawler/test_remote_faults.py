@@ -8,9 +8,9 @@ from aiohttp import web
 
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.crawler.errors import CrawlerError, SourceChanged
-from wikitopics.crawler.kinds.dump import VERSIONS
-from wikitopics.crawler.wire import WireLimits
+from wikitopics.crawler.http.wire import WireLimits
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

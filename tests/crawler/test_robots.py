@@ -1,6 +1,6 @@
 import pytest
 
-from wikitopics.crawler.robots import Robots
+from wikitopics.crawler.http.robots import Robots
 
 WIKIPEDIA_LIKE = """
 # comment

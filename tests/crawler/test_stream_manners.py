@@ -10,10 +10,10 @@ from yarl import URL
 from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.limits import wikimedia_manners, wikimedia_service_manners
-from wikitopics.crawler.sources import recent
-from wikitopics.crawler.sources.recent import RecentSource
-from wikitopics.crawler.wiki import Wiki
+from wikitopics.crawler.http.limits import wikimedia_manners, wikimedia_service_manners
+from wikitopics.crawler.mediawiki import recent
+from wikitopics.crawler.mediawiki.recent import RecentSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
 
 Serve = Callable[..., Awaitable[str]]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.crawler.dumps import collect, ids
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.page_files import page_hash
-from wikitopics.crawler.sources.texts import TextsSource
+from wikitopics.crawler.texts.ordered import TextsSource
 
 
 def lines(first: int, last: int, **more: str) -> str:

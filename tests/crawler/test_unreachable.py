@@ -7,10 +7,10 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from wikitopics.crawler import client
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.http import client
 
 
 @pytest.mark.parametrize("answer", ["html", "no address", "no name", "other json", "404", "refused"])

@@ -6,9 +6,9 @@ from yarl import URL
 
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
+from wikitopics.crawler.dumps.source import DUMP, YES, Dump
 from wikitopics.crawler.errors import BadSource, Unconfirmed
-from wikitopics.crawler.kind import Asked
-from wikitopics.crawler.kinds.dump import DUMP, YES, Dump
+from wikitopics.crawler.source import Asked
 
 ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)
@@ -21,7 +21,7 @@ LATER = [f"{year}-01-01" for year in range(2027, 2037)]
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.clock.Clock.wall", lambda self: NOW)
+    monkeypatch.setattr("wikitopics.crawler.http.clock.Clock.wall", lambda self: NOW)
 
 
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):

@@ -12,11 +12,11 @@ from yarl import URL
 from tests.crawler.dump_server import DumpServer, says, serving
 from tests.crawler.dumps import multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
-from wikitopics.crawler.client import Client
 from wikitopics.crawler.errors import CrawlerError, WikiUnreachable
-from wikitopics.crawler.limits import Manners, dump_manners, wikimedia_service_manners
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.limits import Manners, dump_manners, wikimedia_service_manners
+from wikitopics.crawler.http.wire import Trouble
 from wikitopics.crawler.source import Activity
-from wikitopics.crawler.wire import Trouble
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 CONTACT = "me@wiki-reader.org"

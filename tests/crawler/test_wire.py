@@ -4,7 +4,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.wire import Reply, Trouble, redirected
+from wikitopics.crawler.http.wire import Reply, Trouble, redirected
 
 
 def reply(url: str, target: str) -> Reply:

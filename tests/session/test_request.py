@@ -6,7 +6,7 @@ import pytest
 
 from wikitopics.crawler import Asked
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.kinds.wiki import Api, Recent
+from wikitopics.crawler.mediawiki.source import Api, Recent
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary

@@ -120,7 +120,7 @@ async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: 
 async def test_the_contact_is_asked_for_if_none_is_known(
     open_app: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikitopics.crawler.kinds.wiki.WikiKind.needs_contact", lambda *_: True)
+    monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
     started: list[Path] = []
 
     def launch(path: Path, arguments: list[str]) -> Process:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from wikitopics.crawler.kinds.wiki import CONTACT, Api
+from wikitopics.crawler.mediawiki.source import CONTACT, Api
 from wikitopics.session.config import with_contact
 from wikitopics.session.paths import config_file
 from wikitopics.session.request import TrainRequest

@@ -6,7 +6,7 @@ import pytest
 
 from wikitopics.crawler.embedded.corpus import Articles, Corpus
 from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
-from wikitopics.crawler.kinds.demo import Demo
+from wikitopics.crawler.embedded.source import Demo
 from wikitopics.session.request import TrainRequest
 
 

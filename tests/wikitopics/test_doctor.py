@@ -71,13 +71,13 @@ def test_it_shows_the_user_agent_that_is_sent(checked, monkeypatch):
 def test_what_other_packages_bring(checked, install):
     assert not [what for what in checked()[1] if what.startswith(("model ", "source "))]
     install(
-        "from wikitopics.crawler.kinds.texts import Texts\n"
+        "from wikitopics.crawler.texts.source import Texts\n"
         "class Mine(Texts):\n    name, label = 'mine', 'Mine'\n",
         "wikitopics.sources",
         mine="mine_sources:Mine",
     )
     install(
-        "from wikitopics.crawler.kinds.texts import Texts, PageKind\n"
+        "from wikitopics.crawler.texts.source import Texts, PageKind\n"
         "class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n",
         "wikitopics.sources",
         bare="bare_sources:Bare",

@@ -4,7 +4,7 @@ import click
 
 from wikitopics.cli.options import progress_option, take
 from wikitopics.cli.train import run_trainer
-from wikitopics.crawler.kinds.demo import WIKI_SIZE, Demo
+from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
 from wikitopics.session.options import ARTICLES, NOTIFY
 
 

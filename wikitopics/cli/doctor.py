@@ -172,8 +172,8 @@ def _file_system(path: Path) -> str | None:
 def _contact() -> Iterator[Check]:
     """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
     needed."""
-    from wikitopics.crawler.contact import check_contact, user_agent
     from wikitopics.crawler.errors import CrawlerError
+    from wikitopics.crawler.http.contact import check_contact, user_agent
     from wikitopics.session import config
     from wikitopics.session.errors import SessionError
     from wikitopics.session.version import __version__

@@ -91,7 +91,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
-    from wikitopics.crawler.kinds.wiki import CONTACT
+    from wikitopics.crawler.mediawiki.source import CONTACT
     from wikitopics.session import config, sources
     from wikitopics.session.storage.reader import SessionReader
 

@@ -85,8 +85,8 @@ def model_help() -> Iterator[str]:
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process, printing progress; returns the exit code."""
+    from wikitopics.crawler.dumps.source import YES
     from wikitopics.crawler.errors import Unconfirmed
-    from wikitopics.crawler.kinds.dump import YES
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.training.start import train as start
 

@@ -9,8 +9,8 @@ import click
 from wikitopics.cli.completion import session_names
 from wikitopics.cli.options import WholeNumber, take
 from wikitopics.cli.output import ProgressLine, data_output, say
-from wikitopics.crawler.kinds.texts import COLUMN
-from wikitopics.crawler.kinds.wiki import API_URL, CONTACT, LANG, RPM, Api
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
+from wikitopics.crawler.texts.source import COLUMN
 
 _session_option = click.option(
     "--session",
@@ -97,7 +97,7 @@ def build(
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
     files, or a plain-text file in which blank lines separate the documents.
     """
-    from wikitopics.crawler.languages import check_spaced, language_of
+    from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
     from wikitopics.session.config import with_contact
     from wikitopics.session.errors import BadUsage
     from wikitopics.session.request import TrainRequest

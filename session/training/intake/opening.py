@@ -6,8 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wikitopics.crawler.kind import Asked, Identity, PageKind, SourceKind
-from wikitopics.crawler.source import Activity, PartedSource, Source, SourceInfo
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    Identity,
+    PageKind,
+    PartedSource,
+    Source,
+    SourceInfo,
+    SourceKind,
+)
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import DASK
 from wikitopics.session.options import CLUSTER

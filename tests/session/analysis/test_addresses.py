@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from wikitopics.crawler.kind import PageKind
+from wikitopics.crawler.source import PageKind
 from wikitopics.session import sources
 from wikitopics.session.analysis.addresses import addresses
 from wikitopics.session.records import ArticleRow

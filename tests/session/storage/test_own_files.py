@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from wikitopics.crawler.clock import Clock
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.limits import manners_for
-from wikitopics.crawler.pace import SharedPace
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.limits import manners_for
+from wikitopics.crawler.http.pace import SharedPace
 from wikitopics.session import config
 from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError

@@ -10,8 +10,8 @@ import pytest
 from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.order import Order
 from wikitopics.crawler.dumps.shelf import LocalShelf
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.sources.shuffled import ShuffledDump
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import Workers

@@ -1,6 +1,6 @@
 """The session's log: each thing once."""
 
-from wikitopics.crawler.kinds.wiki import Api
+from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.running.news import News

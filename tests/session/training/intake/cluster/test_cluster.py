@@ -12,7 +12,7 @@ import pytest
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
 from wikitopics.crawler.dumps.shelf import LocalShelf
-from wikitopics.crawler.sources.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.documents import Block
 from wikitopics.session.training.intake.parted import PartedBlocks

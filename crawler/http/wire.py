@@ -12,8 +12,8 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.proxy import proxy_for
-from wikitopics.crawler.quoting import Quoting
+from wikitopics.crawler.http.proxy import proxy_for
+from wikitopics.crawler.http.quoting import Quoting
 
 _CHUNK = 1 << 16
 _CLOCK_CODES = (9, 10)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.kind import Asked, Identity, PageKind
 from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import Asked, Identity, PageKind
 
 if TYPE_CHECKING:
     from wikitopics.crawler.source import Source
@@ -49,7 +49,7 @@ class Texts(PageKind):
         return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.sources.texts import TextsSource
+        from wikitopics.crawler.texts.ordered import TextsSource
 
         return TextsSource(
             identity[TEXTS.name],

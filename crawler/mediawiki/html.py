@@ -14,13 +14,13 @@ from urllib.parse import quote
 from yarl import URL
 
 from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
-from wikitopics.crawler.gathering import Gathering
-from wikitopics.crawler.lap import Lap
-from wikitopics.crawler.robots import Robots
-from wikitopics.crawler.siteinfo import SITEINFO
+from wikitopics.crawler.http.robots import Robots
+from wikitopics.crawler.http.wire import Reply, Trouble, Wanted
+from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
-from wikitopics.crawler.wiki import Wiki
-from wikitopics.crawler.wire import Reply, Trouble, Wanted
 
 _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""

@@ -6,17 +6,17 @@ from typing import Any
 
 from yarl import URL
 
-from wikitopics.crawler.addresses import api_candidates
-from wikitopics.crawler.client import Client
-from wikitopics.crawler.clock import Clock
-from wikitopics.crawler.gathering import Gathering, entries, read_continue
+from wikitopics.crawler.http.addresses import api_candidates
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.limits import Manners, manners_for, wikimedia_page_manners
+from wikitopics.crawler.http.replies import read_api
+from wikitopics.crawler.http.wire import Reply, Trouble, WireLimits
 from wikitopics.crawler.identity import FOUND_API
-from wikitopics.crawler.lap import Lap
-from wikitopics.crawler.limits import Manners, manners_for, wikimedia_page_manners
-from wikitopics.crawler.replies import read_api
-from wikitopics.crawler.siteinfo import SITEINFO, SiteInfo, read_siteinfo
+from wikitopics.crawler.mediawiki.gathering import Gathering, entries, read_continue
+from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.siteinfo import SITEINFO, SiteInfo, read_siteinfo
 from wikitopics.crawler.source import Activity
-from wikitopics.crawler.wire import Reply, Trouble, WireLimits
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""

@@ -2,8 +2,8 @@
 
 import math
 
-from wikitopics.crawler.limits import Manners
-from wikitopics.crawler.pace import interval
+from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.pace import interval
 
 _FORGET = 0.95
 """The weight of an observation relative to the next newer one: about twenty replies count."""

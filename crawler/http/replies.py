@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from wikitopics.crawler.errors import CrawlerError, WikiRefused
-from wikitopics.crawler.wire import Reply, Trouble
+from wikitopics.crawler.http.wire import Reply, Trouble
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("ratelimited", "readonly")

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
-from wikitopics.crawler.addresses import wiki_address
 from wikitopics.crawler.errors import BadSource, ContactMissing
-from wikitopics.crawler.limits import is_wikimedia
+from wikitopics.crawler.http.addresses import wiki_address
+from wikitopics.crawler.http.limits import is_wikimedia
 
 _MOST_SEARCHED = 512
 """Characters of the longest User-Agent in which the servers look for a contact."""

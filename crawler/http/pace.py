@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from wikitopics.crawler.clock import Clock
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.limits import Manners
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT
 from wikitopics.crawler.ownfile import open_own
-from wikitopics.crawler.retry import LONGEST_TOLD_WAIT
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock, reporting the reason meanwhile."""

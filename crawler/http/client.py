@@ -11,16 +11,15 @@ from typing import NoReturn, TypeVar
 import aiohttp
 from yarl import URL
 
-from wikitopics.crawler.clock import Clock
-from wikitopics.crawler.contact import check_contact, sendable, user_agent
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.limits import Manners
-from wikitopics.crawler.pace import OwnPace, Pace, SharedPace, Turn
-from wikitopics.crawler.quoting import Quoting
-from wikitopics.crawler.replies import judge_status
-from wikitopics.crawler.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
-from wikitopics.crawler.source import Activity
-from wikitopics.crawler.wire import (
+from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
+from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.pace import OwnPace, Pace, SharedPace, Turn
+from wikitopics.crawler.http.quoting import Quoting
+from wikitopics.crawler.http.replies import judge_status
+from wikitopics.crawler.http.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
+from wikitopics.crawler.http.wire import (
     Elsewhere,
     Reply,
     Trouble,
@@ -33,6 +32,7 @@ from wikitopics.crawler.wire import (
     split_lines,
     stream,
 )
+from wikitopics.crawler.source import Activity
 
 T = TypeVar("T")
 

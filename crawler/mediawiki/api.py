@@ -2,19 +2,19 @@
 
 `generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its cursor
 continues from there, wraps around and ends where it began. The cursor is the position, together with a small
-memory of earlier pages (see `wikitopics.crawler.seen`).
+memory of earlier pages (see `wikitopics.crawler.mediawiki.seen`).
 """
 
 from collections.abc import AsyncGenerator
 
-from wikitopics.crawler.cursor import generator
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.gathering import Gathering
-from wikitopics.crawler.lap import Lap
-from wikitopics.crawler.sizing import BatchSizer
+from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.mediawiki.cursor import generator
+from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.sizing import BatchSizer
+from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
 from wikitopics.crawler.source import PageBatch, Position, SourceInfo
-from wikitopics.crawler.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
-from wikitopics.crawler.wire import Trouble
 
 _MOST_EMPTY = 100
 """The most batches in a row without a page."""

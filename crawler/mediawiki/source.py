@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.identity import FOUND_API
-from wikitopics.crawler.kind import Asked, Identity, PageKind
 from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import Asked, Identity, PageKind
 
 if TYPE_CHECKING:
     from wikitopics.crawler.licences import Licence
+    from wikitopics.crawler.mediawiki.wiki import Wiki
     from wikitopics.crawler.source import Source
-    from wikitopics.crawler.wiki import Wiki
 
 ENGLISH = "en"
 MANY_ARTICLES = 500_000
@@ -62,7 +61,7 @@ class WikiKind(PageKind):
     asks_server = True
 
     def identity(self, asked: Asked) -> Identity:
-        from wikitopics.crawler.addresses import language_api, wiki_address
+        from wikitopics.crawler.http.addresses import language_api, wiki_address
 
         wikipedia = language_api(asked[LANG])
         address = asked.get(API_URL) or wikipedia
@@ -70,14 +69,14 @@ class WikiKind(PageKind):
         return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
-        from wikitopics.crawler.languages import language_of
+        from wikitopics.crawler.mediawiki.languages import language_of
 
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
         """Named after the language for Wikipedia, and after the host for another wiki."""
-        from wikitopics.crawler.addresses import wiki_address
-        from wikitopics.crawler.languages import language_of
+        from wikitopics.crawler.http.addresses import wiki_address
+        from wikitopics.crawler.mediawiki.languages import language_of
 
         if API_URL not in asked:
             return language_of(asked[LANG])
@@ -89,8 +88,8 @@ class WikiKind(PageKind):
         return True
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.addresses import wiki_address
         from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.http.addresses import wiki_address
 
         found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
         for key, value in found.items():
@@ -104,8 +103,8 @@ class WikiKind(PageKind):
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki itself, by the index.php beside its api.php."""
-        from wikitopics.crawler.addresses import api_candidates, by_script
         from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.http.addresses import api_candidates, by_script
 
         try:
             api = api_candidates(identity.get(FOUND_API) or identity[API_URL.name])[0]
@@ -115,43 +114,26 @@ class WikiKind(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki itself."""
-        from wikitopics.crawler.addresses import wiki_address
+        from wikitopics.crawler.http.addresses import wiki_address
         from wikitopics.crawler.licences import of_wiki
 
         return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
         """The first possible address of its api.php."""
-        from wikitopics.crawler.addresses import api_candidates
+        from wikitopics.crawler.http.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0])
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is one of Wikimedia's hosts, which ask for a contact."""
-        from wikitopics.crawler.addresses import api_candidates
-        from wikitopics.crawler.limits import is_wikimedia
+        from wikitopics.crawler.http.addresses import api_candidates
+        from wikitopics.crawler.http.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in api_candidates(identity[API_URL.name]))
 
     def download(self, identity: Identity) -> str:
         return DOWNLOAD if self.needs_contact(identity) else ""
-
-    def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.wiki import Wiki
-
-        return self.source(
-            Wiki(
-                identity[API_URL.name],
-                version=asked.version,
-                contact=asked.get(CONTACT),
-                rpm=asked.get(RPM),
-                budget_folder=asked.budget_folder,
-            )
-        )
-
-    @abstractmethod
-    def source(self, wiki: Wiki) -> Source:
-        """The source that reads the articles of this wiki."""
 
 
 class Api(WikiKind):
@@ -161,10 +143,10 @@ class Api(WikiKind):
     label = "Random articles of Wikipedia, through its API"
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
-    def source(self, wiki: Wiki) -> Source:
-        from wikitopics.crawler.sources.api import ApiSource
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from wikitopics.crawler.mediawiki.api import ApiSource
 
-        return ApiSource(wiki)
+        return ApiSource(_wiki(identity, asked))
 
 
 class Html(WikiKind):
@@ -173,10 +155,10 @@ class Html(WikiKind):
     name = "html"
     label = "Rendered pages of a wiki, one article each"
 
-    def source(self, wiki: Wiki) -> Source:
-        from wikitopics.crawler.sources.html import HtmlSource
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from wikitopics.crawler.mediawiki.html import HtmlSource
 
-        return HtmlSource(wiki)
+        return HtmlSource(_wiki(identity, asked))
 
 
 class Recent(WikiKind):
@@ -190,7 +172,19 @@ class Recent(WikiKind):
         """False: articles being edited are not a fair sample of a language, and they recur."""
         return False
 
-    def source(self, wiki: Wiki) -> Source:
-        from wikitopics.crawler.sources.recent import RecentSource
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        from wikitopics.crawler.mediawiki.recent import RecentSource
 
-        return RecentSource(wiki)
+        return RecentSource(_wiki(identity, asked))
+
+
+def _wiki(identity: Identity, asked: Asked) -> Wiki:
+    from wikitopics.crawler.mediawiki.wiki import Wiki
+
+    return Wiki(
+        identity[API_URL.name],
+        version=asked.version,
+        contact=asked.get(CONTACT),
+        rpm=asked.get(RPM),
+        budget_folder=asked.budget_folder,
+    )

@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.changes import Change, changes
-from wikitopics.crawler.client import UnknownPlace
 from wikitopics.crawler.errors import BadPosition, BadSource, CrawlerError
-from wikitopics.crawler.limits import is_wikimedia, wikimedia_service_manners
-from wikitopics.crawler.sizing import BatchSizer
+from wikitopics.crawler.http.client import UnknownPlace
+from wikitopics.crawler.http.limits import is_wikimedia, wikimedia_service_manners
+from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.mediawiki.changes import Change, changes
+from wikitopics.crawler.mediawiki.sizing import BatchSizer
+from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
 from wikitopics.crawler.source import PageBatch, Position, SourceInfo
-from wikitopics.crawler.wiki import MOST_PAGES, Wiki
-from wikitopics.crawler.wire import Trouble
 
 STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
 _STALL_SECONDS = 60.0

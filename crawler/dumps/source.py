@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.crawler.identity import BASE, DUMP_FILES, VERSIONS
-from wikitopics.crawler.kind import Asked, Identity, PageKind
-from wikitopics.crawler.kinds.wiki import API_URL, CONTACT, LANG
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
 from wikitopics.crawler.options import Option
+from wikitopics.crawler.source import Asked, Identity, PageKind
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -46,8 +46,8 @@ class Dump(PageKind):
     options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:
-        from wikitopics.crawler.addresses import dump_address, is_address, language_api
         from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.http.addresses import dump_address, is_address, language_api
 
         names = asked.get(DUMP) or (DUMPS,)
         of_wiki = {API_URL.name: language_api(asked[LANG])}
@@ -65,12 +65,12 @@ class Dump(PageKind):
 
     def language(self, asked: Asked) -> str | None:
         """The language, if it was given; the wiki is then a Wikipedia."""
-        from wikitopics.crawler.languages import language_of
+        from wikitopics.crawler.mediawiki.languages import language_of
 
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        from wikitopics.crawler.languages import language_of
+        from wikitopics.crawler.mediawiki.languages import language_of
 
         return language_of(asked[LANG])
 
@@ -104,7 +104,7 @@ class Dump(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
-        from wikitopics.crawler.limits import is_wikimedia
+        from wikitopics.crawler.http.limits import is_wikimedia
 
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
@@ -119,14 +119,14 @@ class Dump(PageKind):
 
     def wiki(self, identity: Identity) -> str:
         """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
-        from wikitopics.crawler.addresses import api_candidates
+        from wikitopics.crawler.http.addresses import api_candidates
 
         return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
-        from wikitopics.crawler.addresses import by_path, wiki_address
         from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.http.addresses import by_path, wiki_address
 
         try:
             return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
@@ -135,8 +135,8 @@ class Dump(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki that was dumped, if the dump names it."""
-        from wikitopics.crawler.addresses import wiki_address
         from wikitopics.crawler.errors import BadSource
+        from wikitopics.crawler.http.addresses import wiki_address
         from wikitopics.crawler.licences import of_wiki
 
         try:
@@ -147,11 +147,11 @@ class Dump(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
         from wikitopics.crawler.dumps.files import DumpFiles
         from wikitopics.crawler.dumps.order import ORDER
+        from wikitopics.crawler.dumps.ordered import DumpSource
         from wikitopics.crawler.dumps.parts import can_be_parted
         from wikitopics.crawler.dumps.ranges import LocalFile
         from wikitopics.crawler.dumps.shelf import LocalShelf
-        from wikitopics.crawler.sources.dump import DumpSource
-        from wikitopics.crawler.sources.shuffled import ShuffledDump
+        from wikitopics.crawler.dumps.shuffled import ShuffledDump
 
         order = identity.get(ORDER)
         if _addresses(identity):
@@ -168,7 +168,7 @@ class Dump(PageKind):
 
 def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this machine."""
-    from wikitopics.crawler.addresses import dump_address, is_address
+    from wikitopics.crawler.http.addresses import dump_address, is_address
 
     if DUMP_FILES not in identity:
         return [dump_address(identity[HOME])]
@@ -177,8 +177,8 @@ def _addresses(identity: Identity) -> list[URL]:
 
 def _fault_of_addresses(identity: Identity) -> str:
     """What is wrong with the addresses among these texts; "" for nothing."""
-    from wikitopics.crawler.addresses import wiki_address
     from wikitopics.crawler.errors import BadSource
+    from wikitopics.crawler.http.addresses import wiki_address
 
     try:
         if API_URL.name in identity:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wikitopics.crawler.http.wire import Trouble
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
-from wikitopics.crawler.wire import Trouble
 
 _MOST_PAGES = 5000
 _MOST_CHARACTERS = 8 << 20

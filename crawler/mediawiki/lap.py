@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from wikitopics.crawler.cursor import generator, read_cursor
 from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.seen import Seen
+from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.mediawiki.cursor import generator, read_cursor
+from wikitopics.crawler.mediawiki.seen import Seen
 from wikitopics.crawler.source import Position
-from wikitopics.crawler.wire import Trouble
 
 _MOST_LEFT = 100
 """Articles that may be missing at the end, beyond two listings: the sizes of wikis are estimates."""

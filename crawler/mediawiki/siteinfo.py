@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.wire import Trouble
+from wikitopics.crawler.http.wire import Trouble
 
 SITEINFO: Mapping[str, str] = {
     "action": "query",

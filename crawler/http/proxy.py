@@ -5,7 +5,7 @@ from urllib.request import getproxies, proxy_bypass
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.limits import is_loopback
+from wikitopics.crawler.http.limits import is_loopback
 
 
 def proxy_for(url: URL) -> URL | None:

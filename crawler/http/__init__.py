@@ -1,0 +1,1 @@
+"""Requests to servers: their limits, their replies, and what may be repeated of them."""

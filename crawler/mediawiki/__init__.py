@@ -1,0 +1,1 @@
+"""Articles of a MediaWiki: by its Action API, by rendered pages, or by recent changes."""
