@@ -13,7 +13,7 @@ _HOME = {
     "BatchLDA": "lda.batch",
     "CompletionSet": "completion",
     "Entry": "states",
-    "KindError": "kinds",
+    "KindError": "registry",
     "Metric": "metrics",
     "Minibatch": "minibatch",
     "ModelOption": "options",
@@ -25,6 +25,7 @@ _HOME = {
     "check_model": "checking",
     "document_completion": "completion",
     "drift": "topics.leading",
+    "kinds": "registry",
     "npmi": "topics.coherence",
 }
 
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
     from wikitopics.model.completion import CompletionSet, document_completion
     from wikitopics.model.hdp import OnlineHDP
     from wikitopics.model.hdp.batch import BatchHDP
-    from wikitopics.model.kinds import KindError
     from wikitopics.model.lda import OnlineLDA
     from wikitopics.model.lda.batch import BatchLDA
     from wikitopics.model.metrics import Metric
     from wikitopics.model.minibatch import Minibatch
     from wikitopics.model.online import OnlineModel
     from wikitopics.model.options import ModelOption
+    from wikitopics.model.registry import KindError, kinds
     from wikitopics.model.scvb0 import SCVB0
     from wikitopics.model.states import Entry, StateError
     from wikitopics.model.topics.coherence import npmi
@@ -62,6 +63,7 @@ __all__ = [
     "check_model",
     "document_completion",
     "drift",
+    "kinds",
     "npmi",
 ]
 

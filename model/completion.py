@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._words import distinct
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
 
@@ -54,9 +53,8 @@ class CompletionSet:
         hidden = self.hidden
         if hidden.n_tokens == 0:
             return float("nan")
-        hidden.check_words(model.n_words)
+        ids, local = hidden.words(model.n_words)
         theta = model.infer(self.seen)
-        ids, local = distinct(hidden, model.n_words)
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
-from wikitopics.model.kernels import Floats
-from wikitopics.model.special import digamma, exp_digamma_first
+from wikitopics.model.compiling import kernel
+from wikitopics.model.kernels import Floats, digamma, exp_digamma_first
 
 
 @kernel

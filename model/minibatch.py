@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
+
+
+class Words(NamedTuple):
+    """The U distinct words of a minibatch with N entries.
+
+    ids: (U,) int32, the word ids, increasing
+    local: (N,) int32, for each entry of `word_ids` its place in `ids`
+    """
+
+    ids: NDArray[np.int32]
+    local: NDArray[np.int32]
+
+    def occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each word occurs: indptr (U+1,) and entries (N,).
+
+        Word u has the entries `entries[indptr[u]:indptr[u+1]]` of `word_ids`, in order of documents.
+        """
+        from wikitopics.model.kernels import sort_entries
+
+        indptr = np.zeros(len(self.ids) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.local, minlength=len(self.ids)), out=indptr[1:])
+        entries = np.empty(len(self.local), dtype=np.int64)
+        sort_entries(self.local, indptr[:-1].copy(), entries)
+        return indptr, entries
 
 
 class Minibatch:
@@ -129,6 +153,16 @@ class Minibatch:
         """Raise ValueError if a word id is not below `n_words`."""
         if len(self.word_ids) and (largest := int(self.word_ids.max())) >= n_words:
             raise ValueError(f"word id {largest} is out of range: the vocabulary has {n_words} words")
+
+    def words(self, n_words: int) -> Words:
+        """The distinct words; linear in N + W. Raises ValueError if a word id is not below `n_words`."""
+        self.check_words(n_words)
+        occurs = np.zeros(n_words, dtype=np.bool_)
+        occurs[self.word_ids] = True
+        ids = np.flatnonzero(occurs).astype(np.int32)
+        place = np.empty(n_words, dtype=np.int32)
+        place[ids] = np.arange(len(ids), dtype=np.int32)
+        return Words(ids, place[self.word_ids])
 
 
 def _counts(values: ArrayLike) -> NDArray[np.int64] | NDArray[np.float32]:

@@ -1,4 +1,8 @@
-"""Things known by name: those of this program, and those that other packages provide by an entry point."""
+"""Things known by name: those of this program, and those that other packages provide by an entry point.
+
+`kinds` are the kinds of models. Another package registers one in the group `wikitopics.models`: name →
+subclass of `OnlineModel`. It is imported only when it is asked for by name.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from wikitopics.model.options import fault_in
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from wikitopics.model.online import OnlineModel
 
 T = TypeVar("T")
 ROOMS = ("crawler", "model", "session", "tui", "vocab")
@@ -103,3 +111,30 @@ def check_subclass(found: object, base: type, called: str, name: str, key: str) 
 
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "a package"
+
+
+class KindError(ValueError):
+    """A kind of model that does not exist or cannot be used; one line."""
+
+
+def _checked_kind(name: str, found: object) -> type[OnlineModel]:
+    from wikitopics.model.online import OnlineModel
+
+    check_subclass(found, OnlineModel, "wikitopics.OnlineModel", name, "kind")
+    kind = cast("type[OnlineModel]", found)
+    if fault := fault_in(kind.options):
+        raise ValueError(fault)
+    return kind
+
+
+kinds: Registry[type[OnlineModel]] = Registry(
+    "kind of model",
+    "wikitopics.models",
+    {
+        "lda": "wikitopics.model.lda:OnlineLDA",
+        "scvb0": "wikitopics.model.scvb0:SCVB0",
+        "hdp": "wikitopics.model.hdp:OnlineHDP",
+    },
+    _checked_kind,
+    KindError,
+)

@@ -43,7 +43,7 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
 
 
 def _kind(name: str) -> type[OnlineModel]:
-    if not kinds.known(name):
+    if name not in kinds:
         raise MissingKind("kind of model", name)
     try:
         return kinds.load(name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from wikitopics.model import kinds
+from wikitopics.model import KindError, kinds
 from wikitopics.model.options import ModelOption, Value
 from wikitopics.session.errors import BadUsage, did_you_mean
 
@@ -73,7 +73,7 @@ def load_kind(name: str) -> "type[OnlineModel]":
     """The class of a kind of model. Raises `BadUsage`."""
     try:
         return kinds.load(name)
-    except kinds.KindError as error:
+    except KindError as error:
         raise BadUsage(str(error)) from None
 
 
@@ -81,7 +81,7 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
     """(kind, default topics, words about it) of each kind; those of other packages are not loaded for
     this."""
     for name in kinds.names():
-        if name in kinds.BUILT_IN:
+        if name in kinds.built_in:
             kind = kinds.load(name)
             yield name, str(kind.default_topics), f"{kind.label}: {kind.summary}"
         else:
@@ -100,7 +100,7 @@ def options_of(kind: "type[OnlineModel]") -> tuple[ModelOption, ...]:
 
 def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     name, _, rest = text.partition(":")
-    if not kinds.known(name):
+    if name not in kinds:
         meant = did_you_mean(name, kinds.names())
         raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
     try:

@@ -146,7 +146,7 @@ def measure(kind: str, stream: Stream) -> Figures:
     }
 
 
-for _kind in kinds.BUILT_IN:
+for _kind in kinds.built_in:
     for _name, _stream in STREAMS.items():
         PART.add(f"{_kind}_{_name}", functools.partial(measure, _kind, _stream), minutes=1.5)
 
@@ -157,7 +157,7 @@ def behind(points: Mapping[str, Figures]) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for name, stream in STREAMS.items():
             cells = []
-            for kind in kinds.BUILT_IN:
+            for kind in kinds.built_in:
                 found: Any = points.get(f"{kind}_{name}")
                 at, back = (found["after_two_half_lives"], found["behind"]) if found else ({}, {})
                 cells += [
@@ -165,7 +165,7 @@ def behind(points: Mapping[str, Figures]) -> str:
                 ]
             yield stream.name, *cells
 
-    head = [f"{kind}, {how}" for kind in kinds.BUILT_IN for how in ("half-life", "without")]
+    head = [f"{kind}, {how}" for kind in kinds.built_in for how in ("half-life", "without")]
     return table(("", *head), rows())
 
 
@@ -174,7 +174,7 @@ def curves(points: Mapping[str, Figures]) -> Figure:
     from matplotlib import pyplot
 
     shown: dict[str, Any] = {
-        kind: points[f"{kind}_articles"] for kind in kinds.BUILT_IN if f"{kind}_articles" in points
+        kind: points[f"{kind}_articles"] for kind in kinds.built_in if f"{kind}_articles" in points
     }
     figure, panels = pyplot.subplots(
         1, len(shown) or 1, figsize=(4 * len(shown) or 4, 3.6), sharey=True, squeeze=False

@@ -107,7 +107,7 @@ def measured(kind: str) -> Figures:
     }
 
 
-for _kind in kinds.BUILT_IN:
+for _kind in kinds.built_in:
     PART.add(_kind, functools.partial(measured, _kind), minutes=2)
 
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from wikitopics.model._words import distinct
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp.e_step import (
     Corpus,
@@ -47,12 +46,11 @@ class BatchHDP(OnlineHDP):
         Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
         without documents.
         """
-        batch.check_words(self.n_words)
+        ids, local = batch.words(self.n_words)
         if batch.D == 0:
             raise ValueError("there are no documents to fit")
         self._n_documents = float(batch.D)
         self._bounds = np.zeros(0)
-        ids, local = distinct(batch, self.n_words)
         tables = None
         if self.warm_start:
             self._start_from(batch)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from wikitopics.model._words import by_word
 from wikitopics.model.hdp import figure9_kernels as figure_9_kernels
 from wikitopics.model.hdp import kernels
 from wikitopics.model.hdp import statistics_kernels as adding
@@ -186,13 +185,14 @@ def figure_9(
 
 def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) -> HDPStatistics:
     """Line 11: the expected words of each topic, word by word, and its tables."""
-    K, words, documents = found.theta.shape[1], by_word(batch, W), batch.documents()
+    K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
+    indptr, entries = words.occurrences()
     sums = np.empty((len(words.ids), K), found.theta.dtype)
     places = found.tables, found.topics, found.zeta, found.n_topics
 
     def block(start: int, stop: int) -> Vector:
         mass = np.zeros(K)
-        adding.sum_statistics(start, stop, words.indptr, words.entries, documents, *places, sums, mass)
+        adding.sum_statistics(start, stop, indptr, entries, documents, *places, sums, mass)
         return mass
 
     mass = np.zeros(K)

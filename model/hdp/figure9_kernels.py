@@ -24,9 +24,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
-from wikitopics.model.kernels import Counts, Floats
-from wikitopics.model.special import digamma
+from wikitopics.model.compiling import kernel
+from wikitopics.model.kernels import Counts, Floats, digamma
 
 Vector = NDArray[np.float64]
 

@@ -40,9 +40,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
-from wikitopics.model.kernels import Counts, Floats, add_lines, dot, longest_of
-from wikitopics.model.special import exp_digamma_first, log_first
+from wikitopics.model.compiling import kernel
+from wikitopics.model.kernels import Counts, Floats, add_lines, dot, exp_digamma_first, log_first, longest_of
 
 
 class Limits(NamedTuple):

@@ -32,7 +32,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model._words import distinct
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch
@@ -271,8 +270,7 @@ class OnlineHDP(OnlineModel):
         """
         from wikitopics.model.hdp.e_step import parts
 
-        batch.check_words(self.n_words)
-        ids, local = distinct(batch, self.n_words)
+        ids, local = batch.words(self.n_words)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         corpus = self._corpus(ids, self._amount)
         for documents, part, part_local in parts(batch, local):
@@ -286,8 +284,7 @@ class OnlineHDP(OnlineModel):
         """
         from wikitopics.model.hdp.e_step import Elog_sticks, bounds, parts
 
-        batch.check_words(self.n_words)
-        ids, local = distinct(batch, self.n_words)
+        ids, local = batch.words(self.n_words)
         corpus = self._corpus(ids, self._amount)
         Elog = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
         found = np.empty(batch.D)
@@ -361,7 +358,7 @@ class OnlineHDP(OnlineModel):
         """[SVI13] fig. 9 lines 5 to 12."""
         from wikitopics.model.hdp.e_step import parts, sum_statistics
 
-        ids, local = distinct(batch, self.n_words)
+        ids, local = batch.words(self.n_words)
         corpus = self._corpus(ids, seen)
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
+from wikitopics.model.compiling import kernel
 from wikitopics.model.kernels import Floats
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model._words import Words, by_word
 from wikitopics.model.lambda_ import Statistics, Topics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda.e_step import (
@@ -19,7 +18,7 @@ from wikitopics.model.lda.e_step import (
     proportions,
     sum_statistics,
 )
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.workers import Workers
 
 
@@ -69,13 +68,12 @@ class BatchLDA:
 
     def fit(self, batch: Minibatch) -> Self:
         """Learn from the documents, starting afresh; raises ValueError for a word id out of range."""
-        batch.check_words(self.n_words)
+        words = batch.words(self.n_words)
         random = np.random.default_rng(self._seed)
         self._topics = topics = random_topics(
             random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
         )
         self.elbo = []
-        words = by_word(batch, self.n_words)
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
             rows, found, bounds = self._e_step(topics, batch, words, gamma)
@@ -91,8 +89,7 @@ class BatchLDA:
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
         topics = self._fitted()
-        batch.check_words(self.n_words)
-        return proportions(self._e_step(topics, batch, by_word(batch, self.n_words), None)[1].gamma)
+        return proportions(self._e_step(topics, batch, batch.words(self.n_words), None)[1].gamma)
 
     def topics(self) -> NDArray[np.float64]:
         """(K, W) expected topics E[beta], rows sum to 1."""

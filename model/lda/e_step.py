@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
-from wikitopics.model._words import Words
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
 from wikitopics.model.lda import kernels
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.workers import Workers
 
 DOCUMENT_BLOCK = 128
@@ -112,12 +111,12 @@ def sum_statistics(
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     sums = np.empty((len(words.ids), K), rows.dtype)
-    documents = batch.documents()
+    (indptr, entries), documents = words.occurrences(), batch.documents()
 
     def block(first: int, stop: int) -> Vector:
         mass = np.zeros(K)
         kernels.sum_statistics(
-            first, stop, words.indptr, words.entries, documents, found.ratio, found.x, rows, sums, mass
+            first, stop, indptr, entries, documents, found.ratio, found.x, rows, sums, mass
         )
         return mass
 

@@ -28,9 +28,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
-from wikitopics.model.kernels import LANES, Counts, Floats, add_lines, dot_lines, longest_of, padded
-from wikitopics.model.special import exp_digamma_first
+from wikitopics.model.compiling import kernel
+from wikitopics.model.kernels import (
+    LANES,
+    Counts,
+    Floats,
+    add_lines,
+    dot_lines,
+    exp_digamma_first,
+    longest_of,
+    padded,
+)
 
 
 @kernel

@@ -37,11 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model._words import Words, by_word, distinct
 from wikitopics.model.lambda_ import Statistics, Topics, Vector, random_topics
 from wikitopics.model.lda.recipe import PAPER, WARM, Recipe
 from wikitopics.model.metrics import Metric
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
 from wikitopics.model.rebirth import Rebirth
@@ -260,7 +259,7 @@ class OnlineLDA(OnlineModel):
         """[H10] algorithm 2; alpha makes its step from it too."""
         from wikitopics.model.lda.e_step import e_step
 
-        words = by_word(batch, self.n_words)
+        words = batch.words(self.n_words)
         rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
         gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
         if self._learn_alpha:
@@ -273,7 +272,7 @@ class OnlineLDA(OnlineModel):
         """The documents' part of [F13] algorithm 2."""
         from wikitopics.model.scvb0.e_step import e_step, word_rows
 
-        words = distinct(batch, self.n_words)
+        words = batch.words(self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
         return e_step(batch, words, rows, alpha, THETA_STEPS, passes, self._workers)
 
@@ -313,8 +312,7 @@ class OnlineLDA(OnlineModel):
 
     def _rows_of(self, batch: Minibatch) -> tuple[Words, NDArray[Any]]:
         """The words of held-out documents, and the rows of the topics for them."""
-        batch.check_words(self.n_words)
-        words = by_word(batch, self.n_words)
+        words = batch.words(self.n_words)
         return words, self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
 
     def _limits(self, iterations: float = math.inf) -> Limits:

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model._words import Distinct, distinct
 from wikitopics.model.kernels import padded
 from wikitopics.model.lambda_ import Statistics, Topics, Vector
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.scvb0 import kernels
 from wikitopics.model.scvb0.recipe import StepSizes
 from wikitopics.model.workers import Workers
@@ -27,7 +26,7 @@ INFERENCE_BLOCK = 256
 WORD_BLOCK = 2048
 
 
-def word_rows(topics: Topics, words: Distinct, balance: Vector, workers: Workers) -> NDArray[Any]:
+def word_rows(topics: Topics, words: Words, balance: Vector, workers: Workers) -> NDArray[Any]:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
     ids, dtype = words.ids, topics.dtype
     rows = np.empty((len(ids), padded(topics.n_topics)), dtype)
@@ -44,7 +43,7 @@ def word_rows(topics: Topics, words: Distinct, balance: Vector, workers: Workers
 
 def e_step(
     batch: Minibatch,
-    words: Distinct,
+    words: Words,
     rows: NDArray[Any],
     alpha: Vector,
     steps: StepSizes,
@@ -74,8 +73,7 @@ def inferred(
 
     This is how every model infers by default. Raises ValueError for a word id out of range.
     """
-    batch.check_words(topics.n_words)
-    words = distinct(batch, topics.n_words)
+    words = batch.words(topics.n_words)
     rows = word_rows(topics, words, np.ones(topics.n_topics), workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
     return proportions(_passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers))
@@ -83,7 +81,7 @@ def inferred(
 
 def _passes(
     batch: Minibatch,
-    words: Distinct,
+    words: Words,
     rows: NDArray[Any],
     alpha: Vector,
     steps: StepSizes,

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model._jit import kernel
+from wikitopics.model.compiling import kernel
 from wikitopics.model.kernels import Counts, Floats
 
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,

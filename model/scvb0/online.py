@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model._words import distinct
 from wikitopics.model.lambda_ import Topics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
@@ -235,7 +234,7 @@ class SCVB0(OnlineModel):
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
         balance = self.recipe.balance(self._topics, before, in_all)
-        words = distinct(batch, self.n_words)
+        words = batch.words(self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
         passes = self.burn_in + 1 + (before < self.recipe.annealed_until(in_all))
         theta, statistics = e_step(

@@ -1,4 +1,4 @@
-"""Comparing topics by their leading words: how far each has moved, and how close they are to one another."""
+"""Comparing topics by their leading words: how far each has moved, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -37,6 +37,37 @@ def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
     roots[ids] = np.sqrt(probabilities)
     found: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
     return found
+
+
+def distances(leading: Leading) -> NDArray[np.float64]:
+    """(K, K) Hellinger distances, 0 to 1, of the topics' leading words."""
+    near = np.stack([affinity(leading, leading, topic) for topic in range(len(leading[0]))])
+    far: NDArray[np.float64] = np.sqrt(np.clip(1 - near, 0, 1))
+    np.fill_diagonal(far, 0)
+    return far
+
+
+def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.float64]:
+    """(K, dimensions) places whose distances come as near to ``far`` as classical scaling gets them.
+
+    far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred squares,
+    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so nothing becomes
+    complex. The first axis has the largest spread, and each axis points towards its largest component.
+    """
+    from scipy.linalg import eigh
+
+    K = len(far)
+    places = np.zeros((K, dimensions))
+    kept = min(dimensions, K)
+    if not kept:
+        return places
+    squares = np.square(far, dtype=np.float64)
+    rows = squares.mean(axis=0)
+    centred = -0.5 * (squares - rows - rows[:, None] + rows.mean())
+    values, vectors = eigh((centred + centred.T) / 2, subset_by_index=(K - kept, K - 1))
+    longest = vectors[np.abs(vectors).argmax(axis=0), np.arange(kept)]
+    places[:, :kept] = (vectors * np.where(longest < 0, -1, 1) * np.sqrt(np.clip(values, 0, None)))[:, ::-1]
+    return places
 
 
 def _scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:

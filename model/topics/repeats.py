@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics.leading import Leading
-from wikitopics.model.topics.tree import distances
+from wikitopics.model.topics.leading import Leading, distances
 
 NEAR = 0.5
 """The Hellinger distance of leading words up to which two topics have one subject: see docs/topics.md."""

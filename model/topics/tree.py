@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wikitopics.model.topics.leading import Leading, affinity
+from wikitopics.model.topics.leading import Leading, distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +20,6 @@ class Node:
     """How far apart the children are, from 0; never lower than for the children themselves."""
     topics: tuple[int, ...]
     """The topics of all its branches, in drawing order."""
-
-
-def distances(leading: Leading) -> NDArray[np.float64]:
-    """(K, K) Hellinger distances, 0 to 1, of the topics' leading words."""
-    near = np.stack([affinity(leading, leading, topic) for topic in range(len(leading[0]))])
-    far: NDArray[np.float64] = np.sqrt(np.clip(1 - near, 0, 1))
-    np.fill_diagonal(far, 0)
-    return far
 
 
 def tree(leading: Leading) -> tuple[Node, ...]:

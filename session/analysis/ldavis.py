@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.topics.scaling import classical_scaling
+from wikitopics.model.topics.leading import classical_scaling
 
 WORDS = 30
 """R: the words shown for a topic."""

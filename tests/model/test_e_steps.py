@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model._words import by_word, distinct
 from wikitopics.model.hdp.recipe import WARM
 from wikitopics.model.lambda_ import Topics
 from wikitopics.model.scvb0.recipe import StepSizes
@@ -19,7 +18,7 @@ ALPHA = np.full(K, 0.2)
 def lda(topics, batch):
     from wikitopics.model.lda.e_step import Limits, e_step
 
-    words = by_word(batch, W)
+    words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
     return e_step(batch, words, rows, ALPHA, Limits(1e-3, 50, 0.01), ONE)
 
@@ -27,7 +26,7 @@ def lda(topics, batch):
 def scvb0(topics, batch):
     from wikitopics.model.scvb0.e_step import e_step, word_rows
 
-    words = distinct(batch, W)
+    words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
     return e_step(batch, words, rows, ALPHA, StepSizes(1.0, 1.0, 0.7), 2, ONE)
 
@@ -35,7 +34,7 @@ def scvb0(topics, batch):
 def hdp(topics, batch):
     from wikitopics.model.hdp.e_step import corpus_for_shortlists, shortlists, sum_statistics
 
-    words = distinct(batch, W)
+    words = batch.words(W)
     corpus = corpus_for_shortlists(topics, words.ids, EVEN / K, np.log(EVEN / K), EVEN, ONE)
     found = shortlists(batch, words.local, corpus, K, 3, 1.0, 1e-2, WARM, ONE)
     return found.theta, sum_statistics(batch, found, W, ONE)

@@ -6,7 +6,7 @@ import pytest
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.planted import planted_documents
 
-KINDS = tuple(kinds.BUILT_IN)
+KINDS = tuple(kinds.built_in)
 
 
 def made(kind, **options):

@@ -42,7 +42,7 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
 
 def test_a_registry_holds_the_built_in_names_and_those_of_packages(install):
     install(UNIGRAMS, "wikitopics.models", unigrams="foreign_models:MixtureOfUnigrams")
-    registry = Registry("kind", "wikitopics.models", kinds.BUILT_IN, lambda name, found: found, KindError)
+    registry = Registry("kind", "wikitopics.models", kinds.built_in, lambda name, found: found, KindError)
     assert [name in registry for name in ("lda", "unigrams", "ldaa")] == [True, True, False]
 
 

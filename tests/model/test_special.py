@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from wikitopics.model.special import digamma, exp_digamma_first, log_first
+from wikitopics.model.kernels import digamma, exp_digamma_first, log_first
 
 X = np.concatenate([np.logspace(-3, 6, 300), np.linspace(0.01, 30, 300)])
 

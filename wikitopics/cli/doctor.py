@@ -73,11 +73,11 @@ def _extras() -> Iterator[Check]:
 
 def _brought() -> Iterator[Check]:
     """Models and sources from other packages."""
-    from wikitopics.model import kinds
+    from wikitopics.model import KindError, kinds
     from wikitopics.session import sources
 
     for what, theirs, load, errors in (
-        ("model", set(kinds.names()) - set(kinds.BUILT_IN), kinds.load, kinds.KindError),
+        ("model", set(kinds.names()) - set(kinds.built_in), kinds.load, KindError),
         ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load, BadUsage),
     ):
         for name in sorted(theirs):

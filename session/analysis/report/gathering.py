@@ -12,9 +12,8 @@ import numpy as np
 
 from wikitopics.model import KindError, kinds
 from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.leading import classical_scaling, distances
 from wikitopics.model.topics.names import ownership
-from wikitopics.model.topics.scaling import classical_scaling
-from wikitopics.model.topics.tree import distances
 from wikitopics.session.analysis.addresses import Address, addresses
 from wikitopics.session.analysis.coherence import coherences
 from wikitopics.session.analysis.licences import licence_of

@@ -4,7 +4,6 @@ from scipy.special import gammaln, psi
 
 from tests.model.conftest import needs_jit, planted
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
-from wikitopics.model._words import distinct
 from wikitopics.model.hdp.e_step import (
     Corpus,
     Elog_sticks,
@@ -81,7 +80,7 @@ def test_corpus_bound_is_a_divergence_term_by_term(documents):
 def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
     """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
     model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
-    words = distinct(documents, 30)
+    words = documents.words(30)
     rows, a, b = model._topics.Elog_rows(words.ids), model.a, model.b
     corpus = Corpus(rows, expected_sticks(a, b), Elog_sticks(a, b))
     local = figure_9(documents, words.local, corpus, 3, 1.0, 1e-3, 9, model._workers)

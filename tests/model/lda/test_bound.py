@@ -8,7 +8,6 @@ from scipy.special import gammaln
 
 from tests.model.conftest import batch_of, needs_jit, planted
 from wikitopics.model import BatchLDA, OnlineLDA
-from wikitopics.model._words import by_word
 from wikitopics.model.lambda_ import Topics
 from wikitopics.model.lda.e_step import Limits, ascend, document_bounds, e_step
 from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
@@ -51,7 +50,7 @@ TO_THE_END = Limits(1e-13, 5000, 0.0)
 
 def seen_by(documents, topics):
     """What documents see of the topics: their words, and the rows of these."""
-    words = by_word(documents, topics.n_words)
+    words = documents.words(topics.n_words)
     return words, topics.exp_Elog_rows(words.ids, ONE, np.ones(topics.n_topics))
 
 

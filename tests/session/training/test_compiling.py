@@ -54,7 +54,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up() -> None:
 
 
 def test_a_compilation_is_told_as_long_as_it_lasts() -> None:
-    importlib.import_module("wikitopics.model._jit")  # what compiles them, and listens
+    importlib.import_module("wikitopics.model.kernels")  # what compiles them, and listens
     until(lambda: not is_compiling())  # in a thread that another test has left behind
     with event.trigger_event("numba:compile", data={}):
         assert is_compiling()

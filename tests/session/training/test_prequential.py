@@ -53,7 +53,7 @@ def test_without_a_half_life_nothing_is_recorded(session, corpus):
     assert measured(path) == {}
 
 
-@pytest.mark.parametrize("kind", kinds.BUILT_IN)
+@pytest.mark.parametrize("kind", kinds.built_in)
 def test_scoring_changes_no_model(kind):
     batch = planted_documents(100)
     model = kinds.load(kind).create(4, 40, 1000)
