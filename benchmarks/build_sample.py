@@ -1,6 +1,6 @@
 """Make the sample of articles that the embedded wiki serves: crawler/data/sample.xz.
 
-    python -m benchmarks.build_sample [ARTICLES.jsonl.xz]
+    python -m benchmarks.build_sample
 
 From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the shipped English
 vocabulary are kept, no sentence. crawler/data/README.md states origin and licence; the layout is described in
@@ -10,13 +10,12 @@ crawler/embedded/sample.py, which reads it.
 import hashlib
 import json
 import lzma
-import sys
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.corpora import CORPUS
-from benchmarks.frame.results import ROOT
+from benchmarks.harness import ROOT
+from benchmarks.splits import articles
 from wikitopics.vocab import Vocabulary
 
 LONG = 16_000
@@ -93,16 +92,14 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
     return b"".join(column.tobytes() for column in columns)
 
 
-def main(source: str) -> None:
-    with lzma.open(source, "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
+def main() -> None:
     vocabulary = Vocabulary.load("english")
-    articles = choose(lines, vocabulary)
-    data = lzma.compress(encode(articles, vocabulary), filters=FILTERS)
+    chosen = choose(list(articles()), vocabulary)
+    data = lzma.compress(encode(chosen, vocabulary), filters=FILTERS)
     (ROOT / "crawler" / "data" / "sample.xz").write_bytes(data)
-    distinct = np.array([len(ids) for _, ids, _ in articles])
-    words = np.array([counts.sum() for _, _, counts in articles])
-    print(f"{len(articles)} articles, {len(data)} bytes")
+    distinct = np.array([len(ids) for _, ids, _ in chosen])
+    words = np.array([counts.sum() for _, _, counts in chosen])
+    print(f"{len(chosen)} articles, {len(data)} bytes")
     print(
         f"distinct words: median {np.median(distinct):.0f}, mean {distinct.mean():.1f}, most {distinct.max()}"
     )
@@ -110,4 +107,4 @@ def main(source: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or [str(CORPUS / "articles-60k.jsonl.xz")]))
+    main()

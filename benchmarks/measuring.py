@@ -1,39 +1,40 @@
-"""Measuring: CPU seconds of this process and its children, and curves over them."""
+"""Models over real articles: minibatches, CPU seconds, scores, curves, and plots of them."""
 
 from __future__ import annotations
 
 import resource
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from wikitopics.model import CompletionSet, Minibatch
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Figures, Points
+from benchmarks.splits import Corpus, split
+from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
+PRIORS = (0.01, 0.03, 0.1, 0.3)
 
 
-def cpu_seconds() -> float:
-    """User and system time so far, including children that have ended."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(u.ru_utime + u.ru_stime for u in used)
+# -- articles --------------------------------------------------------------------
 
 
-def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tuple[float, T]:
-    start = clock()
-    result = work()
-    return clock() - start, result
+def train(corpus: Corpus = "short") -> Minibatch:
+    return split(corpus).train
 
 
-def wall(work: Callable[[], T]) -> tuple[float, T]:
-    return timed(work, time.perf_counter)
+def held_out(corpus: Corpus = "short") -> CompletionSet:
+    """The articles that were not used to choose anything."""
+    return CompletionSet(split(corpus).report)
 
 
-def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure. They take turns, so that a slow minute of the machine affects all."""
-    taken = [[measure() for measure in measures] for _ in range(repeats)]
-    return [median(list(column)) for column in zip(*taken, strict=True)]
+def words(corpus: Corpus = "short") -> int:
+    return split(corpus).n_words
 
 
 def minibatches(documents: Minibatch, size: int) -> Iterator[Minibatch]:
@@ -50,41 +51,142 @@ def growing(documents: Minibatch, largest: int) -> Iterator[Minibatch]:
         start = stop
 
 
+def cycled(documents: Minibatch, size: int, total: int) -> Iterator[Minibatch]:
+    """Minibatches of the documents, over and over, until this many have been learnt."""
+    seen = 0
+    while seen < total:
+        for batch in minibatches(documents, size):
+            yield batch
+            seen += batch.D
+            if seen >= total:
+                return
+
+
+# -- time ------------------------------------------------------------------------
+
+
+def cpu_seconds() -> float:
+    """User and system time so far, including children that have ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tuple[float, T]:
+    """Seconds of it, and its result."""
+    start = clock()
+    result = work()
+    return clock() - start, result
+
+
+def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
+    """The median of each measure. They take turns, so that a slow minute of the machine affects all."""
+    taken = [[measure() for measure in measures] for _ in range(repeats)]
+    return [median(list(column)) for column in zip(*taken, strict=True)]
+
+
+# -- learning --------------------------------------------------------------------
+
+
 def learn_all(model: Any, batches: Iterator[Minibatch]) -> Any:
     for batch in batches:
         model.learn(batch)
     return model
 
 
-@dataclass
-class Curve:
-    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring)."""
-
-    name: str
-    documents: list[int]
-    seconds: list[float]
-    log_likelihood: list[float]
+def compile_kernels(*models: Any) -> None:
+    """Compile first, so that no curve includes those seconds."""
+    few = train()[:64]
+    for model in models:
+        model.learn(few)
+        model.infer(few)
 
 
-def curve(
-    name: str, model: Any, batches: Iterator[Minibatch], held_out: CompletionSet, points: int = 24
-) -> Curve:
-    """Learn, and measure about `points` times, at document counts that grow geometrically."""
-    drawn = Curve(name, [], [], [])
+def followed(
+    name: str, model: Any, batches: Iterator[Minibatch], scored: CompletionSet, points: int = 24
+) -> Figures:
+    """The curve of a model that learns, measured about `points` times, at document counts that grow
+    geometrically."""
+    looks: list[tuple[int, float, float]] = []
     seen, seconds, due = 0, 0.0, 500.0
-    last = None
     for batch in batches:
-        taken, _ = timed(lambda batch=batch: model.learn(batch))  # type: ignore[misc]
-        seen, seconds, last = seen + batch.D, seconds + taken, seen + batch.D
+        seconds += timed(lambda batch=batch: model.learn(batch))[0]  # type: ignore[misc]
+        seen += batch.D
         if seen >= due:
             due = seen * 300 ** (1 / points)
-            _add(drawn, seen, seconds, held_out.score(model))
-    if drawn.documents[-1] != last:
-        _add(drawn, seen, seconds, held_out.score(model))
-    return drawn
+            looks.append((seen, seconds, scored.score(model)))
+    if looks[-1][0] != seen:
+        looks.append((seen, seconds, scored.score(model)))
+    return _curve(name, looks)
 
 
-def _add(drawn: Curve, documents: int, seconds: float, log_likelihood: float) -> None:
-    drawn.documents.append(documents)
-    drawn.seconds.append(seconds)
-    drawn.log_likelihood.append(log_likelihood)
+def in_sweeps(
+    name: str, fit: Callable[[int], Any], documents: int, sweeps: Sequence[int], scored: CompletionSet
+) -> Figures:
+    """The curve of an algorithm that goes over all documents again and again.
+
+    fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of each.
+    """
+    looks = []
+    for n in sweeps:
+        seconds, model = timed(lambda n=n: fit(n))  # type: ignore[misc]
+        looks.append((n * documents, seconds, scored.score(model)))
+    return _curve(name, looks)
+
+
+def _curve(name: str, looks: Sequence[tuple[int, float, float]]) -> Figures:
+    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring), and the
+    last."""
+    documents, seconds, scores = (list(column) for column in zip(*looks, strict=True))
+    curve = {"name": name, "documents": documents, "seconds": seconds, "log_likelihood": scores}
+    return {"log_likelihood": scores[-1], "seconds": seconds[-1], "curve": curve}
+
+
+class FixedTopics:
+    """Topics and a Dirichlet prior learnt by somebody else; proportions by our own inference."""
+
+    def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
+        K, W = topics.shape
+        state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
+        # Counts so large that exp(E[log beta]) is E[beta].
+        counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
+        state.update(
+            lambda_hat=counts,
+            total_hat=counts.sum(axis=0, dtype=float),
+            eta_lambda=1e-9,
+            alpha=np.full(K, alpha),
+        )
+        self._model = OnlineLDA.from_state(state)
+        self.n_words = W
+        self.infer = self._model.infer
+        self.topics = self._model.topics
+
+
+def common_score(topics: Any, corpus: Corpus) -> float:
+    """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best of a few
+    symmetric priors."""
+    return max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
+
+
+# -- tables and plots ------------------------------------------------------------
+
+
+def score(points: Points, name: str) -> str:
+    """A point's log-likelihood for a table; a dash where it was not measured."""
+    return f"{points[name]['log_likelihood']:.3f}" if name in points else "-"
+
+
+def plot(points: Points, names: Sequence[str], *, over: str, title: str) -> Figure:
+    """Curves of some points in one picture; `over`: the x axis, `documents` or `seconds`."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.2))
+    for name in names:
+        if name in points:
+            curve = points[name]["curve"]
+            axes.plot(curve[over], curve["log_likelihood"], marker=".", label=curve["name"])
+    label = {"documents": "documents analysed", "seconds": "CPU seconds"}[over]
+    axes.set(xscale="log", xlabel=label, ylabel="log-likelihood, nats per held-out word", title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    return figure

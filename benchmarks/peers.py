@@ -1,19 +1,16 @@
-"""Other people's topic models behind the interface that measuring needs; each imported only if installed.
-
-python -m benchmarks.peers    measures them all beside ours, as `python -m benchmarks peers` does
-"""
+"""Other people's topic models behind the interface that measuring needs; each imported only if installed."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import timed
 from benchmarks.splits import Corpus
-from wikitopics.model import Minibatch, OnlineLDA
+from wikitopics.model import Minibatch
 
 
 def csr(batch: Minibatch, n_words: int) -> Any:
@@ -134,26 +131,6 @@ class Given:
         return self._theta
 
 
-class FixedTopics:
-    """Topics and a Dirichlet prior learnt by somebody else; proportions by our own inference."""
-
-    def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
-        K, W = topics.shape
-        state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
-        # Counts so large that exp(E[log beta]) is E[beta].
-        counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
-        state.update(
-            lambda_hat=counts,
-            total_hat=counts.sum(axis=0, dtype=float),
-            eta_lambda=1e-9,
-            alpha=np.full(K, alpha),
-        )
-        self._model = OnlineLDA.from_state(state)
-        self.n_words = W
-        self.infer = self._model.infer
-        self.topics = self._model.topics
-
-
 def vowpal_wabbit(
     documents: Minibatch, n_topics: int, n_words: int, folder: Any
 ) -> tuple[float, NDArray[Any]]:
@@ -162,8 +139,6 @@ def vowpal_wabbit(
     Minibatches of 256 and 16 bits of hash, the settings with which it does not crash.
     """
     from vowpalwabbit import Workspace
-
-    from benchmarks.measuring import timed
 
     texts, model = folder / "documents.vw", folder / "model.txt"
     with texts.open("w") as file:
@@ -191,8 +166,6 @@ def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any],
     """CPU seconds, topics (K, W) and prior (K,) of gensim's HdpModel, step sizes of [W11] section 4.2."""
     from gensim.models import HdpModel
 
-    from benchmarks.measuring import timed
-
     bows = [bow(documents, d) for d in range(documents.D)]
     options = {"T": 150, "K": 15, "chunksize": 256, "kappa": 0.6, "tau": 64.0, "random_state": 0}
     # It goes over the documents when it is made.
@@ -200,9 +173,3 @@ def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any],
     hdp.update_expectations()
     alpha, topics = hdp.hdp_to_lda()
     return spent, normalised(topics), np.maximum(alpha, 1e-6)
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    sys.exit(main(["peers", *sys.argv[1:]]))

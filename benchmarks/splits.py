@@ -24,18 +24,20 @@ import functools
 import hashlib
 import json
 import lzma
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.corpora import CORPUS, batch_of, full_length, held_out_documents, stream, words
+from benchmarks.harness import Unavailable
 from wikitopics.model import Minibatch
 from wikitopics.vocab import Vocabulary
 
+SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / "shared")) / "corpus"
 Corpus = Literal["short", "long", "full"]
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)
 FOLDER = Path(__file__).parent / "data"
@@ -48,6 +50,36 @@ LONG = 150
 SCORED_BEFORE = 500
 """So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier choices."""
 SCORED_BEFORE_LENGTH = 165
+
+
+def shared(name: str) -> Path:
+    """A file of real articles, which are not in the repository. Raises `Unavailable` where it is not."""
+    if not (SHARED / name).exists():
+        raise Unavailable(f"{name} is not in {SHARED}")
+    return SHARED / name
+
+
+@functools.cache
+def vocabulary_of_2010() -> list[str]:
+    """The words of [H10]."""
+    return shared("dictnostops.txt").read_text(encoding="utf-8").split()
+
+
+def articles(name: str = "articles-60k.jsonl.xz") -> Iterator[dict[str, str]]:
+    """Each with its id, title and text."""
+    with lzma.open(shared(name), "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _load(name: str) -> Minibatch:
+    with np.load(shared(name)) as file:
+        return Minibatch(*(file[array] for array in ARRAYS))
+
+
+def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
+    """Documents given as word ids and their counts."""
+    indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
+    return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))
 
 
 class Split(NamedTuple):
@@ -89,32 +121,35 @@ def _arrays(made: Split) -> dict[str, NDArray[np.generic]]:
 
 
 def _short() -> Split:
-    documents = stream()
+    documents = _load("bow-stream-150k.npz")
     order = _by_hash([f"bow-stream-150k {row}" for row in range(documents.D)])
     report = np.sort(order[: REPORTED["short"]])
     train = np.sort(order[REPORTED["short"] :])
-    return Split(len(words()), in_order(documents, train), held_out_documents(), in_order(documents, report))
+    return Split(
+        len(vocabulary_of_2010()),
+        in_order(documents, train),
+        _load("bow-heldout-2k.npz"),
+        in_order(documents, report),
+    )
 
 
 def _long() -> Split:
     vocabulary = Vocabulary.load("english")
-    of_2010 = set(words())
+    of_2010 = set(vocabulary_of_2010())
     ids: list[str] = []
     counted: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
     scored: list[bool] = []
     met = 0
-    with lzma.open(CORPUS / "articles-60k.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            article = json.loads(line)
-            text = article["text"]
-            known = sum(word in of_2010 for word in re.findall("[a-z]+", text.lower()))
-            before = known >= SCORED_BEFORE_LENGTH and met < SCORED_BEFORE
-            met += known >= SCORED_BEFORE_LENGTH
-            word_ids, counts = vocabulary.count(text)
-            if counts.sum() >= LONG:
-                ids.append(str(article["id"]))
-                counted.append((word_ids, counts))
-                scored.append(before)
+    for article in articles():
+        text = article["text"]
+        known = sum(word in of_2010 for word in re.findall("[a-z]+", text.lower()))
+        before = known >= SCORED_BEFORE_LENGTH and met < SCORED_BEFORE
+        met += known >= SCORED_BEFORE_LENGTH
+        word_ids, counts = vocabulary.count(text)
+        if counts.sum() >= LONG:
+            ids.append(str(article["id"]))
+            counted.append((word_ids, counts))
+            scored.append(before)
     order = _by_hash(ids)
     fresh = [int(row) for row in order if not scored[row]]
     report = fresh[: REPORTED["long"]]
@@ -125,11 +160,11 @@ def _long() -> Split:
 
 
 def _full() -> Split:
-    documents = full_length()
+    documents = _load("bow-long-60k.npz")
     order = _by_hash([f"bow-long-60k {row}" for row in range(documents.D)])
     ends = np.cumsum([REPORTED["full"], TUNING_FULL])
     report, tuning, train = (in_order(documents, np.sort(rows)) for rows in np.split(order, ends))
-    return Split(len(words()), train, tuning, report)
+    return Split(len(vocabulary_of_2010()), train, tuning, report)
 
 
 def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:

@@ -9,13 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import words
-from benchmarks.splits import in_order, split
+from benchmarks.splits import in_order, shared, split
 from wikitopics.model import Minibatch
 
+MODELS = ("lda", "hdp", "scvb0")
 HELD_OUT = 1_000
 """The first articles, which a session holds out, are of the `report` part: no other is made of them."""
 _PIECE = 20_000
+
+
+def counts_command(folder: Path, articles: int) -> list[str]:
+    """How to train three kinds of models on so many articles, which this writes unless they are there."""
+    counts = folder / "counts.npz"
+    if not counts.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_resampled(articles, counts)
+    command = ["train", "--source", "counts", "--counts", str(counts), "--threads", "2"]
+    command += ["--vocab", str(shared("dictnostops.txt"))]
+    return command + [word for model in MODELS for word in ("--model", model)]
 
 
 def write_resampled(articles: int, path: Path, seed: int = 0) -> None:
@@ -33,7 +44,7 @@ def write_resampled(articles: int, path: Path, seed: int = 0) -> None:
             numbers = (column(piece).astype(dtype) for piece in _pieces(articles, seed))
             _write(archive, name, (int(indptr[-1]),), dtype, numbers)
         _write(archive, "indptr", indptr.shape, np.int64, iter([indptr]))
-        _write(archive, "n_words", (), np.int64, iter([np.int64(len(words()))]))
+        _write(archive, "n_words", (), np.int64, iter([np.int64(split("short").n_words)]))
     draft.replace(path)
 
 

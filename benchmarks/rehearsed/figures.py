@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.frame import Figures
+from benchmarks.harness import Figures
 from benchmarks.stops.files import inspect, read_only
 from wikitopics.session.storage.reader import SessionReader
 
@@ -29,7 +29,7 @@ QUESTIONS = {
 Entry = dict[str, Any]
 
 
-def told(path: Path, entries: list[Entry], kills: int) -> Figures:
+def found(path: Path, entries: list[Entry], kills: int) -> Figures:
     """The figures of a run that has finished; reads the whole file."""
     starts, samples, asked, killed = (
         [entry for entry in entries if entry["what"] == what]

@@ -14,19 +14,13 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.corpora import CORPUS
-from benchmarks.processes import cpu_seconds, open_screen
-from benchmarks.rehearsed.counts import write_resampled
+from benchmarks.processes import PROGRAM, Screen, cpu_seconds, family, memory_mb
 from wikitopics.session.storage.reader import SessionReader
 
-MODELS = ("lda", "hdp", "scvb0")
-PROGRAM = (sys.executable, "-m", "wikitopics")
 SAMPLE_SECONDS = 5.0
 STATUS_SECONDS = 30.0
 PATIENCE = 900.0
 """Seconds that a trainer may take to its first minibatch, compiling included."""
-LAST_KILL = 0.98
-"""The share of the articles after which a restart has most to read."""
 MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon", "peak_mb": "VmHWM"}
 
 
@@ -90,22 +84,16 @@ class Trainer:
 class Rehearsal:
     """A session in a folder, trained to its end despite all interruptions."""
 
-    def __init__(self, folder: Path, articles: int, kills: int, seed: int = 0) -> None:
+    def __init__(self, folder: Path, command: list[str], kills: list[int], seed: int = 0) -> None:
+        """kills: numbers of articles from which the trainer is killed, ascending."""
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "rehearsal.db"
         self.journal = Journal(folder / "journal.jsonl")
         self._environment = {**os.environ, "WIKITOPICS_HOME": str(folder)}
         self._rng = random.Random(seed)
-        shares = sorted(self._rng.uniform(0, LAST_KILL) for _ in range(kills - 1))
-        self._points = [int(articles * share) for share in (*shares, LAST_KILL)]
-        """Articles from which the trainer may be killed, kill by kill."""
-        counts = folder / "counts.npz"
-        if not counts.exists():
-            write_resampled(articles, counts, seed)
-        self._train = ["train", "--session", str(self.path), "--source", "counts", "--counts", str(counts)]
-        self._train += ["--vocab", str(CORPUS / "dictnostops.txt"), "--threads", "2", "--seed", str(seed)]
-        self._train += [word for model in MODELS for word in ("--model", model)]
-        self._screen: subprocess.Popen[bytes] | None = None
+        self._kills = kills
+        self._train = [*command, "--session", str(self.path)]
+        self._screen: Screen | None = None
         self._reader: SessionReader | None = None
         self._next_sample = self._next_status = 0.0
 
@@ -117,8 +105,8 @@ class Rehearsal:
         if self._reader is not None:
             self._reader.close()
         if self._screen is not None:
-            self._screen.terminate()
-            self._screen.wait()
+            self._screen.process.terminate()
+            self._screen.process.wait()
 
     def until_the_end(self) -> None:
         """Train it; an interrupted run continues where it was."""
@@ -136,7 +124,7 @@ class Rehearsal:
         try:
             self._until_first_minibatch(trainer, before)
             kills = self.journal.number_of("kill")
-            due = self._points[kills] if kills < len(self._points) else None
+            due = self._kills[kills] if kills < len(self._kills) else None
             while trainer.lives:
                 articles = self._look(trainer)
                 if due is not None and articles >= due:
@@ -180,9 +168,9 @@ class Rehearsal:
     def _look(self, trainer: Trainer) -> int:
         """See how far it is; now and then measure everything."""
         if self._screen is None:
-            watch = [*PROGRAM, "watch", "--session", str(self.path)]
-            self._screen = open_screen(watch, columns=120, rows=36)
-        assert self._screen.poll() is None, f"the screen ended with {self._screen.returncode}"
+            self._screen = Screen(self.path, columns=120, rows=36)
+            self._screen.drain()
+        assert self._screen.process.poll() is None, f"the screen ended with {self._screen.process.returncode}"
         articles, now = self._trained(), time.monotonic()
         if now >= self._next_sample:
             self._next_sample = now + SAMPLE_SECONDS
@@ -190,7 +178,8 @@ class Rehearsal:
                 "sample",
                 articles=articles,
                 trainer=seen(trainer.process.pid),
-                screen=seen(self._screen.pid),
+                family_mb=family_mb(trainer.process.pid),
+                screen=seen(self._screen.process.pid),
                 file_mb=megabytes(self.path),
                 log_mb=megabytes(self.path.with_name(self.path.name + "-wal")),
             )
@@ -222,6 +211,13 @@ def seen(pid: int) -> dict[str, float] | None:
             kilobytes = {name: int(values[key].split()[0]) for name, key in MEMORY.items()}
             sizes = {name: round(size * 1.024e-3, 1) for name, size in kilobytes.items()}
             return sizes | {"cpu": round(cpu_seconds([pid]), 1)}
+    return None
+
+
+def family_mb(pid: int) -> float | None:
+    """Memory of a process and of all that it has started; None where one has just ended."""
+    with contextlib.suppress(OSError):
+        return round(memory_mb(family(pid)), 1)
     return None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import Figures
+from benchmarks.harness import Figures
 
 BATCHES = (256, 1_024, 4_096, 16_384)
 TOPICS = 100
@@ -37,11 +37,11 @@ def e_step(batch: int) -> Figures:
     import numpy as np
     from distributed import Client
 
-    from benchmarks.corpora import stream, words
+    from benchmarks.splits import split
     from wikitopics.model import OnlineLDA
 
-    documents = stream()[:batch]
-    model = OnlineLDA(n_topics=TOPICS, n_words=len(words()), n_documents=7_000_000)
+    documents = split("short").train[:batch]
+    model = OnlineLDA(n_topics=TOPICS, n_words=split("short").n_words, n_documents=7_000_000)
     model.learn(documents)
     seconds = min(_seconds(lambda: model.infer(documents), time.thread_time) for _ in range(TRIES))
     rows = len(np.unique(documents.word_ids))
@@ -94,7 +94,7 @@ def here() -> Figures:
 def _counted(address: str | None) -> Figures:
     """An open connection takes some CPU whatever is counted, and a busy machine counts slowly. So that CPU is
     measured separately, and included as in a run at 16 MB a second."""
-    from benchmarks.parts.dump import pages, write
+    from benchmarks.experiments.dump import pages, write
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml.bz2"

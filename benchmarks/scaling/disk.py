@@ -6,8 +6,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks.corpora import CORPUS
-from benchmarks.frame import Figures, Unavailable
+from benchmarks.harness import Figures
+from benchmarks.splits import shared
 from benchmarks.stops.files import read_only
 
 ARTICLES = 16_384
@@ -19,9 +19,7 @@ TABLES = ("articles", "blocks", "proportions", "by_topic_of_model_")
 
 def measured() -> Figures:
     """Megabytes of a session for each `--keep-articles`, and bytes an article by table where all are kept."""
-    texts = CORPUS / "articles-60k.jsonl.xz"
-    if not texts.exists():
-        raise Unavailable(f"{texts} is not there")
+    texts = shared("articles-60k.jsonl.xz")
     figures: dict[str, object] = {"articles": ARTICLES, "models": len(MODELS)}
     with tempfile.TemporaryDirectory() as folder:
         for keep in KEPT:

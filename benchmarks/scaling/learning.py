@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import CORPUS
-from benchmarks.frame import Figures, Unavailable
+from benchmarks.harness import Figures
 from benchmarks.measuring import cpu_seconds
 from benchmarks.splits import Corpus, split
 from wikitopics.model import Minibatch, OnlineModel, kinds
@@ -82,8 +81,6 @@ def settings() -> Iterator[tuple[str, str, Setting]]:
 
 def learnt(model: str, setting: Setting) -> Figures:
     """CPU and wall seconds of learning, documents inferred a CPU second (medians), and memory."""
-    if not CORPUS.is_dir():
-        raise Unavailable(f"{CORPUS} is not there")
     drawn = Drawn(setting.corpus, setting.words)
     kind = kinds.load(model)
 

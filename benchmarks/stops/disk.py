@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.frame import Unavailable
-from benchmarks.frame.results import ROOT
+from benchmarks.harness import ROOT, Unavailable
 
 SECTOR = 4096
 """A sector is written whole or not at all, as today's disks do; ext4 relies on it for its superblock."""

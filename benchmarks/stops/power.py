@@ -22,7 +22,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.frame import Figures, Unavailable
+from benchmarks.harness import Figures, Unavailable
 from benchmarks.stops.disk import Log, blank, copy, mounted, remembering
 from benchmarks.stops.files import Broken, expect_same, inspect, is_finished, read_only, stream, works
 from benchmarks.stops.trial import Trial, counts_command

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.frame import Figures
-from benchmarks.frame.results import ROOT
+from benchmarks.harness import ROOT, Figures
 from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, works
 
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")

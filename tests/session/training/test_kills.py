@@ -1,12 +1,12 @@
-"""A few stops of real trainers at random instants; benchmarks/parts/kills.py makes hundreds."""
+"""A few stops of real trainers at random instants; benchmarks/experiments/kills.py makes hundreds."""
 
 import random
 from pathlib import Path
 
 import pytest
 
-from benchmarks.frame.results import ROOT
-from benchmarks.parts import kills
+from benchmarks.experiments import kills
+from benchmarks.harness import ROOT
 from benchmarks.stops import disk
 
 

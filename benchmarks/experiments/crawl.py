@@ -1,0 +1,197 @@
+"""The crawler, with the embedded wiki in a process of its own on loopback.
+
+`api`, `html`: 8 kB of wikitext an article, no cap, to word counts in a process pool as in training.
+`waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as they arrive
+there. `memory`: resident memory of the crawling process.
+"""
+
+import asyncio
+import functools
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import aclosing
+from pathlib import Path
+
+from aiohttp import web
+
+from benchmarks import processes
+from benchmarks.harness import Experiment, Figures
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.http.limits import wikimedia_manners
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.html import HtmlSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.source import Source
+from wikitopics.session.training.intake.crawl import CrawledBlocks
+from wikitopics.vocab import Vocabulary
+
+EXPERIMENT = Experiment("crawl", "articles an hour, requests a minute and memory of the crawler")
+ARTICLES = {"api": 10_000, "html": 2_000, "memory": 100_000}
+SECONDS = 75.0
+"""Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
+WINDOW = 60.0
+BUDGET = 200
+
+
+# -- throughput ------------------------------------------------------------------
+
+
+async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
+    """Articles counted in a second, and in a CPU second not counting the wiki's; without the pool's start."""
+
+    def cpu() -> float:
+        # The pool's workers are children of our fork server.
+        return processes.cpu_seconds([pid for pid in processes.family(os.getpid()) if pid != wiki])
+
+    feed = CrawledBlocks(source, await source.open(), Vocabulary.load("english").words)
+    feed.start(None)
+    counted, begun, used = -1, 0.0, 0.0
+    try:
+        while counted < articles and (block := await feed.next()) is not None:
+            if counted < 0:
+                counted, begun, used = 0, time.monotonic(), cpu()
+                continue
+            counted += len(block.documents.page_ids)
+        return {
+            "articles": counted,
+            "per_second": counted / (time.monotonic() - begun),
+            "per_cpu_second": counted / (cpu() - used),
+        }
+    finally:
+        await feed.close()
+
+
+def _throughput(make: Callable[[Wiki], Source], articles: int) -> Figures:
+    wiki = EmbeddedWiki(["--article-bytes", "8000"])
+    try:
+        return asyncio.run(crawl_and_count(make(Wiki(wiki.url, version="0")), articles, wiki.pid))
+    finally:
+        wiki.stop()
+
+
+@EXPERIMENT.point()
+def api() -> Figures:
+    return _throughput(ApiSource, ARTICLES["api"])
+
+
+@EXPERIMENT.point()
+def html() -> Figures:
+    return _throughput(HtmlSource, ARTICLES["html"])
+
+
+# -- Wikimedia's rules -----------------------------------------------------------
+
+
+async def _crawl(url: str, folder: Path, seconds: float) -> int:
+    wiki = Wiki(
+        url,
+        version="0",
+        contact="someone@wiki-reader.org",
+        manners=wikimedia_manners(),
+        budget_folder=folder,
+    )
+    source = ApiSource(wiki)
+    articles = 0
+    try:
+        async with asyncio.timeout(seconds), aclosing(source.batches(None)) as batches:
+            async for batch in batches:
+                articles += len(batch.pages)
+    except TimeoutError:
+        pass
+    finally:
+        await source.close()
+    return articles
+
+
+def crawled(url: str, folder: Path, seconds: float) -> int:
+    """What one trainer crawls in this many seconds; trainers share their budget through the folder."""
+    return asyncio.run(_crawl(url, folder, seconds))
+
+
+async def simulate(latency: float, page_latency: float, trainers: int, seconds: float) -> Figures:
+    """Trainers at a wiki whose replies take this many seconds, and this many more for each page in them."""
+    arrivals: list[tuple[float, int]] = []
+
+    def note(request: web.Request) -> None:
+        arrivals.append((time.monotonic(), int(request.query.get("grnlimit", "0"))))
+
+    # Short articles, since the waiting is measured here.
+    api = EmbeddedApi(Articles(synthetic_corpus(), 10_000_000, 0, 30))
+    runner = web.AppRunner(
+        make_app(api, latency=latency, page_latency=page_latency, on_request=note),
+        access_log=None,
+        shutdown_timeout=0.5,
+    )
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"
+    loop, spawn = asyncio.get_running_loop(), multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(trainers, spawn) as pool:
+        run = functools.partial(crawled, url, Path(folder), seconds)
+        articles = sum(await asyncio.gather(*(loop.run_in_executor(pool, run) for _ in range(trainers))))
+    await runner.cleanup()
+    times = [moment for moment, _ in arrivals]
+    busiest = max(sum(begin <= t < begin + WINDOW for t in times) for begin in times)
+    assert busiest <= BUDGET, f"{busiest} requests in a minute"
+    sizes = [pages for _, pages in arrivals[len(arrivals) // 2 :] if pages]
+    return {
+        "trainers": trainers,
+        "articles_an_hour": round(articles * 3600 / seconds),
+        "most_requests_in_a_minute": busiest,
+        "pages_a_request": sum(sizes) / max(1, len(sizes)),
+    }
+
+
+for _name, _latency, _page_latency, _trainers in (
+    ("waits_250ms", 0.25, 0.0, 1),
+    ("waits_600ms", 0.6, 0.0, 1),
+    ("waits_1500ms", 1.5, 0.0, 1),
+    ("waits_for_pages", 0.2, 0.026, 1),
+    ("waits_250ms_three", 0.25, 0.0, 3),
+    ("waits_50ms_three", 0.05, 0.0, 3),
+):
+
+    def _measure(latency: float = _latency, page: float = _page_latency, n: int = _trainers) -> Figures:
+        return asyncio.run(simulate(latency, page, n, SECONDS))
+
+    EXPERIMENT.add(_name, _measure, minutes=1.5)
+
+
+# -- memory ----------------------------------------------------------------------
+
+
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
+    source = ApiSource(Wiki(url, version="0"))
+    read = 0
+    curve: list[tuple[int, float]] = []
+    async with aclosing(source.batches(None)) as batches:
+        async for batch in batches:
+            read += len(batch.pages)
+            if read // (articles // 10) > len(curve):
+                curve.append((read, round(resident_mb(), 1)))
+            if read >= articles:
+                break
+    await source.close()
+    return curve
+
+
+@EXPERIMENT.point(minutes=4)
+def memory() -> Figures:
+    wiki = EmbeddedWiki(["--article-bytes", "8000"])
+    try:
+        curve = asyncio.run(_watched(wiki.url, ARTICLES["memory"]))
+    finally:
+        wiki.stop()
+    return {"first_mb": curve[0][1], "last_mb": curve[-1][1], "curve": curve}

@@ -1,0 +1,215 @@
+"""How fast a dump becomes word counts: MB of XML a second.
+
+Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps
+(bzip2, one stream, or a stream for every 100 pages) and in other ways; `long`: 400 real articles of 32 kB
+over and over, in streams. In turn, each is taken through the bare stages by one process (unpacking, XML,
+markup, counting), and read as in training, start included, by a worker a core; medians.
+
+`bare` is in CPU seconds, `whole` in wall-clock seconds, and `ratio` is their ratio, which says little on a
+machine that is busy with other work. `work` says more then: the CPU seconds of all processes of the whole
+run over those of the bare stages. The number of cores over `work` is the best ratio an idle machine can
+reach. `own_percent` is what the trainer's process, which no further core relieves, would need of a core to
+take in 16 MB a second.
+
+`disk` and `http`: the long dump 20 times, as files and from a server on loopback, and the memory of all
+processes of the trainer (proportional set size): the most until a third was read, and until the end.
+"""
+
+import asyncio
+import bz2
+import contextlib
+import functools
+import gzip
+import lzma
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+from xml.sax.saxutils import escape
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import cpu_seconds
+from benchmarks.processes import family, memory_mb
+from benchmarks.range_server import serving
+from benchmarks.splits import articles as real_articles
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.source import Dump
+from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
+from wikitopics.crawler.source import Asked, Page, SourceInfo
+from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.opening import open_source
+from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.vocab import Vocabulary
+
+EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")
+ARTICLES = 10_000
+LONG = 6_000
+REPEATS = 3
+COPIES = 20
+HEAD = '<mediawiki><siteinfo><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>\n'
+Packing = Callable[[bytes], bytes]
+
+
+def pages(articles: int) -> Iterator[str]:
+    """The pages of the dump as XML, 100 at a time."""
+    sample = load_sample()
+    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
+    made, writer = Articles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
+    for start in range(0, articles, 100):
+        yield "".join(
+            f"<page><title>{escape(made.title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"
+            f"<id>{i + 1}</id><contributor><username>x</username></contributor><model>wikitext</model>"
+            f"<text>{escape(writer.wikitext(made.article(i)))}</text></revision></page>\n"
+            for i in range(start, min(start + 100, articles))
+        )
+
+
+def long_pages() -> Iterator[str]:
+    """Real articles, the same again and again under other names, 100 at a time."""
+    texts = [escape(article["text"]) for article in real_articles("wikitext/articles-400.jsonl.xz")]
+    for start in range(0, LONG, 100):
+        yield "".join(
+            f"<page><title>Article {i}</title><ns>0</ns><id>{i + 1}</id><revision><id>{i + 1}</id>"
+            f"<model>wikitext</model><text>{texts[i % len(texts)]}</text></revision></page>\n"
+            for i in range(start, start + 100)
+        )
+
+
+def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> float:
+    """Pack the whole as one, or every piece by itself; returns the megabytes of XML."""
+    pieces = [HEAD.encode(), *(piece.encode() for piece in pages), b"</mediawiki>\n"]
+    path.write_bytes(b"".join(map(pack, pieces)) if each else pack(b"".join(pieces)))
+    return sum(map(len, pieces)) / 1e6
+
+
+def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
+    """CPU seconds of all stages in this process, and the articles."""
+    begin = time.process_time()
+    files = DumpFiles([str(path)], print)
+    next(files.read())
+    info = SourceInfo("", None, files.file_names, files.category_names)
+    articles = 0
+    for found in files.read():
+        if isinstance(found.page, Page):
+            count_pages([found.page], vocabulary, info)
+            articles += 1
+    return time.process_time() - begin, articles
+
+
+async def whole_seconds(
+    names: Sequence[str], vocabulary: Vocabulary, look: Callable[[float], object] = lambda lap: None
+) -> tuple[float, float, int]:
+    """Seconds from opening to the last count, CPU seconds of this process, and the number of articles.
+
+    ``look`` is called with the share of the dump read so far.
+    """
+    begin, cpu, articles = time.monotonic(), time.process_time(), 0
+    asked = Asked({"dump": tuple(names)}, seed=0)
+    kind = Dump()
+    opened = await open_source(kind, kind.identity(asked), asked, vocabulary, print)
+    opening = time.process_time()
+    feed = opened.feed(lambda: 1)
+    feed.start(None)
+    try:
+        while (block := await feed.next()) is not None:
+            articles += len(block.documents)
+            look(block.lap or 0.0)
+    finally:
+        await feed.close()
+    seconds = time.monotonic() - begin
+    return seconds, time.process_time() - (opening if isinstance(feed, PartedBlocks) else cpu), articles
+
+
+def measure(pages: Callable[[], Iterator[str]], pack: Packing, each: bool) -> Figures:
+    vocabulary = Vocabulary.load("english")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "dump.xml"
+        megabytes = write(path, pages(), pack, each=each)
+        for _ in range(REPEATS):
+            bare, expected = bare_seconds(path, vocabulary)
+            begin = cpu_seconds()
+            seconds, own, articles = asyncio.run(whole_seconds([str(path)], vocabulary))
+            assert articles == expected
+            rows.append((bare, seconds, bare / seconds, (cpu_seconds() - begin) / bare, own))
+    bare, seconds, ratio, work, own = (median(list(column)) for column in zip(*rows, strict=True))
+    return {
+        "articles": articles,
+        "megabytes": megabytes,
+        "bare": megabytes / bare,
+        "whole": megabytes / seconds,
+        "articles_per_second": articles / seconds,
+        "ratio": ratio,
+        "work": work,
+        "own_percent": 100 * 16 * own / megabytes,
+    }
+
+
+PACKINGS: Mapping[str, tuple[str, Callable[[], Iterator[str]], Packing, bool]] = {
+    "bz2": (".bz2", functools.partial(pages, ARTICLES), bz2.compress, False),
+    "multistream": (".bz2, multistream", functools.partial(pages, ARTICLES), bz2.compress, True),
+    "gz": (".gz", functools.partial(pages, ARTICLES), gzip.compress, False),
+    "xz": (".xz", functools.partial(pages, ARTICLES), functools.partial(lzma.compress, preset=1), False),
+    "plain": ("plain", functools.partial(pages, ARTICLES), bytes, False),
+    "long": (".bz2, multistream, real long articles", long_pages, bz2.compress, True),
+}
+for _name, (_, _pages, _pack, _each) in PACKINGS.items():
+    EXPERIMENT.add(_name, functools.partial(measure, _pages, _pack, _each), minutes=2.5)
+
+
+def _write_long(path: Path) -> float:
+    return write(path, long_pages(), bz2.compress, each=True)
+
+
+def many_copies(over_http: bool) -> Figures:
+    """How fast many files of a dump are read, and in how much memory."""
+    vocabulary, most = Vocabulary.load("english"), {True: 0.0, False: 0.0}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "dump.bz2"
+        # In a process of its own: what that leaves behind in memory is not the trainer's.
+        with ProcessPoolExecutor(1, get_context("fork")) as maker:
+            megabytes = COPIES * maker.submit(_write_long, path).result()
+        here = [path.with_name(f"{number}.bz2") for number in range(COPIES)]
+        for link in here:
+            link.symlink_to(path)
+        with serving(path) if over_http else contextlib.nullcontext(("", 0)) as (address, server):
+            names = [f"{address}/{link.name}" if over_http else str(link) for link in here]
+
+            def look(lap: float) -> None:
+                ours = [pid for pid in family(os.getpid()) if pid != server]
+                with contextlib.suppress(OSError):  # one has just ended
+                    most[lap < 1 / 3] = max(most[lap < 1 / 3], memory_mb(ours))
+
+            seconds, own, _ = asyncio.run(whole_seconds(names, vocabulary, look))
+    return {
+        "gigabytes": megabytes / 1000,
+        "whole": megabytes / seconds,
+        "first_third_mb": most[True],
+        "most_mb": max(most.values()),
+        "own_percent": 100 * 16 * own / megabytes,
+    }
+
+
+EXPERIMENT.add("disk", functools.partial(many_copies, False), minutes=6)
+EXPERIMENT.add("http", functools.partial(many_copies, True), minutes=6)
+
+
+def packings(points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, (label, *_) in PACKINGS.items():
+            if name in points:
+                one: Any = points[name]
+                speeds = (f"{one[key]:.1f}" for key in ("bare", "whole"))
+                yield label, *speeds, f"{one['ratio']:.2f}", f"{one['own_percent']:.1f} %"
+
+    return table(("packing", "bare stages, MB/s", "whole, MB/s", "ratio", "own process at 16 MB/s"), rows())
+
+
+EXPERIMENT.tables["packings"] = packings

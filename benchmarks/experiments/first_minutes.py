@@ -1,0 +1,107 @@
+"""The first minutes of a stream: every model beside scikit-learn and plain [H10] at each doubling.
+
+As a user sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
+articles of all three corpora, medians of three seeds, scored on the `report` articles. One scorer for all:
+the best of a few symmetric priors for each model's topics.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from statistics import median
+from typing import Any
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import common_score, train, words
+from benchmarks.peers import SklearnLDA
+from benchmarks.splits import CORPORA, Corpus
+from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
+from wikitopics.session.training.schedule import minibatch_size
+
+EXPERIMENT = Experiment("first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]")
+D = 7_000_000
+K = 100
+DOUBLINGS = {corpus: [500 * 2**i for i in range(4 if corpus == "long" else 7)] for corpus in CORPORA}
+SEEDS = range(3)
+Made = tuple[Any, Callable[[int, int], int]]
+"""A model, and the size of its next minibatch by the articles seen and those of the next doubling."""
+
+
+def scores(made: Made, corpus: Corpus) -> Iterator[float]:
+    """At each doubling, or at the first end of a minibatch after it."""
+    (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
+    for due in DOUBLINGS[corpus]:
+        before = seen
+        while seen < due:
+            batch = documents[seen : seen + size(seen, due)]
+            model.learn(batch)
+            seen += batch.D
+        if seen > before:  # a large minibatch may extend past two doublings
+            last = common_score(model.topics(), corpus)
+        yield last
+
+
+def ours(make: Callable[[int, int], Any], corpus: Corpus, seed: int) -> Made:
+    model = make(words(corpus), seed)
+    return model, lambda seen, _: minibatch_size(seen, model.default_batch_size)
+
+
+def up_to(size: int) -> Callable[[int, int], int]:
+    """Peers have minibatches of one size, except those that end at a doubling."""
+    return lambda seen, due: min(size, due - seen)
+
+
+def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
+    return SklearnLDA(K, words(corpus), D, size, offset, seed=seed), up_to(size)
+
+
+def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
+    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": tau0, "kappa": kappa, "warm_start": False}
+    return OnlineLDA(K, words(corpus), D, seed=seed, **options), up_to(size)
+
+
+OURS: Mapping[str, Callable[[Corpus, int], Made]] = {
+    "online LDA": functools.partial(ours, lambda W, seed: OnlineLDA(K, W, D, seed=seed)),
+    "SCVB0": functools.partial(ours, lambda W, seed: SCVB0(K, W, D, seed=seed)),
+    "online HDP": functools.partial(ours, lambda W, seed: OnlineHDP(W, D, seed=seed)),
+}
+PEERS: Mapping[str, Callable[[Corpus, int], Made]] = {
+    "scikit-learn, S = 256": functools.partial(sklearn, 256, 64.0),
+    "scikit-learn, S = 1,024": functools.partial(sklearn, 1024, 10.0),
+    "[H10], S = 256": functools.partial(plain, 256, 64.0, 0.5),
+    "[H10], S = 1,024": functools.partial(plain, 1024, 10.0, 0.7),
+}
+
+
+def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus) -> Figures:
+    """The median score of each model at each doubling."""
+    found = {}
+    for name, make in models.items():
+        by_seed = [list(scores(make(corpus, seed), corpus)) for seed in SEEDS]
+        found[name] = [median(list(column)) for column in zip(*by_seed, strict=True)]
+    return found
+
+
+for _corpus in CORPORA:
+    EXPERIMENT.add(f"{_corpus}_ours", functools.partial(measured, OURS, _corpus), minutes=2)
+    EXPERIMENT.add(f"{_corpus}_peers", functools.partial(measured, PEERS, _corpus), "sklearn", minutes=5)
+
+
+def doublings(corpus: Corpus, points: Points) -> str:
+    """Our models, and how far each is ahead of the best peer."""
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        others: Any = points.get(f"{corpus}_peers", {})
+        best = [max(column) for column in zip(*others.values(), strict=True)]
+        own: Any = points.get(f"{corpus}_ours", {})
+        for name, found in own.items():
+            ahead = [f" ({one - other:+.3f})" for one, other in zip(found, best, strict=False)]
+            yield name, *(f"{one:.3f}{ahead[i] if ahead else ''}" for i, one in enumerate(found))
+        if best:
+            yield "the best of scikit-learn and [H10]", *(f"{one:.3f}" for one in best)
+
+    return table(("after", *(f"{n:,}" for n in DOUBLINGS[corpus])), rows())
+
+
+EXPERIMENT.tables |= {corpus: functools.partial(doublings, corpus) for corpus in CORPORA}

@@ -1,0 +1,234 @@
+"""A night's crawl: every model over the same articles again and again, to a million of full length.
+
+As a user has it live: a corpus of 7,000,000, minibatches that grow from 64 by a quarter each. The
+articles come in a new random order each time, the same for every model of a seed. At every doubling the
+topics are scored on the `report` articles, by the common scorer (the best of a few symmetric priors) and by
+the model's own proportions. NPMI and distinct words are those of the ten leading words of topics in use.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+from statistics import mean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import common_score, held_out, train, words
+from benchmarks.peers import BEST_SIZE
+from benchmarks.splits import Corpus, in_order
+from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.coherence import npmi_of_words, top_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("night", "a million articles of full length: no model gets worse by reading more")
+D = 7_000_000
+ARTICLES: Mapping[Corpus, int] = {"full": 1_024_000, "short": 3_072_000}
+FIRST = 500
+SEEDS = range(3)
+TEN = 10
+SETTLED = 1_000
+"""Articles after which no model may fall."""
+
+
+class Look(NamedTuple):
+    """A model after some number of articles."""
+
+    articles: int
+    log_likelihood: float
+    own: float
+    npmi: float
+    distinct: float
+    topics: int
+
+
+def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
+    """The training articles in one random order after another."""
+    random = np.random.default_rng(seed)
+    while True:
+        yield in_order(train(corpus), random.permutation(train(corpus).D))
+
+
+def look(model: Any, corpus: Corpus, articles: int) -> Look:
+    scored, topics = held_out(corpus), model.topics()
+    common = common_score(topics, corpus)
+    in_use = model.topic_shares() > IN_USE if hasattr(model, "topic_shares") else np.ones(len(topics), bool)
+    leading = top_words(topics[in_use], TEN)
+    coherence = float(npmi_of_words(leading, train(corpus)).mean())
+    distinct = len(np.unique(leading)) / leading.size
+    return Look(articles, common, scored.score(model), coherence, distinct, len(leading))
+
+
+def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
+    """A model at each doubling of the articles, or at the first end of a minibatch behind it."""
+    model, size = MODELS[name](words(corpus), seed, corpus)
+    looks: list[Look] = []
+    seen, due = 0, FIRST
+    for documents in shuffled(corpus, seed):
+        start = 0
+        while start < documents.D:
+            batch = documents[start : start + min(size(seen), ARTICLES[corpus] - seen)]
+            model.learn(batch)
+            start, seen = start + batch.D, seen + batch.D
+            if seen >= min(due, ARTICLES[corpus]):
+                looks.append(look(model, corpus, seen))
+                while due <= seen:
+                    due *= 2
+            if seen == ARTICLES[corpus]:
+                return looks
+    raise AssertionError("articles come without end")
+
+
+def ours(make: Any, n_words: int, seed: int, corpus: Corpus) -> Any:
+    model = make(n_words, seed)
+    return model, lambda seen: min(model.default_batch_size, max(64, seen // 4))
+
+
+def papers(n_words: int, seed: int, corpus: Corpus) -> Any:
+    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5}
+    return OnlineLDA(100, n_words, D, seed=seed, **options), lambda _: BEST_SIZE[corpus]
+
+
+def sklearn(n_words: int, seed: int, corpus: Corpus) -> Any:
+    size = BEST_SIZE[corpus]
+    return peers.SklearnLDA(100, n_words, D, size, offset=64.0, decay=0.5, seed=seed), lambda _: size
+
+
+MODELS: Mapping[str, Any] = {
+    "lda": functools.partial(ours, lambda W, seed: OnlineLDA(100, W, D, seed=seed)),
+    "lda_300": functools.partial(ours, lambda W, seed: OnlineLDA(300, W, D, seed=seed)),
+    "scvb0": functools.partial(ours, lambda W, seed: SCVB0(100, W, D, seed=seed)),
+    "scvb0_300": functools.partial(ours, lambda W, seed: SCVB0(300, W, D, seed=seed)),
+    "hdp": functools.partial(ours, lambda W, seed: OnlineHDP(W, D, seed=seed)),
+    "papers": papers,
+    "sklearn": sklearn,
+}
+NAMES = {
+    "lda": "online LDA",
+    "lda_300": "online LDA, K = 300",
+    "scvb0": "SCVB0",
+    "scvb0_300": "SCVB0, K = 300",
+    "hdp": "online HDP",
+    "papers": "online LDA, settings of [H10]",
+    "sklearn": "scikit-learn (one seed)",
+    "gibbs": "Gibbs, 100 sweeps over the articles",
+}
+
+
+def measured(name: str, corpus: Corpus) -> Figures:
+    """The curve of each seed, as `Look`s; the seeds side by side."""
+    seeds = SEEDS[:1] if name == "sklearn" else SEEDS
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        return {"seeds": list(pool.map(functools.partial(followed, name, corpus), seeds))}
+
+
+def gibbs(corpus: Corpus) -> Figures:
+    """tomotopy with alpha optimised: 100 sweeps over the training articles, two seeds."""
+    import tomotopy
+
+    def sampled(seed: int) -> float:
+        model = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
+        for d in range(train(corpus).D):
+            model.add_doc(peers.tokens(train(corpus), d))
+        model.train(100, workers=1)
+        topics = np.full((100, words(corpus)), 1e-12)
+        used = np.array([int(word) for word in model.used_vocabs])
+        topics[:, used] = [model.get_topic_word_dist(k) for k in range(100)]
+        return common_score(peers.normalised(topics), corpus)
+
+    return {"log_likelihood": [sampled(seed) for seed in range(2)]}
+
+
+for _corpus in ARTICLES:
+    for _name in MODELS:
+        needs = ("sklearn",) if _name == "sklearn" else ()
+        EXPERIMENT.add(f"{_corpus}_{_name}", functools.partial(measured, _name, _corpus), *needs, minutes=4)
+    EXPERIMENT.add(f"{_corpus}_gibbs", functools.partial(gibbs, _corpus), "tomotopy", minutes=4)
+
+
+def means(figures: Figures) -> list[Look]:
+    """The means of the seeds at each doubling."""
+    seeds: Any = figures["seeds"]
+    return [
+        Look(*(mean(column) for column in zip(*looks, strict=True))) for looks in zip(*seeds, strict=True)
+    ]
+
+
+def worst_fall(looks: list[Look]) -> float:
+    """The most that is lost from one doubling to the next once the model has settled."""
+    settled = [each for each in looks if each.articles >= SETTLED]
+    return max(before.log_likelihood - after.log_likelihood for before, after in pairwise(settled))
+
+
+def doublings(corpus: Corpus, points: Points) -> str:
+    """The means of the seeds at every second doubling, with NPMI and distinct words at the end."""
+
+    def after(looks: list[Look], articles: float) -> str:
+        """A large minibatch may extend past a doubling."""
+        nearest = min(looks, key=lambda each: abs(each.articles - articles))
+        return f"{nearest.log_likelihood:.3f}" if abs(nearest.articles - articles) < articles / 8 else ""
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, label in NAMES.items():
+            if not (found := points.get(f"{corpus}_{name}")):
+                continue
+            if name == "gibbs":
+                sampled: Any = found["log_likelihood"]
+                yield label, *[""] * (len(shown) - 1), f"{mean(sampled):.3f}", "", "", "", ""
+                continue
+            looks = means(found)
+            seeds: Any = found["seeds"]
+            spread = max(each[-1][1] for each in seeds) - min(each[-1][1] for each in seeds)
+            last = looks[-1]
+            yield (
+                label,
+                *(after(looks, articles) for articles in shown),
+                f"{spread:.3f}",
+                f"{worst_fall(looks):+.3f}",
+                f"{last.npmi:.3f}, {last.distinct:.2f}",
+                f"{last.topics:.0f}",
+            )
+
+    lda: Any = points[f"{corpus}_lda"]
+    shown = [each.articles for each in means(lda)][::-2][::-1]
+    head = ("after", *(f"{articles:,.0f}" for articles in shown))
+    return table((*head, "spread", "worst fall", "NPMI, distinct", "in use"), rows())
+
+
+def curves(corpus: Corpus, points: Points) -> Figure:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
+    for name, label in NAMES.items():
+        if not (found := points.get(f"{corpus}_{name}")):
+            continue
+        if name == "gibbs":
+            sampled: Any = found["log_likelihood"]
+            axes.axhline(mean(sampled), color="grey", linestyle="--", label=label)
+            continue
+        seeds: Any = found["seeds"]
+        (line,) = axes.plot(
+            [x.articles for x in means(found)], [x.log_likelihood for x in means(found)], label=label
+        )
+        for looks in seeds:
+            axes.plot(
+                [x[0] for x in looks], [x[1] for x in looks], color=line.get_color(), alpha=0.25, linewidth=1
+            )
+    axes.set(xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
+
+
+EXPERIMENT.tables |= {corpus: functools.partial(doublings, corpus) for corpus in ARTICLES}
+EXPERIMENT.pictures |= {corpus: functools.partial(curves, corpus) for corpus in ARTICLES}

@@ -1,0 +1,183 @@
+"""[F13]: SCVB0 against stochastic VB by time and by documents (figures 1 to 3), and five seconds.
+
+Theirs: PubMed Central, New York Times and Wikipedia, 12 hours; 1,740 articles of NIPS, judged by people.
+Here: 145,549 short articles of Wikipedia, and 1,740 long ones judged by the NPMI of their ten leading words.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    compile_kernels,
+    followed,
+    growing,
+    held_out,
+    in_sweeps,
+    minibatches,
+    plot,
+    train,
+    words,
+)
+from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
+from wikitopics.model.topics.coherence import npmi
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either")
+K = 100
+S = 100
+FIVE_SECONDS = 5.0
+FEW = 1_740
+RUNS = 10
+THEIRS = {"scvb0": 3_300, "svb": 600, "our_scvb0": 3_300}
+"""Documents that the paper's five seconds were enough for."""
+
+
+def scvb0(topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0) -> SCVB0:
+    """As in [F13] section 4: one burn-in pass over a document, s = 10, tau = 1000, kappa = 0.9."""
+    steps = {"s": 10.0, "tau0": 1000.0, "kappa": 0.9, "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9}
+    options: dict[str, Any] = {"alpha": 0.1, "eta": 0.01, "burn_in": 1, "warm_start": False, **steps}
+    return SCVB0(topics, n_words or words(), n_documents or train().D, seed=seed, **options)
+
+
+def svb(
+    passes: int, offset: float = 0.0, topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0
+) -> OnlineLDA:
+    """[F13]'s SVB-Bx-Oy: so many passes for a document, hyperparameters above those of SCVB0 by the offset.
+
+    Our step has no factor s: for 2,000 minibatches, these tau0 and kappa give those of the paper's steps,
+    10 / (1000 + t)^0.9, within 4 %.
+    """
+    priors: dict[str, Any] = {"alpha": 0.1 + offset, "eta": 0.01 + offset, "warm_start": False}
+    steps: dict[str, Any] = {"tau0": 524.0, "kappa": 0.622, "max_iterations": passes}
+    return OnlineLDA(topics, n_words or words(), n_documents or train().D, seed=seed, **priors, **steps)
+
+
+MODELS: Mapping[str, tuple[str, Callable[[], Any]]] = {
+    "scvb0": ("SCVB0", scvb0),
+    "svb_1": ("SVB, 1 pass", functools.partial(svb, 1)),
+    "svb_5": ("SVB, 5 passes", functools.partial(svb, 5)),
+    "svb_5_offset": ("SVB, 5 passes, offset 0.5", functools.partial(svb, 5, 0.5)),
+}
+
+
+def of_the_paper(name: str) -> Figures:
+    label, make = MODELS[name]
+    compile_kernels(make())
+    return followed(label, make(), minibatches(train(), S), held_out())
+
+
+for _name in MODELS:
+    EXPERIMENT.add(_name, functools.partial(of_the_paper, _name), minutes=1)
+
+
+@EXPERIMENT.point(minutes=0.5)
+def our_scvb0() -> Figures:
+    compile_kernels(SCVB0(K, words(), 1))
+    model = SCVB0(K, words(), train().D)
+    return followed("SCVB0, our defaults", model, growing(train(), model.default_batch_size), held_out())
+
+
+def batch(documents: int) -> Figures:
+    few = train()[:documents]
+    BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
+
+    def fit(sweeps: int) -> BatchLDA:
+        return BatchLDA(K, words(), alpha=0.1, eta=0.01, max_sweeps=sweeps, improvement=0.0).fit(few)
+
+    return in_sweeps(f"batch VB, N = {documents:,}", fit, documents, (1, 2, 4, 8, 16, 32), held_out())
+
+
+EXPERIMENT.add("batch_1000", functools.partial(batch, 1_000), minutes=1)
+EXPERIMENT.add("batch_10000", functools.partial(batch, 10_000), minutes=5)
+
+
+def learnt(
+    model: Any, few: Minibatch, seed: int, *, seconds: float = np.inf, documents: float = np.inf
+) -> int:
+    """Learn minibatches, in an order by the seed, for so many CPU seconds or documents; returns these."""
+    parts, until = list(minibatches(few, S)), time.process_time() + seconds
+    order, turn, seen = np.random.default_rng(seed).permutation(len(parts)), 0, 0
+    while seen < documents and time.process_time() < until:
+        part = parts[order[turn % len(parts)]]
+        model.learn(part)
+        turn, seen = turn + 1, seen + part.D
+    return seen
+
+
+@EXPERIMENT.point(minutes=3)
+def five_seconds() -> Figures:
+    """What each learns from few long articles, ten times: in five CPU seconds of this machine, and from as
+    many documents as the paper's machine learnt in five seconds.
+    """
+    few, W = train("long")[:FEW], words("long")
+    made: dict[str, Callable[[int], Any]] = {
+        "scvb0": lambda seed: scvb0(20, FEW, W, seed),
+        "svb": lambda seed: svb(5, 0.0, 20, FEW, W, seed),
+        "our_scvb0": lambda seed: SCVB0(20, W, FEW, seed=seed),
+    }
+    found: dict[str, Any] = {}
+    for name, make in made.items():
+        make(0).learn(few[:S])
+        documents: list[float] = []
+        coherent: list[float] = []
+        as_theirs: list[float] = []
+        for seed in range(RUNS):
+            model, brief = make(seed), make(seed)
+            documents.append(learnt(model, few, seed, seconds=FIVE_SECONDS))
+            coherent.append(float(npmi(model.topics(), train("long")).mean()))
+            learnt(brief, few, seed, documents=THEIRS[name])
+            as_theirs.append(float(npmi(brief.topics(), train("long")).mean()))
+        found[name] = {
+            "documents": median(documents),
+            "npmi": median(coherent),
+            "npmi_of_theirs": median(as_theirs),
+        }
+    return found
+
+
+def figure_1(points: Points) -> Figure:
+    return plot(points, [*MODELS, "our_scvb0"], over="seconds", title="[F13] figure 1: SCVB0 and SVB by time")
+
+
+def figure_2(points: Points) -> Figure:
+    return plot(points, [*MODELS, "our_scvb0"], over="documents", title="[F13] figure 2: by documents")
+
+
+def figure_3(points: Points) -> Figure:
+    names = ["scvb0", "svb_5", "batch_1000", "batch_10000"]
+    return plot(points, names, over="seconds", title="[F13] figure 3: against batch VB on a part")
+
+
+def scores(points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name in (*MODELS, "our_scvb0", "batch_1000", "batch_10000"):
+            if name in points:
+                one: Any = points[name]
+                yield one["curve"]["name"], f"{one['log_likelihood']:.3f}", f"{one['seconds']:.1f}"
+
+    return table(("", "log-likelihood at the end", "CPU s"), rows())
+
+
+def in_five_seconds(points: Points) -> str:
+    found = points["five_seconds"]
+    labels = {"scvb0": "SCVB0, [F13]'s settings", "svb": "SVB, 5 passes", "our_scvb0": "SCVB0, our defaults"}
+    rows = (
+        (labels[name], f"{one['documents']:,.0f}", *(f"{one[key]:.3f}" for key in ("npmi", "npmi_of_theirs")))
+        for name, one in found.items()
+    )
+    theirs = f"NPMI from {THEIRS['scvb0']:,} ({THEIRS['svb']} for SVB)"
+    return table(("five CPU seconds of", "documents", "NPMI, median of ten runs", theirs), rows)
+
+
+EXPERIMENT.pictures |= {"figure_1": figure_1, "figure_2": figure_2, "figure_3": figure_3}
+EXPERIMENT.tables |= {"scores": scores, "five_seconds": in_five_seconds}

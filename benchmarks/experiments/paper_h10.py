@@ -1,0 +1,140 @@
+"""[H10]: online against batch LDA (figure 1), a topic as it evolves (below it), S, kappa and tau0 (table 1).
+
+Theirs: 3.3 million Wikipedia articles and 98,000 of them, bound perplexity, hours. Here: one pass over
+145,549 short articles and many over 20,000 of them; log-likelihood by document completion; minutes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    compile_kernels,
+    cycled,
+    followed,
+    held_out,
+    in_sweeps,
+    learn_all,
+    minibatches,
+    plot,
+    score,
+    train,
+    words,
+)
+from benchmarks.splits import vocabulary_of_2010
+from wikitopics.model import BatchLDA, OnlineLDA
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment(
+    "paper_h10", "[H10]: online against batch LDA, a topic as it evolves, S, kappa and tau0"
+)
+K = 100
+PAPER: Mapping[str, Any] = {"alpha": 0.01, "eta": 0.01, "warm_start": False}
+FIGURE_1: Mapping[str, Any] = {"kappa": 0.5, "tau0": 1024.0}
+S = 1024
+SUBSET = 20_000
+ABOUT = ("company", "companies", "business", "market", "industry")
+"""The subject of the topic that is shown, as in the paper."""
+
+
+def online(n_documents: int) -> OnlineLDA:
+    return OnlineLDA(K, words(), n_documents, **PAPER, **FIGURE_1)
+
+
+@EXPERIMENT.point(minutes=1)
+def online_all() -> Figures:
+    compile_kernels(online(1))
+    batches = minibatches(train(), S)
+    return followed(f"online, {train().D:,} articles once", online(train().D), batches, held_out())
+
+
+@EXPERIMENT.point(minutes=1)
+def online_subset() -> Figures:
+    compile_kernels(online(1))
+    batches = cycled(train()[:SUBSET], S, 20 * SUBSET)
+    return followed(f"online, {SUBSET:,} articles 20 times", online(SUBSET), batches, held_out())
+
+
+@EXPERIMENT.point(minutes=8)
+def batch_subset() -> Figures:
+    few = train()[:SUBSET]
+    BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
+
+    def fit(sweeps: int) -> BatchLDA:
+        return BatchLDA(K, words(), max_sweeps=sweeps, improvement=0.0).fit(few)
+
+    return in_sweeps(f"batch, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16, 32), held_out())
+
+
+@EXPERIMENT.point(minutes=1)
+def a_topic() -> Figures:
+    """The leading words of one topic after so many articles, as online LDA learns."""
+    model, vocabulary = online(train().D), vocabulary_of_2010()
+    about = [vocabulary.index(word) for word in ABOUT]
+    due, seen = S, 0
+    looks: list[tuple[int, np.ndarray[Any, Any]]] = []
+    for batch in minibatches(train(), S):
+        model.learn(batch)
+        seen += batch.D
+        if seen >= due or seen == train().D:
+            looks.append((seen, model.top_words(8)[0]))
+            due *= 4
+    topic = int(model.topics()[:, about].sum(axis=1).argmax())
+    return {"looks": [[n, [vocabulary[word] for word in ids[topic]]] for n, ids in looks]}
+
+
+SIZES = (16, 64, 256, 1024, 4096, 16384)
+KAPPAS = (0.5, 0.7, 0.9)
+DELAYS = (1, 64, 1024)
+ARTICLES = 98_304
+
+
+def grid(size: int) -> Figures:
+    """The log-likelihood of every kappa and tau0 after one pass over ARTICLES."""
+    first, found = train()[:ARTICLES], {}
+    for kappa in KAPPAS:
+        for tau0 in DELAYS:
+            model = OnlineLDA(K, words(), first.D, kappa=kappa, tau0=float(tau0), **PAPER)
+            found[f"{kappa} {tau0}"] = held_out().score(learn_all(model, minibatches(first, size)))
+    best = max(found, key=found.__getitem__)
+    return {"log_likelihood": found[best], "best": best, "grid": found}
+
+
+for _size in SIZES:
+    EXPERIMENT.add(f"size_{_size}", functools.partial(grid, _size), minutes=4 if _size < 64 else 1.5)
+
+
+def figure_1(points: Points) -> Figure:
+    names = ["online_all", "online_subset", "batch_subset"]
+    return plot(points, names, over="documents", title="[H10] figure 1: online and batch LDA")
+
+
+def by_time(points: Points) -> Figure:
+    names = ["online_all", "online_subset", "batch_subset"]
+    return plot(points, names, over="seconds", title="The same by CPU time")
+
+
+def topic(points: Points) -> str:
+    looks: Any = points["a_topic"]["looks"]
+    return table(("articles", "leading words"), ((f"{n:,}", ", ".join(leading)) for n, leading in looks))
+
+
+def table_1(points: Points) -> str:
+    def rows() -> Any:
+        for size in SIZES:
+            if f"size_{size}" in points:
+                kappa, tau0 = str(points[f"size_{size}"]["best"]).split()
+                yield f"{size:,}", kappa, tau0, score(points, f"size_{size}")
+
+    return table(("S", "best kappa", "best tau0", "log-likelihood"), rows())
+
+
+EXPERIMENT.pictures |= {"figure_1": figure_1, "by_time": by_time}
+EXPERIMENT.tables |= {"topic": topic, "table_1": table_1}

@@ -1,0 +1,143 @@
+"""[SVI13]: LDA with 25 to 300 topics against the HDP (figure 11), kappa (12, 14), and S (13, 15).
+
+Theirs: 3.8 million Wikipedia articles of 127 words, tau0 = 1, eta = 0.01, alpha = 1/K; HDP of K = 300 and
+T = 20. Here: the same settings over one pass of 145,549 such articles, and our defaults.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    compile_kernels,
+    followed,
+    growing,
+    held_out,
+    minibatches,
+    plot,
+    score,
+    train,
+    words,
+)
+from wikitopics.model import OnlineHDP, OnlineLDA
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP")
+TOPICS = (25, 50, 100, 200, 300)
+THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07}
+"""[SVI13] figure 11, Wikipedia."""
+FEWER = 20_000
+"""Articles for the figures after it, since the HDP as published takes some milliseconds an article."""
+
+
+def papers_lda(
+    topics: int = 100, size: int = 500, kappa: float = 0.9, documents: int | None = None
+) -> Figures:
+    articles = train()[:documents]
+
+    def made() -> OnlineLDA:
+        options: dict[str, Any] = {
+            "alpha": 1 / topics,
+            "eta": 0.01,
+            "tau0": 1.0,
+            "kappa": kappa,
+            "warm_start": False,
+        }
+        return OnlineLDA(topics, words(), articles.D, **options)
+
+    compile_kernels(made())
+    return followed(
+        f"LDA {topics}, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out()
+    )
+
+
+def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None) -> Figures:
+    articles = train()[:documents]
+
+    def made() -> OnlineHDP:
+        options: dict[str, Any] = {
+            "max_topics": 300,
+            "max_topics_per_document": 20,
+            "omega": 1.0,
+            "alpha": 1.0,
+            "eta": 0.01,
+            "tau0": 1.0,
+            "kappa": kappa,
+            "warm_start": False,
+        }
+        return OnlineHDP(words(), articles.D, **options)
+
+    compile_kernels(made())
+    return followed(f"HDP, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out())
+
+
+def our_lda(topics: int) -> Figures:
+    compile_kernels(OnlineLDA(topics, words(), 1))
+    model = OnlineLDA(topics, words(), train().D)
+    return followed(f"LDA {topics}", model, growing(train(), model.default_batch_size), held_out())
+
+
+@EXPERIMENT.point(minutes=0.2)
+def our_hdp() -> Figures:
+    compile_kernels(OnlineHDP(words(), 1))
+    model = OnlineHDP(words(), train().D)
+    return followed("HDP", model, growing(train(), model.default_batch_size), held_out())
+
+
+for _K in TOPICS:
+    EXPERIMENT.add(f"lda_{_K}", functools.partial(papers_lda, _K), minutes=0.1)
+    EXPERIMENT.add(f"our_lda_{_K}", functools.partial(our_lda, _K), minutes=0.1)
+EXPERIMENT.add("hdp", papers_hdp, minutes=20)
+
+
+def figure_11(points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for K in TOPICS:
+            yield f"LDA {K}", f"{THEIRS[K]:.2f}", score(points, f"lda_{K}"), score(points, f"our_lda_{K}")
+        yield "HDP", f"{THEIRS['HDP']:.2f}", score(points, "hdp"), score(points, "our_hdp")
+
+    return table(("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults"), rows())
+
+
+EXPERIMENT.tables["figure_11"] = figure_11
+
+
+KAPPAS = {f"{10 * kappa:02.0f}": kappa for kappa in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)}
+"""By their digits, as in the names of the points."""
+SIZES = (10, 50, 100, 500, 1000)
+for _kind, _make, _minutes in (("hdp", papers_hdp, 6.0), ("lda", papers_lda, 0.1)):
+    for _digits, _kappa in KAPPAS.items():
+        _measure = functools.partial(_make, kappa=_kappa, documents=FEWER)
+        EXPERIMENT.add(f"kappa_{_kind}_{_digits}", _measure, minutes=_minutes)
+    for _size in SIZES:
+        _measure = functools.partial(_make, size=_size, documents=FEWER)
+        EXPERIMENT.add(f"size_{_kind}_{_size}", _measure, minutes=_minutes)
+
+
+def varied(what: str, values: Mapping[str, str], head: str, points: Points) -> str:
+    rows = (
+        (value, score(points, f"{what}_hdp_{name}"), score(points, f"{what}_lda_{name}"))
+        for name, value in values.items()
+    )
+    return table((head, "HDP", "LDA 100"), rows)
+
+
+def kappas(kind: str, title: str, points: Points) -> Figure:
+    return plot(points, [f"kappa_{kind}_{digits}" for digits in KAPPAS], over="documents", title=title)
+
+
+EXPERIMENT.tables |= {
+    "kappa": functools.partial(
+        varied, "kappa", {name: f"{kappa}" for name, kappa in KAPPAS.items()}, "kappa (S = 500)"
+    ),
+    "size": functools.partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
+}
+EXPERIMENT.pictures |= {
+    "figure_12": functools.partial(kappas, "hdp", "[SVI13] figure 12: kappa of the HDP"),
+    "figure_14": functools.partial(kappas, "lda", "[SVI13] figure 14: kappa of LDA"),
+}

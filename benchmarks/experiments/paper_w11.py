@@ -1,0 +1,173 @@
+"""[W11]: online HDP against online LDA and batch HDP (figures 3 and 5), S and kappa (4 and 6).
+
+Theirs: 352,549 articles of Nature and 82,519 long ones of PNAS, six hours a run, the last tenth of each
+article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565 long ones,
+document completion; the grid over 20,000 short articles.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    compile_kernels,
+    cycled,
+    followed,
+    growing,
+    held_out,
+    in_sweeps,
+    learn_all,
+    minibatches,
+    plot,
+    train,
+    words,
+)
+from benchmarks.splits import Corpus
+from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")
+TOPICS = (20, 40, 60, 80, 100, 150)
+ETA = 0.01
+PASSES = {"short": 1, "long": 3}
+S = 256
+SUBSET = 2_000
+GRID = 20_000
+GRID_SIZES = (16, 64, 256, 1024, 2048)
+KAPPAS = (0.6, 0.8, 1.0)
+
+
+def hdp(corpus: Corpus, n_documents: int, kappa: float = 0.6) -> OnlineHDP:
+    """[W11] section 4.2: K = 150, T = 15, gamma = alpha0 = 1, tau0 = 64."""
+    options: dict[str, Any] = {"max_topics": 150, "max_topics_per_document": 15, "eta": ETA, "tau0": 64.0}
+    return OnlineHDP(words(corpus), n_documents, kappa=kappa, warm_start=False, **options)
+
+
+def lda(topics: int, corpus: Corpus, n_documents: int, kappa: float = 0.6) -> OnlineLDA:
+    options: dict[str, Any] = {"alpha": 1 / topics, "eta": ETA, "tau0": 64.0, "warm_start": False}
+    return OnlineLDA(topics, words(corpus), n_documents, kappa=kappa, **options)
+
+
+def online(corpus: Corpus, label: str, model: Any) -> Figures:
+    documents = train(corpus)
+    batches = cycled(documents, S, PASSES[corpus] * documents.D)
+    return drawn_with_topics(label, model, batches, corpus)
+
+
+def drawn_with_topics(label: str, model: Any, batches: Iterator[Minibatch], corpus: Corpus) -> Figures:
+    found = followed(label, model, batches, held_out(corpus))
+    return {**found, "topics_in_use": model.topics_in_use()}
+
+
+def online_hdp(corpus: Corpus) -> Figures:
+    compile_kernels(hdp("short", 1))
+    return online(corpus, "online HDP", hdp(corpus, train(corpus).D))
+
+
+def online_lda(corpus: Corpus, topics: int) -> Figures:
+    compile_kernels(lda(topics, "short", 1))
+    return online(corpus, f"online LDA {topics}", lda(topics, corpus, train(corpus).D))
+
+
+def batch_hdp(corpus: Corpus) -> Figures:
+    few = train(corpus)[:SUBSET]
+    options: dict[str, Any] = {"max_topics": 150, "max_topics_per_document": 15, "eta": ETA}
+
+    def fit(sweeps: int) -> BatchHDP:
+        model = BatchHDP(words(corpus), warm_start=False, **options)
+        return model.fit(few, max_sweeps=sweeps, tolerance=0.0)
+
+    return in_sweeps(f"batch HDP, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16), held_out(corpus))
+
+
+def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
+    """``make``: from the number of words and that of documents to a model with our defaults."""
+    compile_kernels(make(words(), 1))
+    documents = train(corpus)
+    model = make(words(corpus), documents.D)
+    size = model.default_batch_size
+    again = cycled(documents, size, (PASSES[corpus] - 1) * documents.D)
+    batches = itertools.chain(growing(documents, size), again)
+    return drawn_with_topics(f"{label}, our defaults", model, batches, corpus)
+
+
+_our_lda = functools.partial(OnlineLDA, 100)
+for _corpus in ("short", "long"):
+    EXPERIMENT.add(
+        f"{_corpus}_our_hdp", functools.partial(ours, OnlineHDP, "online HDP", _corpus), minutes=0.5
+    )
+    EXPERIMENT.add(
+        f"{_corpus}_our_lda", functools.partial(ours, _our_lda, "online LDA 100", _corpus), minutes=0.5
+    )
+    EXPERIMENT.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=5)
+    EXPERIMENT.add(f"{_corpus}_batch_hdp", functools.partial(batch_hdp, _corpus), minutes=5)
+    for _K in TOPICS:
+        EXPERIMENT.add(f"{_corpus}_lda_{_K}", functools.partial(online_lda, _corpus, _K), minutes=0.7)
+
+
+def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figures:
+    """The log-likelihood of every kappa after GRID short articles."""
+    first = train()[:GRID]
+    found = {}
+    for kappa in KAPPAS:
+        model = make("short", first.D, kappa)
+        found[f"{kappa}"] = held_out().score(learn_all(model, minibatches(first, size)))
+    return found
+
+
+for _size in GRID_SIZES:
+    EXPERIMENT.add(f"hdp_size_{_size}", functools.partial(grid, hdp, _size), minutes=2)
+for _size in GRID_SIZES:
+    EXPERIMENT.add(
+        f"lda_size_{_size}", functools.partial(grid, functools.partial(lda, 100), _size), minutes=2
+    )
+
+
+def figure(corpus: Corpus, title: str, points: Points) -> Figure:
+    names = [
+        f"{corpus}_our_hdp",
+        f"{corpus}_hdp",
+        f"{corpus}_batch_hdp",
+        *(f"{corpus}_lda_{K}" for K in TOPICS),
+    ]
+    return plot(points, names, over="seconds", title=title)
+
+
+def scores(points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name in ("our_hdp", "our_lda", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS)):
+            both: list[Any] = [points.get(f"{corpus}_{name}", {}) for corpus in ("short", "long")]
+            label = next((one["curve"]["name"] for one in both if one), name)
+            yield (
+                label,
+                *(
+                    f"{one['log_likelihood']:.3f} ({one.get('topics_in_use', '-')})" if one else "-"
+                    for one in both
+                ),
+            )
+
+    return table(("log-likelihood (topics in use)", "short articles", "long articles"), rows())
+
+
+def sizes_and_kappas(points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for size in GRID_SIZES:
+            found = [points.get(f"{kind}_size_{size}", {}) for kind in ("hdp", "lda")]
+            figures = [one.get(f"{kappa}", float("nan")) for one in found for kappa in KAPPAS]
+            yield f"{size:,}", *(f"{figure:.3f}" for figure in figures)
+
+    head = [f"{kind}, kappa = {kappa}" for kind in ("HDP", "LDA 100") for kappa in KAPPAS]
+    return table(("S", *head), rows())
+
+
+EXPERIMENT.pictures |= {
+    "figure_3": functools.partial(figure, "short", "[W11] figure 3: online HDP and LDA, short articles"),
+    "figure_5": functools.partial(figure, "long", "[W11] figure 5: the same, long articles"),
+}
+EXPERIMENT.tables |= {"scores": scores, "sizes_and_kappas": sizes_and_kappas}

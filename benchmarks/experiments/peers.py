@@ -1,0 +1,300 @@
+"""Other people's topic models beside ours: log-likelihood and coherence against CPU seconds.
+
+The articles of each corpus of `benchmarks/splits.py`, K = 100 (HDPs: as many as they take), each peer at its
+best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on the
+`report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
+symmetric priors. Beside it is the score of each program's own proportions, if it has any.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import peers
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    FixedTopics,
+    common_score,
+    compile_kernels,
+    growing,
+    held_out,
+    learn_all,
+    minibatches,
+    timed,
+    train,
+    words,
+)
+from benchmarks.peers import BEST_SIZE
+from benchmarks.splits import CORPORA, Corpus
+from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.coherence import npmi, top_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("peers", "other people's topic models beside ours, by CPU seconds")
+K = 100
+TEN = 10
+
+
+@dataclass
+class Look:
+    """A model at some moment of its learning."""
+
+    seconds: float
+    topics: NDArray[Any]
+    """(K, W)"""
+    shares: NDArray[Any] | None = None
+    """(K,) each topic's share of the words; if the program gives none, all topics count as in use."""
+    own: Callable[[CompletionSet], float] | None = None
+    """The score of its own proportions."""
+
+
+Looks = Iterator[Look]
+
+
+def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
+    """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the end."""
+    seen, due, spent, late = 0, 2_000, 0.0, False
+    for batch in batches:
+        spent += timed(functools.partial(model.learn, batch))[0]
+        seen, late = seen + batch.D, True
+        if seen >= due:
+            due, late = 2 * due, False
+            yield _look(model, spent)
+    if late:
+        yield _look(model, spent)
+
+
+def _look(model: Any, spent: float) -> Look:
+    shares = model.topic_shares() if hasattr(model, "topic_shares") else None
+    return Look(spent, model.topics(), shares, lambda scored: scored.score(model))
+
+
+# -- the programs ----------------------------------------------------------------
+
+
+def our_lda(corpus: Corpus) -> Looks:
+    compile_kernels(OnlineLDA(K, words(corpus), 1))
+    model = OnlineLDA(K, words(corpus), train(corpus).D)
+    return looked_at(model, growing(train(corpus), model.default_batch_size))
+
+
+def our_scvb0(corpus: Corpus) -> Looks:
+    compile_kernels(SCVB0(K, words(corpus), 1))
+    model = SCVB0(K, words(corpus), train(corpus).D)
+    return looked_at(model, growing(train(corpus), model.default_batch_size))
+
+
+def our_hdp(corpus: Corpus) -> Looks:
+    compile_kernels(OnlineHDP(words(corpus), 1))
+    model = OnlineHDP(words(corpus), train(corpus).D)
+    return looked_at(model, growing(train(corpus), model.default_batch_size))
+
+
+def papers_lda(corpus: Corpus) -> Looks:
+    """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
+    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5, "warm_start": False}
+    size = BEST_SIZE[corpus]
+    compile_kernels(OnlineLDA(K, words(corpus), 1, **options))
+    return looked_at(
+        OnlineLDA(K, words(corpus), train(corpus).D, **options), minibatches(train(corpus), size)
+    )
+
+
+def papers_scvb0(corpus: Corpus) -> Looks:
+    """[F13] section 4: S = 100."""
+    compile_kernels(SCVB0(K, words(corpus), 1, warm_start=False))
+    model = SCVB0(K, words(corpus), train(corpus).D, warm_start=False)
+    return looked_at(model, minibatches(train(corpus), 100))
+
+
+def sklearn_lda(corpus: Corpus) -> Looks:
+    size = BEST_SIZE[corpus]
+    model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset=64.0, decay=0.5)
+    return looked_at(model, minibatches(train(corpus), size))
+
+
+def gensim_lda(corpus: Corpus) -> Looks:
+    size = BEST_SIZE[corpus]
+    return looked_at(
+        peers.GensimLDA(K, words(corpus), train(corpus).D, size), minibatches(train(corpus), size)
+    )
+
+
+def gensim_multicore(corpus: Corpus) -> Looks:
+    """Its workers take chunks of its own from larger pieces."""
+    size = BEST_SIZE[corpus]
+    return looked_at(
+        peers.GensimLDA(K, words(corpus), train(corpus).D, size, workers=2),
+        minibatches(train(corpus), 16 * size),
+    )
+
+
+def gensim_hdp(corpus: Corpus) -> Looks:
+    spent, topics, alpha = peers.gensim_hdp(train(corpus)[:20_000], words(corpus))
+    fixed = FixedTopics(topics, alpha)
+    yield Look(spent, topics, alpha / alpha.sum(), lambda scored: scored.score(fixed))
+
+
+def vowpal_wabbit(corpus: Corpus) -> Looks:
+    with tempfile.TemporaryDirectory() as folder:
+        spent, topics = peers.vowpal_wabbit(train(corpus), K, words(corpus), Path(folder))
+    yield Look(spent, topics)
+
+
+def _added(model: Any, corpus: Corpus) -> Any:
+    """A model of tomotopy with all articles."""
+    documents = train(corpus)
+    for d in range(documents.D):
+        model.add_doc(peers.tokens(documents, d))
+    return model
+
+
+def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
+    alive = [k for k in range(model.k) if not hasattr(model, "is_live_topic") or model.is_live_topic(k)]
+    used = np.array([int(word) for word in model.used_vocabs])
+    topics = np.full((len(alive), words(corpus)), 1e-12)
+    topics[:, used] = [model.get_topic_word_dist(k) for k in alive]
+    tokens = np.asarray(model.get_count_by_topics(), float)[alive]
+
+    def own(scored: CompletionSet) -> float:
+        documents = [model.make_doc(peers.tokens(scored.seen, d)) for d in range(scored.seen.D)]
+        theta, _ = model.infer(documents, iterations=100, workers=1)
+        return scored.score(peers.Given(peers.normalised(topics), np.asarray(theta, np.float32)[:, alive]))
+
+    return Look(spent, peers.normalised(topics), tokens / tokens.sum(), own)
+
+
+def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
+    spent, done = 0.0, 0
+    for n in sweeps:
+        spent += timed(functools.partial(model.train, n - done, workers=1))[0]
+        done = n
+        yield _gibbs_look(model, spent, corpus)
+
+
+def gibbs_lda(corpus: Corpus, topics: int = K) -> Looks:
+    import tomotopy
+
+    model = _added(tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=1), corpus)
+    return _sampled(model, corpus, (10, 20, 50, 100))
+
+
+def gibbs_like_hdp(corpus: Corpus) -> Looks:
+    """With as many topics as our HDP comes to use."""
+    hdp = OnlineHDP(words(corpus), train(corpus).D)
+    learn_all(hdp, growing(train(corpus), hdp.default_batch_size))
+    return gibbs_lda(corpus, hdp.topics_in_use())
+
+
+def gibbs_hdp(corpus: Corpus) -> Looks:
+    import tomotopy
+
+    model = _added(tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=0.01, gamma=0.1, seed=1), corpus)
+    return _sampled(model, corpus, (10, 20, 50, 100) if corpus == "long" else (10, 20))
+
+
+# -- what is measured ------------------------------------------------------------
+
+
+def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
+    """The curve by the common scorer, and at the end own score, coherence and distinctness."""
+    scored = held_out(corpus)
+    curve: list[tuple[float, float]] = []
+    for look in program(corpus):
+        curve.append((look.seconds, common_score(look.topics, corpus)))
+    used = look.topics if look.shares is None else look.topics[np.asarray(look.shares) > IN_USE]
+    leading = top_words(used, TEN)
+    return {
+        "log_likelihood": curve[-1][1],
+        "own": look.own(scored) if look.own else None,
+        "seconds": curve[-1][0],
+        "npmi": float(npmi(used, train(corpus), TEN).mean()),
+        "distinct": len(np.unique(leading)) / leading.size,
+        "topics": len(used),
+        "curve": curve,
+    }
+
+
+PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], float]] = {
+    "our_scvb0": ("SCVB0", our_scvb0, (), 0.2),
+    "our_lda": ("online LDA", our_lda, (), 0.2),
+    "our_hdp": ("online HDP", our_hdp, (), 0.3),
+    "papers_lda": ("online LDA, settings of [H10]", papers_lda, (), 0.2),
+    "papers_scvb0": ("SCVB0, settings of [F13]", papers_scvb0, (), 0.2),
+    "sklearn": ("scikit-learn", sklearn_lda, ("sklearn",), 1),
+    "gensim": ("gensim LdaModel", gensim_lda, ("gensim",), 1),
+    "gensim_multicore": ("gensim LdaMulticore", gensim_multicore, ("gensim",), 1),
+    "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",), 0.6),
+    "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 0.7),
+    "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 4),
+    "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",), 6),
+    "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",), 2.5),
+}
+"""By point: the program's name in tables, and how to run it."""
+
+for _corpus in CORPORA:
+    for _name, (_, _program, _needs, _minutes) in PROGRAMS.items():
+        EXPERIMENT.add(
+            f"{_corpus}_{_name}", functools.partial(measure, _program, _corpus), *_needs, minutes=_minutes
+        )
+
+
+def beside(corpus: Corpus, points: Points) -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, (label, *_) in PROGRAMS.items():
+            if found := points.get(f"{corpus}_{name}"):
+                one: Any = found
+                own = f"{one['own']:.3f}" if one["own"] is not None else "-"
+                yield (
+                    label,
+                    f"{one['log_likelihood']:.3f}",
+                    own,
+                    f"{one['npmi']:.3f}",
+                    f"{one['distinct']:.2f}",
+                    f"{one['topics']}",
+                    f"{one['seconds']:,.1f}",
+                )
+
+    head = (
+        "",
+        "log-likelihood",
+        "by its own proportions",
+        "NPMI",
+        "distinct words",
+        "topics in use",
+        "CPU s",
+    )
+    return table(head, rows())
+
+
+def by_seconds(points: Points) -> Figure:
+    from matplotlib import colormaps, pyplot
+
+    figure, places = pyplot.subplots(1, len(CORPORA), figsize=(18, 4.6), layout="constrained")
+    for axes, corpus in zip(places, CORPORA, strict=True):
+        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver"])
+        for name, (label, *_) in PROGRAMS.items():
+            if found := points.get(f"{corpus}_{name}"):
+                curve: Any = found["curve"]
+                line = "-" if name.startswith("our") else ":" if name.startswith("papers") else "--"
+                axes.plot(*zip(*curve, strict=True), line, marker=".", label=label)
+        axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel("log-likelihood, nats per held-out word")
+    figure.legend(*places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center")
+    return figure
+
+
+EXPERIMENT.tables |= {corpus: functools.partial(beside, corpus) for corpus in CORPORA}
+EXPERIMENT.pictures["by_seconds"] = by_seconds

@@ -1,0 +1,33 @@
+"""How time, memory and disk grow: with documents, topics K, words W, minibatch size S, threads, and machines.
+
+`usual_*`: K = 100 (HDP: at most 100), W = 7,702, S = 1,024, one thread, 20,480 short articles. `topics_*` and
+the like vary one of these. `million_*` learn 1,024,000 long articles. `dump` is read and counted on
+this machine; `disk` trains a session of real titles for each `--keep-articles`; `elsewhere_*` and
+`remote` start a Dask scheduler and workers on loopback. docs/scaling.md shows the results.
+"""
+
+from functools import partial
+
+from benchmarks.harness import Experiment
+from benchmarks.scaling import cluster, disk, learning, tables
+
+EXPERIMENT = Experiment("scale", "time, memory and disk against documents, K, W, S, threads, machines")
+
+for name, model, setting in learning.settings():
+    large = setting.documents * setting.topics * (4 if setting.corpus == "long" else 1) / 1e8
+    EXPERIMENT.add(name, partial(learning.learnt, model, setting), minutes=0.1 + large)
+EXPERIMENT.add("disk", disk.measured, minutes=4)
+EXPERIMENT.add("dump", cluster.here, minutes=1.5)
+for batch in cluster.BATCHES:
+    EXPERIMENT.add(f"elsewhere_{batch}", partial(cluster.e_step, batch), "distributed", minutes=0.3)
+EXPERIMENT.add("remote", cluster.remote, "distributed", minutes=1.5)
+EXPERIMENT.tables |= {
+    "topics": partial(tables.grown, "topics"),
+    "words": partial(tables.grown, "words"),
+    "batch": partial(tables.grown, "batch"),
+    "documents": partial(tables.grown, "documents"),
+    "threads": tables.threads,
+    "wikipedias": tables.wikipedias,
+    "disk": tables.disk,
+    "elsewhere": tables.elsewhere,
+}

@@ -1,0 +1,380 @@
+"""What the docs claim about the screen: how fast it draws and answers, and what CPU and memory it takes.
+
+Times of `keys`, `start` and `search` are wall clock, so they are valid on an idle machine only;
+`draw`, `idle` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sqlite3
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+from textual._compositor import CompositorUpdate
+from textual.screen import Screen as AppScreen
+
+from benchmarks.harness import ROOT, Experiment, Figures
+from benchmarks.processes import PROGRAM, Screen, memory_mb
+from tests.tui import canned
+from wikitopics.session.records import Curve, TopicEvent
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.controls import Controls
+from wikitopics.tui.look import Look
+
+EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
+SIZE = 200, 60
+TURNS = 25
+MILLION = 1_000_000
+HOUR = 3_600
+"""Commits of an hour in which there is one a second."""
+
+
+def ignore(_: Path) -> None:
+    """Controls that reach no trainer."""
+
+
+class Measured(Wikitopics):
+    """The app without a terminal; it still produces what it would write there."""
+
+    CSS_PATH = str(ROOT / "tui" / "room.tcss")
+
+    def _display(self, screen: AppScreen[object], renderable: object) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            renderable.render_segments(self.console)
+
+
+def grown(look: Look, by: int) -> Look:
+    """The session after one more measurement and one more snapshot of every model."""
+    rng = np.random.default_rng(by)
+    curves = dict(look.curves)
+    for key, curve in look.curves.items():
+        if not curve.values.size:
+            continue
+        last = [int(curve.articles[-1]) + 64, int(curve.tokens[-1]) + 8_768, float(curve.seconds[-1]) + 31]
+        value = curve.values[-1] * rng.normal(1, 0.002)
+        columns = (curve.articles, curve.tokens, curve.seconds, curve.values)
+        curves[key] = Curve(*(np.append(old, new) for old, new in zip(columns, [*last, value], strict=True)))
+    topics = {
+        model: tuple(
+            replace(row, share=row.share * factor, articles=row.articles + 64)
+            for row, factor in zip(rows, rng.lognormal(0, 0.1, len(rows)).tolist(), strict=True)
+        )
+        for model, rows in look.topics.items()
+    }
+    born = [TopicEvent(model, look.status.articles + by, "born", 3, None, "film, actor") for model in topics]
+    status = replace(look.status, articles=look.status.articles + 64 * by)
+    recent = look.recent[1:] + look.recent[:1]
+    return replace(
+        look, curves=curves, topics=topics, changes=(*look.changes, *born), status=status, recent=recent
+    )
+
+
+def measured(look: Look, by: int) -> Look:
+    """The session after one more measurement of every model, with the topics that it had."""
+    return replace(grown(look, by), topics=look.topics, changes=look.changes)
+
+
+def ticked(look: Look, by: int) -> Look:
+    """The session a second later: articles were read and trained, nothing was measured."""
+    status = replace(look.status, articles=look.status.articles + 64 * by)
+    return replace(look, status=status, recent=look.recent[1:] + look.recent[:1])
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Measured]:
+    """The screen on a session, once it has drawn it."""
+    os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+    app = Measured(SessionReader, path, Controls(ignore, ignore, ignore))
+    async with app.run_test(size=SIZE) as pilot:
+        while app.latest is None or not app.main.query_one(Chart).drawing.series:
+            await pilot.pause(0.05)
+        await pilot.pause(1.0)
+        yield app
+    app.stop_following(wait=True)  # the session's folder is about to be deleted
+
+
+@EXPERIMENT.point(minutes=2)
+def draw() -> Figures:
+    """CPU milliseconds of the screen's thread for a redraw at 200x60, up to the bytes for the terminal.
+
+    Four models of 1,000 topics and 100,000 rows a metric: a second later with nothing measured, after a new
+    measurement of every model, and after a new snapshot of every model as well.
+    """
+
+    async def run(path: Path) -> dict[str, float]:
+        async with opened(path) as app:
+            app.workers.cancel_all()  # no refresh but ours
+            chart, look = app.main.query_one(Chart), app.latest
+            assert look is not None
+            kinds: dict[str, Callable[[Look, int], Look]] = {
+                "nothing": lambda look, _: look,
+                "chart": lambda look, _: look,
+                "second": ticked,
+                "numbers": measured,
+                "snapshot": grown,
+            }
+            times: dict[str, list[float]] = {kind: [] for kind in kinds}
+            for turn, kind in enumerate([*kinds] * TURNS):
+                look = kinds[kind](look, turn)
+                gc.collect()
+                began = time.thread_time()
+                if kind == "chart":
+                    chart.draw(replace(chart.drawing))
+                elif kind != "nothing":
+                    app.latest = look
+                    app.show()
+                    app.show_status()
+                await asyncio.sleep(0.4)  # answers of other threads are drawn too
+                times[kind].append(time.thread_time() - began)
+            return {kind: 1e3 * statistics.median(each) for kind, each in times.items()}
+
+    models = ("lda", "hdp", "scvb0", "lda2")
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = canned.Recipe(models=models, topics=1_000, metric_rows=100_000, state="stopped")
+        used = asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
+    rest = used.pop("nothing")
+    return {f"{kind}_milliseconds": each - rest for kind, each in used.items()}
+
+
+@EXPERIMENT.point(minutes=1)
+def search() -> Figures:
+    """Milliseconds until a search among the titles of a million articles is answered; the screen does it in a
+    thread beside the one that follows the trainer."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = canned.build(Path(folder) / "million.db", canned.Recipe(state="stopped"))
+        with sqlite3.connect(path) as db:
+            ((first,),) = db.execute("SELECT max(seq) + 1 FROM articles")
+            db.executemany(
+                "INSERT INTO articles (seq, page_id, title, revision_id, words, role, topics)"
+                " SELECT ?1, ?1, ?2, 1, 100, role, topics FROM articles WHERE seq = ?3",
+                ((seq, f"{canned.TITLES[seq % 20]} {seq:,}", first - 1) for seq in range(first, MILLION)),
+            )
+        db.close()
+        spent = {}
+        with SessionReader(path) as reader:
+            for what, sought in (("many", "coral"), ("few", "903,21"), ("none", "zeppelin")):
+                times = []
+                for _ in range(5):
+                    began = time.perf_counter()
+                    reader.find_articles(sought)
+                    times.append(time.perf_counter() - began)
+                spent[what] = 1e3 * statistics.median(times)
+    return {f"{what}_milliseconds": each for what, each in spent.items()}
+
+
+@EXPERIMENT.point(minutes=6)
+def memory() -> Figures:
+    """Megabytes of a screen over an hour of commits, one a second, as fast as it draws them.
+
+    Each has a new measurement, a new snapshot and a new article.
+    """
+
+    async def run(path: Path, recipe: canned.Recipe) -> list[float]:
+        found = []
+        async with opened(path) as app:
+            for commit in range(HOUR):
+                canned.grow(path, recipe, 512)
+                canned.snapshot.cache_clear()  # which would grow too
+                while app.latest is None or app.latest.status.articles < recipe.articles + 512 * (commit + 1):
+                    app.look_again()
+                    await asyncio.sleep(0.005)
+                if commit % (HOUR // 100) == 0:
+                    gc.collect()
+                    found.append(memory_mb([os.getpid()]))
+        return found
+
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = canned.Recipe(models=("lda", "hdp"))
+        path = canned.build(Path(folder) / "hour.db", recipe)
+        with canned.live(path, recipe), mock.patch("wikitopics.tui.follower.FULL_EVERY", 0.0):
+            found = asyncio.run(run(path, recipe))
+    tenth = len(found) // 10
+    early, late = statistics.median(found[tenth : 2 * tenth]), statistics.median(found[-tenth:])
+    return {"early": early, "late": late, "growth_percent": 100 * (late / early - 1), "megabytes": found}
+
+
+@EXPERIMENT.point(minutes=2)
+def keys() -> Figures:
+    """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source), and of the
+    screen's CPU: keys that repaint much, such as views, axes, crosshair."""
+    folder = tempfile.TemporaryDirectory()
+    process, path = trainer(Path(folder.name), "busy")
+    try:
+        while articles(path) < 3_000:
+            time.sleep(0.2)
+        screen = Screen(path)
+        screen.wait_for(b"Freeze")
+        screen.read(2.0)
+        times, used = [], []
+        script = (
+            (b"5", b"Log \xc2\xb7"),
+            (b"3", b"Articles read"),
+            (b"2", b"topics after"),
+            (b"1", b"Perplexity"),
+            (b"x", b"over articles"),
+            (b"x", b"[log x"),
+            (b"?", b"logarithmic"),
+            (b"?", b"Perplexity"),
+        )
+        for _ in range(25):
+            for key, shows in script:
+                before = screen.cpu_seconds()
+                times.append(screen.answer_time(key, shows))
+                used.append(screen.cpu_seconds() - before)
+                screen.read(0.15)
+        screen.close()
+    finally:
+        process.terminate()
+        process.wait()
+        folder.cleanup()
+    found = {}
+    for what, seconds in (("wall", times), ("cpu", used)):
+        found[f"{what}_median"], found[f"{what}_p99"] = (1e3 * np.percentile(seconds, [50, 99])).tolist()
+    return found
+
+
+@EXPERIMENT.point(minutes=0.5)
+def idle() -> Figures:
+    """The screen's own CPU share over a quarter of a minute in which nothing happens."""
+    recipe = canned.Recipe(models=("lda", "hdp"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = canned.build(Path(folder) / "idle.db", recipe)
+        with canned.live(path, recipe):
+            return {"percent": 100 * share(path)}
+
+
+def share(path: Path) -> float:
+    """The share of a core that a screen on this session takes."""
+    screen = Screen(path)
+    screen.wait_for(b"Freeze")
+    screen.read(2.0)
+    before = screen.cpu_seconds()
+    screen.read(15.0)
+    used = screen.cpu_seconds() - before
+    screen.close()
+    return used / 15
+
+
+@EXPERIMENT.point(minutes=4)
+def cost() -> Figures:
+    """What an attached screen costs a trainer: its CPU seconds for 60,000 articles without and with one.
+
+    Medians of five turns, as the same work takes longer at one moment than at another.
+    """
+    used: dict[str, list[float]] = {"alone": [], "watched": []}
+    with tempfile.TemporaryDirectory() as folder:
+        _trained(Path(folder), "warm-up", 2_000, watched=False)  # compiles the kernels
+        for turn in range(5):
+            for what, seconds in used.items():
+                seconds.append(_trained(Path(folder), f"{what}{turn}", 60_000, watched=what == "watched"))
+    alone, watched = (statistics.median(used[what]) for what in ("alone", "watched"))
+    return {"alone_seconds": alone, "more_percent": 100 * (watched / alone - 1), "turns": used}
+
+
+def _trained(folder: Path, name: str, articles: int, *, watched: bool) -> float:
+    """CPU seconds of a trainer over this many articles."""
+    process, path = trainer(folder, name, "--articles", str(articles))
+    screen = Screen(path) if watched else None
+    while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+        if screen is not None:
+            screen.read(0.2)
+        else:
+            time.sleep(0.2)
+    process.returncode = os.waitstatus_to_exitcode(ended[1])
+    if screen is not None:
+        screen.close()
+    return ended[2].ru_utime + ended[2].ru_stime
+
+
+@EXPERIMENT.point(minutes=1)
+def start() -> Figures:
+    """Seconds from the command to the first frame and to the numbers, best of five, warm: of a small session
+    and of one of 1 GB."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        small = canned.build(Path(folder) / "small.db", canned.Recipe(state="stopped"))
+        big = canned.build(Path(folder) / "big.db", canned.Recipe(state="stopped"))
+        with sqlite3.connect(big) as db:
+            db.execute("CREATE TABLE ballast (x BLOB)")
+            for _ in range(64):
+                db.execute("INSERT INTO ballast VALUES (randomblob(16000000))")
+        db.close()
+        for what, path in (("small", small), ("big", big)):
+            first, numbers = [], []
+            for _ in range(5):
+                screen = Screen(path)
+                first.append(screen.wait_for(b"wikitopics"))
+                numbers.append(screen.wait_for(b"12,480"))
+                screen.close()
+            found |= {f"{what}_first_frame": min(first), f"{what}_numbers": min(numbers)}
+    return found
+
+
+def counts_file(folder: Path) -> tuple[Path, Path]:
+    """A stream of word counts that trains for minutes, and its vocabulary."""
+    rng = np.random.default_rng(0)
+    documents, words, length = 200_000, 8_000, 60
+    stretch = words // length
+    ids = np.sort(rng.integers(0, stretch, (documents, length)) + np.arange(length) * stretch)
+    np.savez(
+        folder / "counts.npz",
+        indptr=np.arange(documents + 1, dtype=np.int64) * length,
+        word_ids=ids.astype(np.int32).ravel(),
+        counts=rng.integers(1, 4, documents * length).astype(np.int32),
+        n_words=words,
+    )
+    letters = "abcdefghijklmnopqrst"
+    vocabulary = folder / "words.txt"
+    digits = [[letters[i // 20**place % 20] for place in range(4)] for i in range(words)]
+    vocabulary.write_text("".join(f"w{''.join(word)}\n" for word in digits))
+    return folder / "counts.npz", vocabulary
+
+
+def trainer(folder: Path, name: str, *extra: str) -> tuple[subprocess.Popen[bytes], Path]:
+    """A real trainer that runs flat out, once its session exists."""
+    counts, vocabulary = counts_file(folder)
+    path = folder / f"{name}.db"
+    process = subprocess.Popen(
+        [
+            *PROGRAM,
+            "train",
+            "--session",
+            str(path),
+            "--source",
+            "counts",
+            "--counts",
+            str(counts),
+            "--vocab",
+            str(vocabulary),
+            "--topics",
+            "100",
+            "--threads",
+            "2",
+            *extra,
+        ],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    while not path.exists():
+        if process.poll() is not None:
+            raise RuntimeError(f"the trainer ended with code {process.returncode}")
+        time.sleep(0.05)
+    return process, path
+
+
+def articles(path: Path) -> int:
+    with SessionReader(path) as reader:
+        return reader.status().articles

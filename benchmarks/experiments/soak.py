@@ -1,0 +1,74 @@
+"""Days of training in minutes: many articles through a real trainer, its memory and its file watched.
+
+`counts`: 2,000,000 articles, word counts resampled from a corpus, three models. `wiki`: 500,000 over HTTP
+from the embedded wiki. As in a rehearsal, but for the kills: a screen draws and `status` asks meanwhile.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchmarks.harness import Experiment, Figures, Points
+from benchmarks.rehearsed.counts import counts_command
+from benchmarks.rehearsed.figures import by_table
+from benchmarks.rehearsed.run import Rehearsal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENT = Experiment("soak", "days of training in minutes: memory and the file")
+
+
+def run(command: list[str], articles: int, folder: Path) -> Figures:
+    """One soak over what these words of the command line name."""
+    with Rehearsal(folder, command, []) as rehearsal:
+        rehearsal.until_the_end()
+    samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
+    # a trainer that has read all is closing down
+    alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < articles]
+    memory = [one["family_mb"] for one in alive]
+    tenth = max(1, len(memory) // 10)
+    early, late = median(memory[tenth : 2 * tenth + 1]), median(memory[-2 * tenth :])
+    tables = by_table(rehearsal.path)
+    rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
+    return {
+        "articles": articles,
+        "seconds": max(one["seconds"] for one in samples),
+        "growth_percent": 100 * (late / early - 1),
+        "most_mb": max(memory),
+        "largest_log_mb": max(one["log_mb"] for one in samples),
+        "file_mb": round(rehearsal.path.stat().st_size / 1e6, 1),
+        "bytes_an_article": round(rows / articles, 1),
+        "memory": [(one["seconds"], one["articles"], one["family_mb"]) for one in alive],
+    }
+
+
+@EXPERIMENT.point(minutes=15)
+def counts() -> Figures:
+    with tempfile.TemporaryDirectory() as folder:
+        return run(counts_command(Path(folder), 2_000_000), 2_000_000, Path(folder))
+
+
+@EXPERIMENT.point(minutes=6)
+def wiki() -> Figures:
+    with tempfile.TemporaryDirectory() as folder:
+        return run(["demo", "--headless", "--articles", "500000"], 500_000, Path(folder))
+
+
+def memory(points: Points) -> Figure:
+    """Memory of the trainer and its processes, one panel for each soak."""
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, len(points), figsize=(5 * len(points), 3.2), squeeze=False)
+    for axes, (name, found) in zip(panels[0], points.items(), strict=True):
+        axes.plot(*zip(*((n, mb) for _, n, mb in found["memory"]), strict=True), linewidth=0.8)
+        axes.set(title=name, xlabel="articles", ylabel="MB", ylim=(0, None))
+        axes.grid(alpha=0.3)
+    figure.tight_layout()
+    return figure
+
+
+EXPERIMENT.pictures["memory"] = memory

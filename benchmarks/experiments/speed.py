@@ -1,0 +1,185 @@
+"""Documents learnt in a CPU second, beside other programs in the same run; threads, and many topics.
+
+Each takes turns with ours, three times; medians. The topics are looked up after each of our minibatches, as
+the screen does.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import (
+    compile_kernels,
+    cpu_seconds,
+    growing,
+    held_out,
+    in_turn,
+    learn_all,
+    minibatches,
+    timed,
+    train,
+    words,
+)
+from benchmarks.peers import BEST_SIZE
+from benchmarks.splits import CORPORA, Corpus
+from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
+
+EXPERIMENT = Experiment("speed", "documents learnt in a CPU second, beside other programs")
+K = 100
+DOCUMENTS: Mapping[Corpus, int] = {"full": 8_192, "short": 20_480, "long": 4_096}
+S = 1_024
+REPEATS = 3
+MODELS: Mapping[str, Callable[[Corpus], Any]] = {
+    "lda": lambda corpus: OnlineLDA(K, words(corpus), 100_000),
+    "scvb0": lambda corpus: SCVB0(K, words(corpus), 100_000),
+    "hdp": lambda corpus: OnlineHDP(words(corpus), 100_000, max_topics=150, max_topics_per_document=15),
+}
+
+
+def our_seconds(make: Callable[[], Any], corpus: Corpus, documents: int) -> float:
+    """CPU seconds for a document."""
+    model = make()
+    begun = cpu_seconds()
+    for batch in growing(train(corpus)[:documents], model.default_batch_size):
+        model.learn(batch)
+        model.topics()
+    return (cpu_seconds() - begun) / documents
+
+
+def sklearn_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[: DOCUMENTS[corpus]]
+    size = BEST_SIZE[corpus]
+    model = peers.SklearnLDA(K, words(corpus), 100_000, size, offset=64.0, decay=0.5)
+    begun = cpu_seconds()
+    learn_all(model, minibatches(documents, size))
+    return (cpu_seconds() - begun) / documents.D
+
+
+def vowpal_wabbit_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[: DOCUMENTS[corpus]]
+    with tempfile.TemporaryDirectory() as folder:
+        return peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))[0] / documents.D
+
+
+def gensim_hdp_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[:2_048]
+    return peers.gensim_hdp(documents, words(corpus))[0] / documents.D
+
+
+def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
+    """Both take turns: documents a CPU second, and how many times as fast ours is."""
+    make = functools.partial(MODELS[kind], corpus)
+    compile_kernels(make())
+    ours, others = in_turn(
+        REPEATS, lambda: our_seconds(make, corpus, DOCUMENTS[corpus]), lambda: theirs(corpus)
+    )
+    return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
+
+
+for _kind in ("lda", "scvb0"):
+    for _corpus in DOCUMENTS:
+        EXPERIMENT.add(
+            f"{_kind}_sklearn_{_corpus}",
+            functools.partial(beside, _kind, sklearn_seconds, _corpus),
+            "sklearn",
+            minutes=0.6,
+        )
+EXPERIMENT.add(
+    "lda_vowpal_wabbit", functools.partial(beside, "lda", vowpal_wabbit_seconds, "short"), "vowpalwabbit"
+)
+EXPERIMENT.add("hdp_gensim", functools.partial(beside, "hdp", gensim_hdp_seconds, "short"), "gensim")
+
+
+@EXPERIMENT.point(minutes=0.5)
+def four_times_the_topics() -> Figures:
+    def made(topics: int) -> OnlineLDA:
+        return OnlineLDA(topics, words(), 100_000)
+
+    compile_kernels(made(K))
+    few, many = in_turn(
+        REPEATS,
+        lambda: our_seconds(lambda: made(K), "short", 40_960),
+        lambda: our_seconds(lambda: made(4 * K), "short", 40_960),
+    )
+    return {"times": many / few}
+
+
+@EXPERIMENT.point(minutes=1)
+def two_threads() -> Figures:
+    """Wall clock, the least of many tries in turn, since other work on the machine only ever adds to it."""
+    documents, topics = train()[:40_960], {}
+
+    def run(threads: int) -> float:
+        model = OnlineLDA(K, words(), 100_000, threads=threads)
+        seconds, _ = timed(lambda: learn_all(model, minibatches(documents, S)), time.perf_counter)
+        topics[threads] = model.topics()
+        return seconds
+
+    run(1)
+    taken = [(run(1), run(2)) for _ in range(20)]
+    one, two = (min(column) for column in zip(*taken, strict=True))
+    assert np.array_equal(topics[1], topics[2])
+    return {"times": one / two}
+
+
+@EXPERIMENT.point(minutes=0.5)
+def float32() -> Figures:
+    """Log-likelihoods of [H10]'s settings after 20,000 short articles, in both precisions."""
+    first, scores = train()[:20_000], {}
+    options: dict[str, Any] = {"warm_start": False, "alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5}
+    for dtype in ("float32", "float64"):
+        model = OnlineLDA(K, words(), first.D, dtype=dtype, **options)
+        scores[dtype] = held_out().score(learn_all(model, minibatches(first, S)))
+    return {**scores, "lost": scores["float64"] - scores["float32"]}
+
+
+@EXPERIMENT.point(minutes=1)
+def whole_pass() -> Figures:
+    """CPU seconds of each model for one pass over all articles of a corpus, as a session learns them."""
+    found = {}
+    for corpus in CORPORA:
+        for kind, make in (("lda", OnlineLDA), ("scvb0", SCVB0)):
+            model: Any = make(K, words(corpus), train(corpus).D)
+            compile_kernels(model)
+            found[f"{kind}_{corpus}"] = _pass(make(K, words(corpus), train(corpus).D), corpus)
+        found[f"hdp_{corpus}"] = _pass(OnlineHDP(words(corpus), train(corpus).D), corpus)
+    return found
+
+
+def _pass(model: Any, corpus: Corpus) -> float:
+    begun = cpu_seconds()
+    learn_all(model, growing(train(corpus), model.default_batch_size))
+    return cpu_seconds() - begun
+
+
+def times(points: Points) -> str:
+    labels = {
+        "lda_sklearn_full": "online LDA, scikit-learn's LDA",
+        "scvb0_sklearn_full": "SCVB0, scikit-learn's LDA",
+        "lda_sklearn_short": "online LDA, scikit-learn's LDA, short articles",
+        "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA, short articles",
+        "lda_sklearn_long": "online LDA, scikit-learn's LDA, few long articles",
+        "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, few long articles",
+        "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's, short articles",
+        "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15), short articles",
+    }
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, label in labels.items():
+            if found := points.get(name):
+                one: Any = found
+                yield label, f"{one['ours']:,.0f}", f"{one['theirs']:,.0f}", f"{one['times']:.1f}"
+
+    return table(("documents a CPU second", "ours", "theirs", "times"), rows())
+
+
+EXPERIMENT.tables["times"] = times

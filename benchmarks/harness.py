@@ -1,0 +1,173 @@
+"""What all experiments share: their points, results with their provenance, and the command that runs them."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import importlib.util
+import json
+import os
+import pkgutil
+import platform
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import experiments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
+ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
+"""Packages whose version matters to every figure."""
+
+
+class Unavailable(Exception):
+    """This machine lacks what a point needs."""
+
+
+Figures = Mapping[str, Any]
+"""Figures by name: numbers, and whatever else about them JSON can hold."""
+Points = Mapping[str, Figures]
+"""The figures of an experiment's points, by the points' names."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured in one go, in a process of its own."""
+
+    measure: Callable[[], Figures]
+    minutes: float
+    """The time it takes on a quiet machine with two cores."""
+    needs: tuple[str, ...]
+    """Packages that must be installed."""
+
+    def missing(self) -> list[str]:
+        return [package for package in self.needs if importlib.util.find_spec(package) is None]
+
+
+@dataclass
+class Experiment:
+    """Points that belong together; their results are in one file."""
+
+    name: str
+    what: str
+    """One line for people."""
+    points: dict[str, Point] = field(default_factory=dict)
+    tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
+    """Tables for docs by name, as Markdown made from the figures of all points."""
+    pictures: dict[str, Callable[[Points], Figure]] = field(default_factory=dict)
+    """Pictures likewise; they go to docs/pictures/EXPERIMENT-NAME.svg."""
+
+    def point(
+        self, *needs: str, minutes: float = 1.0
+    ) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
+        """Register a function as a point, under its name."""
+
+        def register(measure: Callable[[], Figures]) -> Callable[[], Figures]:
+            self.add(measure.__name__, measure, *needs, minutes=minutes)
+            return measure
+
+        return register
+
+    def add(self, name: str, measure: Callable[[], Figures], *needs: str, minutes: float = 1.0) -> None:
+        self.points[name] = Point(measure, minutes, needs)
+
+
+def names() -> list[str]:
+    """Of all experiments."""
+    return [module.name for module in pkgutil.iter_modules(experiments.__path__)]
+
+
+def load(name: str) -> Experiment:
+    """An experiment by its name. Raises KeyError."""
+    if name not in names():
+        raise KeyError(name)
+    found: Experiment = importlib.import_module(f"{experiments.__name__}.{name}").EXPERIMENT
+    return found
+
+
+def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
+    """(experiment, point) of everything named as `experiment` or `experiment.point`; of all points if nothing
+    is named.
+
+    Raises KeyError for an unknown name.
+    """
+    for one in asked or names():
+        name, _, wanted = one.partition(".")
+        experiment = load(name)
+        if wanted and wanted not in experiment.points:
+            raise KeyError(one)
+        yield from ((experiment, point) for point in experiment.points if wanted in ("", point))
+
+
+# -- results ---------------------------------------------------------------------
+
+
+def stored(experiment: str) -> dict[str, dict[str, Any]]:
+    """What was measured, by point: its `figures`, and its `run`, which says where they come from."""
+    path = RESULTS / f"{experiment}.json"
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return found
+
+
+def figures(experiment: str) -> Points:
+    """Of all points that were measured."""
+    return {name: point["figures"] for name, point in stored(experiment).items()}
+
+
+def keep(experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
+    """Write a point's results, so that whoever stops the program here keeps what there is."""
+    path = RESULTS / f"{experiment}.json"
+    draft = path.with_suffix(".part")
+    everything = {**stored(experiment), point: {"run": run, "figures": figures}}
+    draft.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def provenance(needs: tuple[str, ...]) -> dict[str, object]:
+    """Where figures that are measured now come from; to be asked before they are."""
+    distributions = metadata.packages_distributions()
+    packages = [package for package in (*ALWAYS, *needs) if package in distributions]
+    return {
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": _machine(),
+        # of the minute before: other work makes wall-clock figures worthless
+        "load": round(os.getloadavg()[0], 2),
+        "versions": {package: metadata.version(distributions[package][0]) for package in packages},
+    }
+
+
+def commit() -> str:
+    """The last commit that touched the program, with "+" behind it if it was changed since."""
+    return _git("log", "-1", "--format=%h", "--", *CODE) + "+" * bool(
+        _git("status", "--porcelain", "--", *CODE)
+    )
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _machine() -> str:
+    try:
+        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        names = []
+    processor = names[0] if names else platform.machine()
+    return f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """As Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+    return "\n".join([lines[0], f"|{'---|' * len(head)}", *lines[1:]])

@@ -1,1 +1,0 @@
-"""What is measured: each module is a part, and says so by its `PART`."""
